@@ -44,10 +44,14 @@ const retry = Number(process.env.TEST_RETRIES ?? 0)
 const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
 
 /** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
-const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map((dir) => `test/${dir}/**/*.test.ts`)
+const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map(
+  (dir) => `test/${dir}/**/*.test.ts`,
+)
 
 /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
-const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map((dir) => `${dir}/**/*.test.ts`)
+const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map(
+  (dir) => `${dir}/**/*.test.ts`,
+)
 
 /** Of tests after those of the shared world. */
 const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
@@ -112,7 +116,14 @@ export default defineConfig({
         },
       },
       {
-        test: { ...afterShared, retry, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 3 } },
+        test: {
+          ...afterShared,
+          retry,
+          name: 'alone',
+          include: ALONE,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
+        },
       },
     ],
   },

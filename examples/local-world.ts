@@ -17,10 +17,16 @@ try {
   // same steps as a frontend: request transaction data, sign, send
   const response = await fetch(`${stack.api}/v1/names/register/evm`, {
     method: 'POST',
-    body: JSON.stringify({ network: spoke.network, sender: wallet.address, names: [{ name: 'from-a-spoke' }] }),
+    body: JSON.stringify({
+      network: spoke.network,
+      sender: wallet.address,
+      names: [{ name: 'from-a-spoke' }],
+    }),
   })
   assert.equal(response.status, 200)
-  const { transactionData } = (await response.json()) as { transactionData: { to: Hex; data: Hex; value: string } }
+  const { transactionData } = (await response.json()) as {
+    transactionData: { to: Hex; data: Hex; value: string }
+  }
   const client = createWalletClient({
     account: privateKeyToAccount(wallet.privateKey),
     chain: defineChain({
@@ -31,7 +37,10 @@ try {
     }),
     transport: http(),
   })
-  const tx = await client.sendTransaction({ ...transactionData, value: BigInt(transactionData.value) })
+  const tx = await client.sendTransaction({
+    ...transactionData,
+    value: BigInt(transactionData.value),
+  })
 
   await until.status(stack, tx, 'bridging')
   await stack.daemon.kill('SIGKILL')

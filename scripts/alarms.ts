@@ -14,12 +14,16 @@ interface Alarm {
 }
 
 export function readAlarms(): Alarm[] {
-  const { groups } = parse(readFileSync(join(ROOT, ALARMS_FILE), 'utf8')) as { groups: { rules: Alarm[] }[] }
+  const { groups } = parse(readFileSync(join(ROOT, ALARMS_FILE), 'utf8')) as {
+    groups: { rules: Alarm[] }[]
+  }
   return groups.flatMap(({ rules }) => rules)
 }
 
 /** Module with the remedies by the alarms' names (src/ops/generated). */
 export function remediesModule(): string {
-  const remedies = Object.fromEntries(readAlarms().map(({ alert, annotations }) => [alert, annotations.remedy]))
+  const remedies = Object.fromEntries(
+    readAlarms().map(({ alert, annotations }) => [alert, annotations.remedy]),
+  )
   return `export const REMEDIES = ${JSON.stringify(remedies, null, 2)}\n`
 }

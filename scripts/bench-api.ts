@@ -8,7 +8,15 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { createDatabase } from '../src/testing/processes/postgres.js'
 import { ask } from './bench/ask.js'
-import { type Bench, cpuMs, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import {
+  type Bench,
+  cpuMs,
+  median,
+  peakMemoryKib,
+  printTable,
+  runBench,
+  thousands,
+} from './bench/bench.js'
 import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
 import { addEns, benchEns } from './bench/ens.js'
 import { byRun, recordFigure } from './bench/figure.js'
@@ -46,8 +54,20 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 })
-const sizes = [values.registrations, values.connections, values.seconds, values.runs, values.tokens].map(Number)
-const [registrations, connections, seconds, runs, tokens] = sizes as [number, number, number, number, number]
+const sizes = [
+  values.registrations,
+  values.connections,
+  values.seconds,
+  values.runs,
+  values.tokens,
+].map(Number)
+const [registrations, connections, seconds, runs, tokens] = sizes as [
+  number,
+  number,
+  number,
+  number,
+  number,
+]
 if (values.help || !sizes.every((n) => Number.isSafeInteger(n) && n > 0)) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
@@ -79,7 +99,10 @@ async function main(bench: Bench): Promise<void> {
   const ens = await addEns(chain)
   const databaseUrl = await createDatabase(postgres.url, 'api')
   const daemon = await startDaemonProcess({
-    ...{ cli, home, chain, databaseUrl },
+    cli,
+    home,
+    chain,
+    databaseUrl,
     ...(values.profile && { profileDir: resolve(values.profile) }),
   })
   onEnd(() => daemon.stop())
@@ -89,17 +112,39 @@ async function main(bench: Bench): Promise<void> {
   onEnd(() => bareExpress.child.end('SIGTERM', 1_000))
   const bareHttp = await startBareServer('http', home)
   onEnd(() => bareHttp.child.end('SIGTERM', 1_000))
-  console.log(`${thousands(chain.registrations)} registrations, ${connections} connections, ${seconds} s a measurement`)
+  console.log(
+    `${thousands(chain.registrations)} registrations, ${connections} connections, ${seconds} s a measurement`,
+  )
 
   const bare = { requests: [{ method: 'GET', path: '/constant' } as const], holds: '"main"' }
   const ours = { url: daemon.api, pid: daemon.child.pid }
   const targets: Target[] = [
     { title: 'bare node:http', url: bareHttp.url, pid: bareHttp.child.pid, ...bare },
     { title: 'bare Express', url: bareExpress.url, pid: bareExpress.child.pid, ...bare },
-    { title: 'GET /v1/names/address/:address', ...ours, requests: addressRequests(chain), holds: `"${nameOf(0)}"` },
-    { title: 'POST /v1/names (one name)', ...ours, requests: nameRequests(chain), holds: walletOf(0) },
-    { title: 'POST /v1/names/register/check (one name)', ...ours, requests: checkRequests(chain), holds: ':false' },
-    { title: 'GET /v1/names/register/tx/:tx', ...ours, requests: statusRequests(chain), holds: '"finalized"' },
+    {
+      title: 'GET /v1/names/address/:address',
+      ...ours,
+      requests: addressRequests(chain),
+      holds: `"${nameOf(0)}"`,
+    },
+    {
+      title: 'POST /v1/names (one name)',
+      ...ours,
+      requests: nameRequests(chain),
+      holds: walletOf(0),
+    },
+    {
+      title: 'POST /v1/names/register/check (one name)',
+      ...ours,
+      requests: checkRequests(chain),
+      holds: ':false',
+    },
+    {
+      title: 'GET /v1/names/register/tx/:tx',
+      ...ours,
+      requests: statusRequests(chain),
+      holds: '"finalized"',
+    },
   ]
   for (const target of targets) await checkAnswer(target)
   const results = targets.map((): Result[] => [])
@@ -120,7 +165,8 @@ async function checkAnswer({ title, url, requests, holds }: Target): Promise<voi
   const { method = 'GET', path = '/', headers, body } = requests[0]!
   const init = { method, headers: headers as Record<string, string>, ...(body ? { body } : {}) }
   const text = await (await fetch(`${url}${path}`, init)).text()
-  if (!text.includes(holds)) throw new Error(`checking ${title}: its answer lacks ${holds}: ${text}`)
+  if (!text.includes(holds))
+    throw new Error(`checking ${title}: its answer lacks ${holds}: ${text}`)
 }
 
 /** Registrations spread over the whole table. */
@@ -133,7 +179,9 @@ const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
   singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
 
 const posted = (path: string, body: unknown): autocannon.Request => ({
-  ...{ method: 'POST', path, body: JSON.stringify(body) },
+  method: 'POST',
+  path,
+  body: JSON.stringify(body),
   headers: { 'content-type': 'application/json' },
 })
 
@@ -142,16 +190,25 @@ const nameRequests = (chain: BenchChain): autocannon.Request[] =>
 
 /** Every second name is free. */
 const checkRequests = (chain: BenchChain): autocannon.Request[] =>
-  spread(chain).map((n, i) => posted('/v1/names/register/check', [i % 2 === 0 ? nameOf(n) : `free-${n}`]))
+  spread(chain).map((n, i) =>
+    posted('/v1/names/register/check', [i % 2 === 0 ? nameOf(n) : `free-${n}`]),
+  )
 
 async function drive({ title, url, pid, requests }: Target, duration: number): Promise<Result> {
   const cpuBeforeMs = cpuMs([pid])
   const result = await autocannon({ url, requests, connections, duration })
   if (result.non2xx > 0 || result.errors > 0 || result.requests.total === 0)
-    throw new Error(`driving ${title}: ${result.non2xx} answers other than 200, ${result.errors} errors`)
+    throw new Error(
+      `driving ${title}: ${result.non2xx} answers other than 200, ${result.errors} errors`,
+    )
   const { total } = result.requests
   const cpuUs = ((cpuMs([pid]) - cpuBeforeMs) * 1_000) / total
-  return { perS: total / result.duration, p50Ms: result.latency.p50, p99Ms: result.latency.p99, cpuUs }
+  return {
+    perS: total / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    cpuUs,
+  }
 }
 
 /** Joins wallets in one request, and looks them up in bulk. */
@@ -163,12 +220,18 @@ async function benchJoin(url: string, pid: number): Promise<void> {
       await ask(new Agent(), url + path, { body: JSON.stringify(wallets.slice(n, n + length)) })
     return performance.now() - startMs
   }
-  const [floor, join, peakKib]: [number[], number[], number] = [[], [], peakMemoryKib(pid)]
+  const floor: number[] = []
+  const join: number[] = []
+  const peakKib: number = peakMemoryKib(pid)
   for (let run = 0; run < runs; run++) {
     floor.push(await took('/v1/names/address', VARIETY))
     join.push(await took('/v1/wallets', wallets.length))
   }
-  recordFigure({ title: 'POST /v1/wallets', floor: 'POST /v1/names/address', ratios: byRun(join, floor) })
+  recordFigure({
+    title: 'POST /v1/wallets',
+    floor: 'POST /v1/names/address',
+    ratios: byRun(join, floor),
+  })
   const more = ((peakMemoryKib(pid) - peakKib) / 1_024).toFixed(0)
   console.log(
     `join of ${thousands(wallets.length)}: ${thousands(median(join))} ms (${thousands(median(floor))}), ${more} MiB`,
@@ -187,7 +250,13 @@ function report(targets: readonly Target[], results: readonly (readonly Result[]
   printTable([
     ['', 'requests/s', 'p50 ms', 'p99 ms', 'µs of processor', 'of node:http', 'of Express'],
     ...targets.map(({ title }, i) => [
-      ...[title, thousands(of(i, 'perS')), ms(of(i, 'p50Ms')), ms(of(i, 'p99Ms')), of(i, 'cpuUs').toFixed(1)],
+      ...[
+        title,
+        thousands(of(i, 'perS')),
+        ms(of(i, 'p50Ms')),
+        ms(of(i, 'p99Ms')),
+        of(i, 'cpuUs').toFixed(1),
+      ],
       ...[0, 1].map((floor) => (of(i, 'perS') / of(floor, 'perS')).toFixed(2)),
     ]),
   ])

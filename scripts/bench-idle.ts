@@ -21,7 +21,9 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds)
 const runs = Number(values.runs)
 if (!(seconds >= 5 && runs >= 1)) {
-  console.log('usage: npm run bench:idle [-- --seconds <n>, at least 5, default 30] [--runs <n>, default 3]')
+  console.log(
+    'usage: npm run bench:idle [-- --seconds <n>, at least 5, default 30] [--runs <n>, default 3]',
+  )
   process.exit(2)
 }
 
@@ -53,10 +55,15 @@ async function main(bench: Bench): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
   const shares = { daemon: [] as number[], floor: [] as number[] }
   for (let run = 1; run <= runs; run++) {
-    const before = { daemon: cpuMs([pids.daemon]), floor: cpuMs([pids.floor]), ms: performance.now() }
+    const before = {
+      daemon: cpuMs([pids.daemon]),
+      floor: cpuMs([pids.floor]),
+      ms: performance.now(),
+    }
     await new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
     const ms = performance.now() - before.ms
-    for (const who of ['daemon', 'floor'] as const) shares[who].push((cpuMs([pids[who]]) - before[who]) / ms)
+    for (const who of ['daemon', 'floor'] as const)
+      shares[who].push((cpuMs([pids[who]]) - before[who]) / ms)
   }
   console.log(`idle on ${nodes.length} chains, ${runs} times ${seconds} s`)
   printTable([
@@ -66,7 +73,11 @@ async function main(bench: Bench): Promise<void> {
       (peakMemoryKib(pids[who]) / 1_024).toFixed(0),
     ]),
   ])
-  recordFigure({ title: 'idle on seven chains', floor: TITLE.floor, ratios: byRun(shares.daemon, shares.floor) })
+  recordFigure({
+    title: 'idle on seven chains',
+    floor: TITLE.floor,
+    ratios: byRun(shares.daemon, shares.floor),
+  })
 }
 
 await runBench(main)

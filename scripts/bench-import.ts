@@ -16,11 +16,16 @@ const walletOf = (i: number) => `0x${((i + 1) * 2_654_435_761).toString(16).padS
 function* feed(): Generator<string> {
   for (let i = 0; i < names; i++) {
     const cluster = `"cluster_id":"0x${i.toString(16).padStart(64, '0')}"`
-    const [from, rest] = [walletOf(i), `"isTestnet":false,"timestamp":${Date.UTC(2026, 0) + 12 * i}}\n`]
+    const from = walletOf(i)
+    const rest = `"isTestnet":false,"timestamp":${Date.UTC(2026, 0) + 12 * i}}\n`
     const event = (k: number, type: string, data: string) =>
       `{"id":"m-1-${3 * i + k}","type":"${type}","from":"${from}","data":{${data}},${rest}`
     yield event(1, 'CREATE_CLUSTER', cluster) +
-      event(2, 'ADD_WALLET', `"name":"main","address":"${from}",${cluster},"is_verified":true,"is_backed_up":false`) +
+      event(
+        2,
+        'ADD_WALLET',
+        `"name":"main","address":"${from}",${cluster},"is_verified":true,"is_backed_up":false`,
+      ) +
       event(3, 'REGISTER_NAME', `"name":"name-${i}","wei_amount":"10000000000000000",${cluster}`)
   }
 }
@@ -31,7 +36,13 @@ await runBench(async ({ home, onEnd }) => {
   await pipeline(Readable.from(feed()), createGzip(), createWriteStream(file))
   const postgres = await startPostgres({ dataDir: join(home, 'pg') })
   onEnd(() => postgres.stop())
-  const hub = { network: 'mainnet', label: '1', role: 'hub', chainId: 1, contract: `0x${'11'.repeat(20)}` }
+  const hub = {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: 1,
+    contract: `0x${'11'.repeat(20)}`,
+  }
   const chains = join(home, 'chains.json')
   const keys = { TOKEN_KEY: `0x${'5b'.repeat(32)}`, PORT: '3999', OPS_PORT: '0' }
   const env = { ...process.env, ...keys, DATABASE_URL: postgres.url, CLUSTERD_CHAINS: chains }
@@ -46,6 +57,10 @@ await runBench(async ({ home, onEnd }) => {
     answer = await fetch(url)
       .then((one) => one.text())
       .catch(() => '')
-  console.log(`${names} names: imported in ${((importedMs - startMs) / 1_000).toFixed(1)} s, the first answer after`)
-  console.log(`${((performance.now() - startMs) / 1_000).toFixed(1)} s on ${await describeMachine(postgres.url)}`)
+  console.log(
+    `${names} names: imported in ${((importedMs - startMs) / 1_000).toFixed(1)} s, the first answer after`,
+  )
+  console.log(
+    `${((performance.now() - startMs) / 1_000).toFixed(1)} s on ${await describeMachine(postgres.url)}`,
+  )
 })

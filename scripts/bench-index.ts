@@ -6,7 +6,14 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { createDatabase, dropDatabase } from '../src/testing/processes/postgres.js'
-import { type Bench, median, peakMemoryKib, printTable, runBench, thousands } from './bench/bench.js'
+import {
+  type Bench,
+  median,
+  peakMemoryKib,
+  printTable,
+  runBench,
+  thousands,
+} from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
@@ -60,7 +67,9 @@ async function main(bench: Bench): Promise<void> {
   const loop = buildLoop(onEnd)
   const chain = await fillChain(home, registrations)
   onEnd(() => chain.anvil.stop())
-  console.log(`${thousands(registrations)} registrations in blocks ${chain.startBlock} to ${chain.lastBlock}, counted`)
+  console.log(
+    `${thousands(registrations)} registrations in blocks ${chain.startBlock} to ${chain.lastBlock}, counted`,
+  )
 
   const results: Record<Phase, Result[]> = { daemon: [], viem: [] }
   const profiling = values.profile ? { profileDir: resolve(values.profile) } : {}
@@ -118,11 +127,16 @@ async function measureLoop(
 
 function perRegistration(took: Indexed): Omit<Result, 'peakKib'> {
   const us = (ms: number) => (ms * 1_000) / registrations
-  return { perS: (registrations * 1_000) / took.ms, cpuUs: us(took.cpuMs), serverCpuUs: us(took.serverCpuMs) }
+  return {
+    perS: (registrations * 1_000) / took.ms,
+    cpuUs: us(took.cpuMs),
+    serverCpuUs: us(took.serverCpuMs),
+  }
 }
 
 function checkCount(who: string, rows: number): void {
-  if (rows !== registrations) throw new Error(`counting registrations: ${who} has ${rows} of ${registrations}`)
+  if (rows !== registrations)
+    throw new Error(`counting registrations: ${who} has ${rows} of ${registrations}`)
 }
 
 const TITLE: Record<Phase, string> = {
@@ -134,7 +148,8 @@ const mib = ({ peakKib }: { peakKib: number }): string => (peakKib / 1_024).toFi
 function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): void {
   const speed = (phase: Phase) => median(results[phase].map(({ perS }) => perS))
   const cpu = (phase: Phase) => median(results[phase].map(({ cpuUs }) => cpuUs)).toFixed(1)
-  const serverCpu = (phase: Phase) => median(results[phase].map(({ serverCpuUs }) => serverCpuUs)).toFixed(1)
+  const serverCpu = (phase: Phase) =>
+    median(results[phase].map(({ serverCpuUs }) => serverCpuUs)).toFixed(1)
   const peak = (phase: Phase) => Math.max(...results[phase].map(({ peakKib }) => peakKib))
   console.log(`\nmedian of ${runs}, ${thousands(registrations)} registrations from nothing`)
   printTable([
@@ -149,7 +164,9 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
   // the more per second, the less time
   const ratios = byRun(rates('viem'), rates('daemon'))
   recordFigure({ title: `index, beside ${TITLE.viem}`, floor: TITLE.viem, ratios })
-  console.log(`ratio of the daemon to the viem loop ${median(byRun(rates('daemon'), rates('viem'))).toFixed(2)}`)
+  console.log(
+    `ratio of the daemon to the viem loop ${median(byRun(rates('daemon'), rates('viem'))).toFixed(2)}`,
+  )
 }
 
 await runBench(main)

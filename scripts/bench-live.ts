@@ -9,7 +9,12 @@ import { createDatabase } from '../src/testing/processes/postgres.js'
 import { type Bench, type Latency, latencyOf, printTable, runBench } from './bench/bench.js'
 import { type BenchChain, fillChain, walletOf } from './bench/chain.js'
 import { recordFigure } from './bench/figure.js'
-import { prepareBench, startDaemonProcess, startLiveLoop, waitUntilIndexed } from './bench/programs.js'
+import {
+  prepareBench,
+  startDaemonProcess,
+  startLiveLoop,
+  waitUntilIndexed,
+} from './bench/programs.js'
 
 const REGISTRATIONS = 1_000
 const BLOCK_MS = 200
@@ -45,7 +50,8 @@ async function main(bench: Bench): Promise<void> {
   onEnd(() => daemon.stop())
   await waitUntilIndexed(daemon, chain, databaseUrl)
   const ours: Latency[] = []
-  for (const count of PER_BLOCK) ours.push(await follow(chain, count, `${daemon.api}/v1/names/address`))
+  for (const count of PER_BLOCK)
+    ours.push(await follow(chain, count, `${daemon.api}/v1/names/address`))
   await daemon.stop()
   const { rpcUrl, hub, anvil } = chain
   const loopUrl = await createDatabase(postgres.url, 'loop')
@@ -66,7 +72,8 @@ async function follow(chain: BenchChain, count: number, base: string): Promise<L
     const minedMs = performance.now()
     const url = `${base}/${walletOf(last)}`
     while (!(await isThere(agent, url))) {
-      if (performance.now() - minedMs > GIVE_UP_MS) throw new Error(`asking ${url}: not there in ${GIVE_UP_MS} ms`)
+      if (performance.now() - minedMs > GIVE_UP_MS)
+        throw new Error(`asking ${url}: not there in ${GIVE_UP_MS} ms`)
       await sleep(POLL_MS)
     }
     if (block >= 0) delays.push(performance.now() - minedMs)
@@ -98,7 +105,9 @@ function isThere(agent: Agent, url: string): Promise<boolean> {
     const req = request(url, { agent }, (res) => {
       const { statusCode } = res.resume()
       const isAnswer = statusCode === 200 || statusCode === 404
-      res.on('end', () => (isAnswer ? done(statusCode === 200) : fail(new Error(`asking ${url}: HTTP ${statusCode}`))))
+      res.on('end', () =>
+        isAnswer ? done(statusCode === 200) : fail(new Error(`asking ${url}: HTTP ${statusCode}`)),
+      )
     })
     req.on('error', fail)
     req.end()

@@ -10,7 +10,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { median, printTable } from './bench/bench.js'
-import { FIGURES_FILE, type Figure, type Held, regressions, spreadOf, unheld } from './bench/figure.js'
+import {
+  FIGURES_FILE,
+  type Figure,
+  type Held,
+  regressions,
+  spreadOf,
+  unheld,
+} from './bench/figure.js'
 import { writeTable } from './bench/page.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -31,16 +38,25 @@ if (values.help) {
   process.exit(0)
 }
 
-const BENCHES = { 'bench-index': [], 'bench-live': [], 'bench-api': ['--connections', '32'], 'bench-idle': [] }
+const BENCHES = {
+  'bench-index': [],
+  'bench-live': [],
+  'bench-api': ['--connections', '32'],
+  'bench-idle': [],
+}
 
 /** Runs a benchmark to its end, with its output. @throws Error when it fails */
 async function run(name: string, args: readonly string[], figuresFile: string): Promise<void> {
   console.log(`\n${name} ${args.join(' ')}`)
-  const child = spawn(process.execPath, ['--import', 'tsx', join(ROOT, 'scripts', `${name}.ts`), ...args], {
-    cwd: ROOT,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, [FIGURES_FILE]: figuresFile },
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'scripts', `${name}.ts`), ...args],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, [FIGURES_FILE]: figuresFile },
+    },
+  )
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
   if (code !== 0) throw new Error(`${name} ended with ${code}`)
 }
@@ -53,7 +69,10 @@ async function measure(): Promise<{ machine: string; figures: Figure[] }> {
     const lines = readFileSync(file, 'utf8').trim().split('\n')
     const records = lines.map((line) => JSON.parse(line) as Figure | { machine: string })
     const figures = records.filter((record) => 'title' in record)
-    return { machine: records.flatMap((record) => ('machine' in record ? [record.machine] : []))[0]!, figures }
+    return {
+      machine: records.flatMap((record) => ('machine' in record ? [record.machine] : []))[0]!,
+      figures,
+    }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
@@ -66,7 +85,14 @@ function tableOf(figures: readonly Figure[], held: Held): string[][] {
     ...figures.map((figure) => {
       const { median, least, most } = spreadOf(figure)
       const { title, floor } = figure
-      return [title, two(median), two(least), two(most), held[title] === undefined ? '-' : two(held[title]), floor]
+      return [
+        title,
+        two(median),
+        two(least),
+        two(most),
+        held[title] === undefined ? '-' : two(held[title]),
+        floor,
+      ]
     }),
   ]
 }
@@ -77,12 +103,16 @@ console.log('\nTimes the floor of the same run, median (least to most)')
 printTable(tableOf(figures, held))
 mkdirSync(join(ROOT, 'artifacts'), { recursive: true })
 const results = {
-  ...{ machine, at: new Date().toISOString() },
+  machine,
+  at: new Date().toISOString(),
   figures: figures.map((figure) => ({ ...figure, ...spreadOf(figure) })),
 }
 writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify(results, null, 2)}\n`)
 if (values.hold) {
-  const ratios = figures.map(({ title, ratios: ofRuns }) => [title, Number(median(ofRuns).toFixed(2))])
+  const ratios = figures.map(({ title, ratios: ofRuns }) => [
+    title,
+    Number(median(ofRuns).toFixed(2)),
+  ])
   writeFileSync(RATIOS, `${JSON.stringify(Object.fromEntries(ratios), null, 2)}\n`)
   writeTable(
     'figures',

@@ -76,7 +76,10 @@ function inputOf(targets: readonly Target[]) {
   return {
     language: 'Solidity',
     sources: Object.fromEntries(
-      targets.map(({ file }) => [file, { content: readFileSync(join(ROOT, CONTRACTS, file), 'utf8') }]),
+      targets.map(({ file }) => [
+        file,
+        { content: readFileSync(join(ROOT, CONTRACTS, file), 'utf8') },
+      ]),
     ),
     settings: {
       // the oldest EVM version among the chains that spokes run on
@@ -84,7 +87,9 @@ function inputOf(targets: readonly Target[]) {
       optimizer: { enabled: true, runs: 10_000 },
       // no metadata, so that bytecode depends on neither comments nor paths
       metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] } },
+      outputSelection: {
+        '*': { '*': ['abi', 'evm.bytecode.object', 'evm.deployedBytecode.object'] },
+      },
     },
   }
 }
@@ -103,21 +108,29 @@ export function standardInput(): ReturnType<typeof inputOf> {
 
 function compile(): NonNullable<CompilerOutput['contracts']> {
   const input = inputOf(TARGETS)
-  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readSource })) as CompilerOutput
+  const output = JSON.parse(
+    solc.compile(JSON.stringify(input), { import: readSource }),
+  ) as CompilerOutput
   const complaints = (output.errors ?? []).filter(({ severity }) => severity !== 'info')
   if (complaints.length > 0 || !output.contracts) {
-    throw new Error(`compiling the contracts:\n${complaints.map((error) => error.formattedMessage).join('\n')}`)
+    throw new Error(
+      `compiling the contracts:\n${complaints.map((error) => error.formattedMessage).join('\n')}`,
+    )
   }
   return output.contracts
 }
 
 /** Output path: `src/Hub.sol` → `contracts/evm/artifacts/Hub`; other folders (local, test-doubles) are kept. */
-const outputOf = (file: string): string => `${ARTIFACTS}/${file.replace(/^src\//, '').replace(/\.sol$/, '')}`
+const outputOf = (file: string): string =>
+  `${ARTIFACTS}/${file.replace(/^src\//, '').replace(/\.sol$/, '')}`
 
 /**
  * Module of one contract and its types: `<name>Abi`, `<name>Bytecode` and, where asked for, `<name>RuntimeBytecode`.
  */
-function render({ file, runtime }: Target, artifact: Artifact): { path: string; content: string }[] {
+function render(
+  { file, runtime }: Target,
+  artifact: Artifact,
+): { path: string; content: string }[] {
   const contract = basename(file, '.sol')
   const name = contract.charAt(0).toLowerCase() + contract.slice(1)
   const head = `// Generated from ${CONTRACTS}/${file} by \`npm run contracts\`; not to be edited.\n`
@@ -129,11 +142,17 @@ function render({ file, runtime }: Target, artifact: Artifact): { path: string; 
   return [
     {
       path: `${outputOf(file)}.js`,
-      content: [head, `export const ${name}Abi = ${JSON.stringify(artifact.abi)}\n`, ...values].join(''),
+      content: [
+        head,
+        `export const ${name}Abi = ${JSON.stringify(artifact.abi)}\n`,
+        ...values,
+      ].join(''),
     },
     {
       path: `${outputOf(file)}.d.ts`,
-      content: [head, `export declare const ${name}Abi: readonly [\n${items}]\n`, ...types].join(''),
+      content: [head, `export declare const ${name}Abi: readonly [\n${items}]\n`, ...types].join(
+        '',
+      ),
     },
   ]
 }
@@ -152,7 +171,8 @@ export function generateContracts(): { path: string; content: string }[] {
   const contracts = compile()
   return TARGETS.flatMap((target) => {
     const artifact = contracts[target.file]?.[basename(target.file, '.sol')]
-    if (!artifact) throw new Error(`compiling the contracts: no contract of its own name in ${target.file}`)
+    if (!artifact)
+      throw new Error(`compiling the contracts: no contract of its own name in ${target.file}`)
     return render(target, artifact)
   })
 }

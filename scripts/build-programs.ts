@@ -2,7 +2,9 @@ import { filesIn, ROOT } from './files.js'
 
 /** Sources of the package's programs, by their paths in the project. */
 export const sourcesOfPrograms = (): string[] =>
-  filesIn('src').filter((file) => file.endsWith('.ts') && !/\.test\.ts$|^src\/web\/page\//.test(file))
+  filesIn('src').filter(
+    (file) => file.endsWith('.ts') && !/\.test\.ts$|^src\/web\/page\//.test(file),
+  )
 
 /**
  * Builds the package's programs as `npm run build` does, without types: in a second.
@@ -12,8 +14,13 @@ export async function buildPrograms(folder: string): Promise<void> {
   // who only asks for the sources waits for neither
   const [{ build }, { bundle }] = await Promise.all([import('esbuild'), import('./bundle.js')])
   await build({
-    ...{ absWorkingDir: ROOT, entryPoints: sourcesOfPrograms(), outbase: 'src', outdir: folder },
-    ...{ format: 'esm', target: 'es2022', sourcemap: true },
+    absWorkingDir: ROOT,
+    entryPoints: sourcesOfPrograms(),
+    outbase: 'src',
+    outdir: folder,
+    format: 'esm',
+    target: 'es2022',
+    sourcemap: true,
   })
   await bundle(folder)
 }

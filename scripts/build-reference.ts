@@ -21,7 +21,10 @@ const FILES = {
 export function generateReference(): string {
   const packed = Object.entries(FILES).map(([file, folder]) => {
     // a map that is not served
-    const code = readFileSync(join(folder, file), 'utf8').replace(/\n\/[/*]# sourceMappingURL=.*$/m, '')
+    const code = readFileSync(join(folder, file), 'utf8').replace(
+      /\n\/[/*]# sourceMappingURL=.*$/m,
+      '',
+    )
     const text = file === 'swagger-ui-bundle.js' ? `${licenses()}\n${code}` : code
     return [file, gzipSync(text, { level: 9 }).toString('base64')]
   })

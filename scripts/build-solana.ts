@@ -25,14 +25,22 @@ const nameOf = (folder: string): string => `${folder.split('/').at(-1)}.so`
  * lock file and interface, and the scripts that build it.
  */
 function checksums(folder: string, program: Buffer): string {
-  const beside = ['Cargo.lock', 'Cargo.toml', 'idl.json'].filter((path) => existsSync(join(ROOT, folder, path)))
+  const beside = ['Cargo.lock', 'Cargo.toml', 'idl.json'].filter((path) =>
+    existsSync(join(ROOT, folder, path)),
+  )
   const sources = filesOf(join(ROOT, folder, 'src'), '.rs').map((path) => `src/${path}`)
-  const scripts = ['build-solana.ts', ...filesOf(join(ROOT, 'scripts/solana'), '.ts').map((path) => `solana/${path}`)]
+  const scripts = [
+    'build-solana.ts',
+    ...filesOf(join(ROOT, 'scripts/solana'), '.ts').map((path) => `solana/${path}`),
+  ]
   const built = scripts.map((path) => relative(folder, join('scripts', path)))
-  const line = (path: string, bytes: Buffer) => `${createHash('sha256').update(bytes).digest('hex')}  ${path}\n`
+  const line = (path: string, bytes: Buffer) =>
+    `${createHash('sha256').update(bytes).digest('hex')}  ${path}\n`
   return [
     line(nameOf(folder), program),
-    ...[...beside, ...sources, ...built].map((path) => line(path, readFileSync(join(ROOT, folder, path)))),
+    ...[...beside, ...sources, ...built].map((path) =>
+      line(path, readFileSync(join(ROOT, folder, path))),
+    ),
   ].join('')
 }
 
@@ -53,7 +61,9 @@ export function findStalePrograms(): string[] {
 function check(): void {
   const stale = findStalePrograms()
   for (const folder of stale) {
-    console.error(`${folder}: built from other sources than these; run \`npm run contracts:solana\``)
+    console.error(
+      `${folder}: built from other sources than these; run \`npm run contracts:solana\``,
+    )
     process.exitCode = 1
   }
   const missing = missingToolchain()
@@ -63,7 +73,9 @@ function check(): void {
   }
   console.log(toolchainVersions())
   for (const folder of PROGRAMS.filter((one) => !stale.includes(one))) {
-    const isSame = buildProgram(join(ROOT, folder)).equals(readFileSync(join(ROOT, folder, nameOf(folder))))
+    const isSame = buildProgram(join(ROOT, folder)).equals(
+      readFileSync(join(ROOT, folder, nameOf(folder))),
+    )
     console.log(`${folder}: a rebuild gives ${isSame ? 'the same bytes' : 'OTHER bytes'}`)
     if (!isSame) process.exitCode = 1
   }

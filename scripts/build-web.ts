@@ -11,15 +11,26 @@ import { worldAccounts } from '../src/testing/world.js'
 
 const PAGE = join(import.meta.dirname, '../src/web/page')
 /** Of the libraries in the bundle, whose sources carry none. */
-const NOTICE = '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
+const NOTICE =
+  '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
 
 /** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
     entryPoints: { main: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
-    ...{ bundle: true, splitting: true, minify: true, format: 'esm', target: ['es2022', 'chrome111', 'safari16.4'] },
-    ...{ jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', banner: { js: NOTICE } },
-    ...{ outdir: PAGE, chunkNames: '[name]-[hash]', write: false, logLevel: 'error' },
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2022', 'chrome111', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    charset: 'utf8',
+    banner: { js: NOTICE },
+    outdir: PAGE,
+    chunkNames: '[name]-[hash]',
+    write: false,
+    logLevel: 'error',
   })
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]))
 }
@@ -32,7 +43,10 @@ export async function generateWeb(testWallet: string): Promise<string> {
     .update(JSON.stringify(files) + testWallet)
     .digest('hex')
     .slice(0, 12)
-  const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll('{assets}', `/assets/${hash}`)
+  const html = readFileSync(join(PAGE, 'index.html'), 'utf8').replaceAll(
+    '{assets}',
+    `/assets/${hash}`,
+  )
   return [
     '// Generated from src/web/page by `npm run generate`; not to be edited.\n',
     `export const build = '${hash}'\n`,
@@ -46,8 +60,15 @@ export async function generateTestWallet(): Promise<string> {
   const accounts = { evm: worldAccounts(), solana: solanaAccounts() }
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'testWallet.ts')],
-    ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', charset: 'utf8', legalComments: 'none' },
-    ...{ define: { ACCOUNTS: JSON.stringify(accounts) }, write: false, logLevel: 'error' },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
+    define: { ACCOUNTS: JSON.stringify(accounts) },
+    write: false,
+    logLevel: 'error',
   })
   return [
     '// Generated from src/web/page/testWallet.ts by `npm run generate`; not to be edited.\n',

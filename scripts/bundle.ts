@@ -49,7 +49,10 @@ const inEnglish: Plugin = {
   name: 'in-english',
   setup({ onLoad }) {
     const contents = "export { default as en } from './en.js'"
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, ({ path }) => ({ contents, resolveDir: dirname(path) }))
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, ({ path }) => ({
+      contents,
+      resolveDir: dirname(path),
+    }))
   },
 }
 
@@ -64,13 +67,16 @@ export const LIBRARIES = {
   plugins: [ownFetch, inEnglish],
 }
 
-const isLibrary = (name: string): boolean => !name.startsWith('node:') && !builtinModules.includes(name)
+const isLibrary = (name: string): boolean =>
+  !name.startsWith('node:') && !builtinModules.includes(name)
 const fileOf = (library: string): string => `${library.replaceAll(/[^\w.-]/g, '_')}.mjs`
 
 /** Names that a clause of an import takes from its library; `import()` and `* as` take all. */
 async function namesOf(library: string, clause: string | undefined): Promise<string[]> {
   if (!clause || clause.includes('*'))
-    return Object.keys(await import(library)).filter((name) => /^\w+$/.test(name) && name !== '__esModule')
+    return Object.keys(await import(library)).filter(
+      (name) => /^\w+$/.test(name) && name !== '__esModule',
+    )
   const [, byDefault, named = ''] = /^(\w+)?[, ]*(?:\{(.*)\})?/s.exec(clause)!
   const names = named.split(',').map((name) => name.trim().split(' ')[0]!)
   return [...(byDefault ? ['default'] : []), ...names.filter((name) => name !== '')]
@@ -80,7 +86,9 @@ async function namesOf(library: string, clause: string | undefined): Promise<str
 export async function bundleLibraries(folder: string): Promise<void> {
   const taken = new Map<string, Set<string>>()
   const target = join(folder, 'libraries')
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.js'),
+  )
   for (const file of files) {
     const text = readFileSync(join(folder, file), 'utf8')
     for (const [, clause, , library] of text.matchAll(IMPORT)) {
@@ -89,7 +97,8 @@ export async function bundleLibraries(folder: string): Promise<void> {
       for (const name of await namesOf(library!, clause)) taken.get(library!)!.add(name)
     }
     const toTarget = relative(join(folder, file, '..'), target)
-    const path = (library: string) => `${toTarget.startsWith('.') ? '' : './'}${toTarget}/${fileOf(library)}`
+    const path = (library: string) =>
+      `${toTarget.startsWith('.') ? '' : './'}${toTarget}/${fileOf(library)}`
     const linked = text.replace(IMPORT, (found, _, quote, library) =>
       isLibrary(library) ? `${quote}${path(library)}${quote}` : found,
     )
@@ -97,11 +106,19 @@ export async function bundleLibraries(folder: string): Promise<void> {
   }
   mkdirSync(target, { recursive: true })
   for (const [library, names] of taken)
-    writeFileSync(join(target, fileOf(library)), `export { ${[...names].join(', ')} } from '${library}'\n`)
+    writeFileSync(
+      join(target, fileOf(library)),
+      `export { ${[...names].join(', ')} } from '${library}'\n`,
+    )
   const { metafile } = await build({
     entryPoints: [...taken.keys()].map((library) => join(target, fileOf(library))),
-    ...{ outdir: target, allowOverwrite: true, outExtension: { '.js': '.mjs' }, chunkNames: 'shared-[hash]' },
-    ...{ ...LIBRARIES, external: EXTERNAL, metafile: true },
+    outdir: target,
+    allowOverwrite: true,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'shared-[hash]',
+    ...LIBRARIES,
+    external: EXTERNAL,
+    metafile: true,
   })
   writeFileSync(join(target, 'LICENSES'), licensesOf(Object.keys(metafile.inputs)))
 }
@@ -110,8 +127,13 @@ export async function bundleLibraries(folder: string): Promise<void> {
 async function bundleProgram(folder: string): Promise<void> {
   const cli = join(folder, 'cli.js')
   await build({
-    ...{ entryPoints: [cli], outdir: join(folder, PROGRAM), chunkNames: 'part-[hash]' },
-    ...{ ...BUNDLED, sourcemap: true, sourcesContent: false, plugins: [inPlace(folder)] },
+    entryPoints: [cli],
+    outdir: join(folder, PROGRAM),
+    chunkNames: 'part-[hash]',
+    ...BUNDLED,
+    sourcemap: true,
+    sourcesContent: false,
+    plugins: [inPlace(folder)],
   })
   writeFileSync(cli, `#!/usr/bin/env node\nimport './${PROGRAM}/cli.js'\n`)
 }
@@ -120,7 +142,10 @@ async function bundleProgram(folder: string): Promise<void> {
 const inPlace = (folder: string): Plugin => ({
   name: 'in-place',
   setup({ onResolve, onLoad }) {
-    const library = ({ path }: { path: string }) => ({ path: `../libraries/${basename(path)}`, external: true })
+    const library = ({ path }: { path: string }) => ({
+      path: `../libraries/${basename(path)}`,
+      external: true,
+    })
     onResolve({ filter: /\/libraries\/[^/]+\.mjs$/ }, library)
     onLoad({ filter: /\.js$/ }, ({ path }) => {
       const url = `new URL('../${relative(folder, path)}', import.meta.url).href`
@@ -141,7 +166,9 @@ function licensesOf(files: readonly string[]): string {
   const packages = [...new Set(files.map(packageOf))].filter((one) => one !== undefined).sort()
   return packages
     .map((one) => {
-      const { name, version, license } = JSON.parse(readFileSync(join(ROOT, one, 'package.json'), 'utf8'))
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(ROOT, one, 'package.json'), 'utf8'),
+      )
       const file = readdirSync(join(ROOT, one)).find((entry) => /^licen[cs]e/i.test(entry))
       return `${name} ${version} (${license})\n\n${file ? readFileSync(join(ROOT, one, file), 'utf8').trim() : ''}`
     })

@@ -10,7 +10,15 @@
  * `--quick` does the first part alone, without the types.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -42,7 +50,10 @@ try {
       must(readFileSync(await pack()).equals(before), 'a second pack has other bytes')
     })
     await timed('is a library, with types', () => isLibrary(whole))
-    must(strangers(whole).length === 0, `the types need what is not installed: ${strangers(whole).join(', ')}`)
+    must(
+      strangers(whole).length === 0,
+      `the types need what is not installed: ${strangers(whole).join(', ')}`,
+    )
     await timed('is a client, with types', () => isClient(whole))
     await timed('has the contracts, with types', () => hasContracts(whole))
     const bare = await timed('installs without optional parts', () =>
@@ -72,8 +83,13 @@ function must(holds: boolean, complaint: string): asserts holds {
 
 async function pack(): Promise<string> {
   rmSync(join(ROOT, 'dist'), { recursive: true, force: true }) // nothing of an older build
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', work], { cwd: ROOT, maxBuffer: 1e8 })
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', work], {
+    cwd: ROOT,
+    maxBuffer: 1e8,
+  })
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
+    { filename: string; files: { path: string }[] },
+  ]
   const paths = packed.files.map(({ path }) => path)
   const missing = PACKED.filter((path) => !paths.includes(path))
   must(missing.length === 0, `the package lacks ${missing.join(', ')}`)
@@ -86,9 +102,17 @@ async function pack(): Promise<string> {
 async function install(name: string, tarball: string, flags: readonly string[]): Promise<string> {
   const folder = join(work, name)
   mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
-  await run('npm', ['install', tarball, ...flags, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
-  must(!existsSync(join(folder, 'node_modules/tsx')), 'tsx was installed, so its absence is not tested')
+  writeFileSync(
+    join(folder, 'package.json'),
+    '{ "name": "consumer", "private": true, "type": "module" }\n',
+  )
+  await run('npm', ['install', tarball, ...flags, '--no-audit', '--no-fund', '--prefer-offline'], {
+    cwd: folder,
+  })
+  must(
+    !existsSync(join(folder, 'node_modules/tsx')),
+    'tsx was installed, so its absence is not tested',
+  )
   return folder
 }
 
@@ -102,8 +126,16 @@ function clusterd(
 
 /** Environment of this process without the variables that point at an existing world. */
 function environment(more: Record<string, string>): NodeJS.ProcessEnv {
-  const { DATABASE_URL, CLUSTERD_HOME, CLUSTERD_CHAINS, PORT, OPS_PORT, RELAYER_PRIVATE_KEY, NODE_OPTIONS, ...rest } =
-    process.env
+  const {
+    DATABASE_URL,
+    CLUSTERD_HOME,
+    CLUSTERD_CHAINS,
+    PORT,
+    OPS_PORT,
+    RELAYER_PRIVATE_KEY,
+    NODE_OPTIONS,
+    ...rest
+  } = process.env
   return { ...rest, ...more }
 }
 
@@ -116,11 +148,15 @@ async function showsHelp(folder: string): Promise<void> {
 
 /** Runs a clusterd command in the background; gives access to its output and its end. */
 function background(folder: string, args: readonly string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [join(folder, 'node_modules/clusterd/dist/cli.js'), ...args], {
-    cwd: folder,
-    env: environment(env),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [join(folder, 'node_modules/clusterd/dist/cli.js'), ...args],
+    {
+      cwd: folder,
+      env: environment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   children.push(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
@@ -128,7 +164,10 @@ function background(folder: string, args: readonly string[], env: Record<string,
   return {
     output: () => output,
     async until(isThere: () => boolean | Promise<boolean>): Promise<void> {
-      const seen = await waitFor(async () => child.exitCode !== null || (await isThere()), READY_DEADLINE_MS)
+      const seen = await waitFor(
+        async () => child.exitCode !== null || (await isThere()),
+        READY_DEADLINE_MS,
+      )
       must(seen && child.exitCode === null, `clusterd ${args.join(' ')}: ${output}`)
     },
     async end(signal: NodeJS.Signals): Promise<void> {
@@ -154,12 +193,27 @@ function isLibrary(folder: string): Promise<{ stdout: string }> {
 }
 
 /** Runs an example with the installed package: type-checked first. @param example its path, without extension */
-async function runExample(folder: string, example: string, env: Record<string, string>): Promise<{ stdout: string }> {
+async function runExample(
+  folder: string,
+  example: string,
+  env: Record<string, string>,
+): Promise<{ stdout: string }> {
   const name = basename(example)
   cpSync(join(ROOT, `examples/${example}.ts`), join(folder, `${name}.ts`))
-  const options = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck', '--outDir', 'out']
+  const options = [
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2022',
+    '--skipLibCheck',
+    '--outDir',
+    'out',
+  ]
   const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')]
-  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, `${name}.ts`], { cwd: folder })
+  await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, `${name}.ts`], {
+    cwd: folder,
+  })
   return run(process.execPath, [`out/${name}.js`], { cwd: folder, env: environment(env) })
 }
 
@@ -174,8 +228,17 @@ async function isClient(folder: string): Promise<void> {
     `found.catch((error: unknown) => console.log(error instanceof ClusterdError && error.code, typeof wrong))`,
   ].join('\n')
   writeFileSync(join(folder, 'client.ts'), program)
-  const compilerOptions = { strict: true, module: 'nodenext', lib: ['es2022', 'dom'], types: [], outDir: 'out' }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.ts'] }))
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    lib: ['es2022', 'dom'],
+    types: [],
+    outDir: 'out',
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['client.ts'] }),
+  )
   await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/client.js'], { cwd: folder })
   must(stdout.trim() === 'network object', `the client said: ${stdout}`)
@@ -192,8 +255,17 @@ async function hasContracts(folder: string): Promise<void> {
     `console.log(hubAbi.length > 10, hubBytecode.slice(0, 4), layerZero['1']?.eid, addresses.Hub['1'], registrarIdl.protocol)`,
   ].join('\n')
   writeFileSync(join(folder, 'contracts.ts'), program)
-  const compilerOptions = { strict: true, module: 'nodenext', lib: ['es2022', 'dom'], types: [], outDir: 'out' }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['contracts.ts'] }))
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    lib: ['es2022', 'dom'],
+    types: [],
+    outDir: 'out',
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['contracts.ts'] }),
+  )
   await run(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: folder })
   const { stdout } = await run(process.execPath, ['out/contracts.js'], { cwd: folder })
   must(/^true 0x60 30101 undefined file:/.test(stdout), `the contracts said: ${stdout}`)
@@ -201,11 +273,14 @@ async function hasContracts(folder: string): Promise<void> {
 
 /** Packages that the types of the published entries name, and an install does not bring. */
 function strangers(folder: string): string[] {
-  const [seen, named] = [new Set<string>(), new Set<string>()]
+  const seen = new Set<string>()
+  const named = new Set<string>()
   const visit = (file: string): void => {
     if (seen.has(file)) return
     seen.add(file)
-    for (const [, name] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"]([^'"]+)['"]/g)) {
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(
+      /(?:from |import\()['"]([^'"]+)['"]/g,
+    )) {
       if (name!.startsWith('.')) visit(join(file, '..', name!.replace(/\.js$/, '.d.ts')))
       else if (!/^(node:|clusterd\/)/.test(name!)) named.add(/^(@[^/]+\/)?[^/]+/.exec(name!)![0])
     }
@@ -226,9 +301,21 @@ async function isSmall(folder: string): Promise<void> {
 /** `init` writes a draft, which `doctor` reads. */
 async function begins(folder: string): Promise<void> {
   const out = join(folder, 'deployment')
-  await clusterd(folder, ['init', '--compose', '--rpc', '11155111=http://127.0.0.1:9', '--out', out])
-  const env = { CLUSTERD_CHAINS: join(out, 'chains.json'), DATABASE_URL: 'postgresql://127.0.0.1:9/none' }
-  const { stdout } = await clusterd(folder, ['doctor', '--json'], env).catch((error: { stdout: string }) => error)
+  await clusterd(folder, [
+    'init',
+    '--compose',
+    '--rpc',
+    '11155111=http://127.0.0.1:9',
+    '--out',
+    out,
+  ])
+  const env = {
+    CLUSTERD_CHAINS: join(out, 'chains.json'),
+    DATABASE_URL: 'postgresql://127.0.0.1:9/none',
+  }
+  const { stdout } = await clusterd(folder, ['doctor', '--json'], env).catch(
+    (error: { stdout: string }) => error,
+  )
   must(stdout.includes('clusterd contracts deploy'), `doctor said: ${stdout}`)
 }
 
@@ -238,7 +325,10 @@ async function refusesDev(folder: string): Promise<void> {
     (error: { stderr: string }) => error,
   )
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm '))
-  must(lines.length === 1 && /^clusterd: .*npm /.test(lines[0]!), `dev without its parts said: ${stderr}`)
+  must(
+    lines.length === 1 && /^clusterd: .*npm /.test(lines[0]!),
+    `dev without its parts said: ${stderr}`,
+  )
 }
 
 /** Runs the installed daemon on PostgreSQL and a chain of a world that this checkout starts. */

@@ -57,7 +57,8 @@ for (const row of ROWS) {
   console.log(`${result.outcome.padEnd(12)}${result.section.padEnd(18)} ${result.row}${reason}`)
 }
 
-const count = (outcome: Result['outcome']) => results.filter((result) => result.outcome === outcome).length
+const count = (outcome: Result['outcome']) =>
+  results.filter((result) => result.outcome === outcome).length
 console.log(
   `\n${count('passed')} passed, ${count('failed')} failed, ${count('not checked')} not checked, of ${ROWS.length} rows`,
 )

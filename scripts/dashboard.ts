@@ -16,13 +16,24 @@ const ROWS: Record<string, PanelOf[]> = {
     [
       'Alarms that fire',
       'none',
-      by('ALERTS{alertname=~"Clusterd.+",alertstate="firing"}', '{{alertname}} {{chain}} {{network}} {{kind}}'),
+      by(
+        'ALERTS{alertname=~"Clusterd.+",alertstate="firing"}',
+        '{{alertname}} {{chain}} {{network}} {{kind}}',
+      ),
     ],
     ['Leaders', 'none', by('max by (network, role) (clusterd_leader)', '{{network}} {{role}}')],
-    ['Chains with a problem', 'none', by('max by (network, chain) (clusterd_chain_problem)', '{{network}} {{chain}}')],
+    [
+      'Chains with a problem',
+      'none',
+      by('max by (network, chain) (clusterd_chain_problem)', '{{network}} {{chain}}'),
+    ],
   ],
   Chains: [
-    ['Age of the head', 's', by('max by (network, chain) (clusterd_chain_head_age_seconds)', '{{network}} {{chain}}')],
+    [
+      'Age of the head',
+      's',
+      by('max by (network, chain) (clusterd_chain_head_age_seconds)', '{{network}} {{chain}}'),
+    ],
     [
       'Blocks to be read',
       'none',
@@ -38,11 +49,21 @@ const ROWS: Record<string, PanelOf[]> = {
     ],
   ],
   Outbox: [
-    ['Jobs', 'none', by('max by (network, kind, state) (clusterd_outbox_jobs) > 0', '{{network}} {{kind}} {{state}}')],
+    [
+      'Jobs',
+      'none',
+      by(
+        'max by (network, kind, state) (clusterd_outbox_jobs) > 0',
+        '{{network}} {{kind}} {{state}}',
+      ),
+    ],
     [
       'Oldest job',
       's',
-      by('max by (network, kind, state) (clusterd_outbox_oldest_seconds) > 0', '{{network}} {{kind}} {{state}}'),
+      by(
+        'max by (network, kind, state) (clusterd_outbox_oldest_seconds) > 0',
+        '{{network}} {{kind}} {{state}}',
+      ),
     ],
     ['Stuck packets', 'none', by('max by (network) (clusterd_stuck_packets)', 'stuck {{network}}')],
   ],
@@ -53,11 +74,18 @@ const ROWS: Record<string, PanelOf[]> = {
       by('max by (network, chain) (clusterd_relayer_balance_wei) / 1e18', '{{network}} {{chain}}'),
       by('max by (network) (clusterd_relay_authority_lamports) / 1e9', '{{network}} SOL'),
     ],
-    ['Lasts', 's', by('max by (network, chain) (clusterd_relayer_runway_seconds)', '{{network}} {{chain}}')],
+    [
+      'Lasts',
+      's',
+      by('max by (network, chain) (clusterd_relayer_runway_seconds)', '{{network}} {{chain}}'),
+    ],
     [
       'Signed today',
       'none',
-      by('max by (network, chain) (clusterd_relayer_signed_today_wei) / 1e18', '{{network}} {{chain}}'),
+      by(
+        'max by (network, chain) (clusterd_relayer_signed_today_wei) / 1e18',
+        '{{network}} {{chain}}',
+      ),
     ],
   ],
   API: [
@@ -69,7 +97,10 @@ const ROWS: Record<string, PanelOf[]> = {
     [
       'Time of 99 % of the requests',
       's',
-      by('histogram_quantile(0.99, sum by (le, route) (rate(clusterd_http_request_seconds_bucket[5m])))', '{{route}}'),
+      by(
+        'histogram_quantile(0.99, sum by (le, route) (rate(clusterd_http_request_seconds_bucket[5m])))',
+        '{{route}}',
+      ),
     ],
     [
       'Limited; waiting changes and streams',
@@ -102,7 +133,10 @@ const ROWS: Record<string, PanelOf[]> = {
     [
       'Time since a loop turned',
       's',
-      by('max by (loop, network, chain) (clusterd_step_age_seconds)', '{{loop}} {{network}} {{chain}}'),
+      by(
+        'max by (loop, network, chain) (clusterd_step_age_seconds)',
+        '{{loop}} {{network}} {{chain}}',
+      ),
     ],
   ],
 }
@@ -113,7 +147,8 @@ const HEIGHT = 8
 const DATASOURCE = { type: 'prometheus', uid: '$' + '{datasource}' }
 
 function panels(): object[] {
-  let [id, y] = [0, 0]
+  let id = 0
+  let y = 0
   return Object.entries(ROWS).flatMap(([title, row]) => {
     const head = {
       id: ++id,
@@ -125,11 +160,16 @@ function panels(): object[] {
     }
     const w = WIDTH / row.length
     const drawn = row.map(([name, unit, ...queries], i) => ({
-      ...{ id: ++id, type: 'timeseries', title: name, datasource: DATASOURCE },
+      id: ++id,
+      type: 'timeseries',
+      title: name,
+      datasource: DATASOURCE,
       gridPos: { h: HEIGHT, w, x: i * w, y },
       fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
       targets: queries.map(({ expr, legend }, at) => ({
-        ...{ refId: String.fromCharCode(65 + at), expr, datasource: DATASOURCE },
+        refId: String.fromCharCode(65 + at),
+        expr,
+        datasource: DATASOURCE,
         legendFormat: legend ?? '__auto',
       })),
     }))
@@ -140,8 +180,19 @@ function panels(): object[] {
 
 /** The dashboard's file: import it in Grafana 10 or later and choose the Prometheus data source. */
 export function dashboardJson(): string {
-  const variable = { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' }
-  const about = { uid: 'clusterd', title: 'clusterd', tags: ['clusterd'], schemaVersion: 39, refresh: '30s' }
+  const variable = {
+    name: 'datasource',
+    label: 'Data source',
+    type: 'datasource',
+    query: 'prometheus',
+  }
+  const about = {
+    uid: 'clusterd',
+    title: 'clusterd',
+    tags: ['clusterd'],
+    schemaVersion: 39,
+    refresh: '30s',
+  }
   const rest = { time: { from: 'now-6h', to: 'now' }, templating: { list: [variable] } }
   const lines = panels().map((panel) => `    ${JSON.stringify(panel)}`)
   const settings = JSON.stringify({ ...about, ...rest }).slice(1, -1)

@@ -37,8 +37,12 @@ function fieldsOf({ properties = {} }: Schema): string {
 
 /** One row per field that all events of a version have. */
 function envelopeOf(events: readonly Schema[], typeField: string): string {
-  const fields = Object.entries(events[0]?.properties ?? {}).filter(([name]) => name !== typeField && name !== 'data')
-  const rows = fields.map(([name, { type, description = '' }]) => `| \`${name}\` | ${type} | ${description} |\n`)
+  const fields = Object.entries(events[0]?.properties ?? {}).filter(
+    ([name]) => name !== typeField && name !== 'data',
+  )
+  const rows = fields.map(
+    ([name, { type, description = '' }]) => `| \`${name}\` | ${type} | ${description} |\n`,
+  )
   return `| field | type | meaning |\n| --- | --- | --- |\n${rows.join('')}`
 }
 
@@ -55,10 +59,9 @@ const v01Row = ({ properties = {}, description }: Schema): string =>
 const v1 = eventsOf('/openapi.json', 'Event')
 const v01 = eventsOf('/openapi-v0.1.json', 'EventV01')
 
-const { events, canonical, hashes } = JSON.parse(readFileSync('test/vectors/feed/checkpoint.json', 'utf8')) as Record<
-  'events' | 'canonical' | 'hashes',
-  unknown[]
->
+const { events, canonical, hashes } = JSON.parse(
+  readFileSync('test/vectors/feed/checkpoint.json', 'utf8'),
+) as Record<'events' | 'canonical' | 'hashes', unknown[]>
 const example = `For example this event, the first of a feed
 
 \`\`\`json

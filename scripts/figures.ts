@@ -35,7 +35,9 @@ interface Figure {
 
 function measure(files: readonly TextFile[], root: string): Figure[] {
   const byHand = files.filter(({ path }) => isByHand(path))
-  const sources = byHand.filter(({ path }) => /^(src|test|scripts|examples)\/.*\.tsx?$/.test(path)).map(parse)
+  const sources = byHand
+    .filter(({ path }) => /^(src|test|scripts|examples)\/.*\.tsx?$/.test(path))
+    .map(parse)
   const product = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path))
   const tests = sources.filter(({ path }) => isTest(path))
   return [
@@ -157,7 +159,8 @@ function print(figures: readonly Figure[], isListed: boolean, isChecked: boolean
     const bound = limit === undefined ? '' : `at most ${limit.toLocaleString('en')}`
     const verdict = isOver(figure) ? '  OVER' : ''
     console.log(`${name.padEnd(46)}${value.toLocaleString('en').padStart(8)}  ${bound}${verdict}`)
-    if (isListed || (isChecked && isOver(figure))) for (const item of items) console.log(`    ${item}`)
+    if (isListed || (isChecked && isOver(figure)))
+      for (const item of items) console.log(`    ${item}`)
   }
 }
 

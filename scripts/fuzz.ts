@@ -16,12 +16,20 @@ const { values } = parseArgs({
 console.log(`${values.requests} requests, seed ${values.seed}`)
 const run = spawn(
   'npx',
-  ['vitest', 'run', '--project', 'own', 'test/fuzz/requests.test.ts', '--disable-console-intercept'],
+  [
+    'vitest',
+    'run',
+    '--project',
+    'own',
+    'test/fuzz/requests.test.ts',
+    '--disable-console-intercept',
+  ],
   {
     stdio: 'inherit',
     env: {
       ...process.env,
-      ...{ FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },
+      FUZZ_REQUESTS: values.requests,
+      FUZZ_SEED: values.seed,
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --expose-gc`,
     },
   },

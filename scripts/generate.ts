@@ -43,13 +43,22 @@ const OUTPUTS: readonly Output[] = [
     folder: 'src/db/generated',
     sources: ['prisma/schema.prisma', 'prisma.config.ts', 'node_modules/prisma/package.json'],
     make: () => {
-      const command = ['--require', './scripts/withoutStudio.cjs', 'node_modules/prisma/build/index.js', 'generate']
+      const command = [
+        '--require',
+        './scripts/withoutStudio.cjs',
+        'node_modules/prisma/build/index.js',
+        'generate',
+      ]
       execFileSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
     },
   },
   {
     folder: 'src/web/generated',
-    sources: [...filesIn('src/web/page'), 'scripts/build-web.ts', 'node_modules/preact/package.json'],
+    sources: [
+      ...filesIn('src/web/page'),
+      'scripts/build-web.ts',
+      'node_modules/preact/package.json',
+    ],
     make: async (folder) => {
       const { generateTestWallet, generateWeb } = await import('./build-web.js')
       mkdirSync(folder, { recursive: true })
@@ -74,12 +83,17 @@ const OUTPUTS: readonly Output[] = [
   {
     folder: 'src/client/generated',
     sources: [
-      ...['api', 'registry'].flatMap((room) => filesIn(`src/${room}`).filter((file) => !file.endsWith('.test.ts'))),
+      ...['api', 'registry'].flatMap((room) =>
+        filesIn(`src/${room}`).filter((file) => !file.endsWith('.test.ts')),
+      ),
       ...['scripts/openapi.ts', 'node_modules/openapi-typescript/package.json'],
     ],
     make: async (folder) => {
       mkdirSync(folder, { recursive: true })
-      execFileSync(process.execPath, ['--import', 'tsx', 'scripts/openapi.ts'], { cwd: ROOT, stdio: 'inherit' })
+      execFileSync(process.execPath, ['--import', 'tsx', 'scripts/openapi.ts'], {
+        cwd: ROOT,
+        stdio: 'inherit',
+      })
       const { default: openapiTypes, astToString, stringToAST } = await import('openapi-typescript')
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
       const hex = (stringToAST('type Hex = `0x${string}`')[0] as unknown as { type: TypeNode }).type
@@ -114,12 +128,16 @@ export async function generate(): Promise<void> {
 /** Makes an output unless it is current; of processes that begin at once the first does. */
 async function bringUpToDate(output: Output): Promise<void> {
   const hash = createHash('sha256')
-  for (const source of output.sources) hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
+  for (const source of output.sources)
+    hash.update(`${source}\0`).update(readFileSync(join(ROOT, source)))
   const current = hash.digest('hex')
   const stamp = join(ROOT, output.folder, 'sources.sha256')
   const isCurrent = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === current
   if (isCurrent()) return
-  const lock = await lockFile(join(ROOT, 'node_modules/.cache', `${output.folder.replaceAll('/', '-')}.lock`), WAIT_MS)
+  const lock = await lockFile(
+    join(ROOT, 'node_modules/.cache', `${output.folder.replaceAll('/', '-')}.lock`),
+    WAIT_MS,
+  )
   try {
     if (isCurrent()) return
     await renew(output, stamp)

@@ -35,7 +35,10 @@ function rowsOf(registry: Registry): string[] {
   return metrics
     .filter(({ name }) => name.startsWith('clusterd_'))
     .sort((a, b) => a.name.localeCompare(b.name, 'en'))
-    .map(({ name, type, labelNames, help }) => `| \`${name}\` | ${type} | ${labelNames.join(', ')} | ${help} |\n`)
+    .map(
+      ({ name, type, labelNames, help }) =>
+        `| \`${name}\` | ${type} | ${labelNames.join(', ')} | ${help} |\n`,
+    )
 }
 
 const { registry } = createMetrics()

@@ -27,7 +27,10 @@ const EXTERNAL_TABLES = ['public.migrations', 'public.journal_mainnet', 'public.
 
 /** Global of Node that the compiler doesn't know without the browser's library. */
 declare const WebAssembly: {
-  instantiate(wasm: Buffer, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
+  instantiate(
+    wasm: Buffer,
+    imports: object,
+  ): Promise<{ instance: { exports: Record<string, unknown> } }>
 }
 
 interface QueryResult {
@@ -46,7 +49,11 @@ export async function schemaDifference(url: string, schema: string): Promise<str
   const { SchemaEngine } = await loadEngine()
   const files = [{ path: SCHEMA_PATH, content: schema }]
   const factory = new EngineAdapter(connectionOf(url))
-  const engine = await SchemaEngine.new({ datamodels: [[SCHEMA_PATH, schema]] }, () => {}, bindAdapter(factory))
+  const engine = await SchemaEngine.new(
+    { datamodels: [[SCHEMA_PATH, schema]] },
+    () => {},
+    bindAdapter(factory),
+  )
   try {
     const result = await engine.diff({
       from: { tag: 'schemaDatasource', files, configDir: process.cwd() },
@@ -112,7 +119,9 @@ export async function checkSchema(serverUrl: string, databaseUrl?: string): Prom
     await migrate(url)
     const difference = await schemaDifference(url, fs.readFileSync(SCHEMA_PATH, 'utf8'))
     const problems =
-      difference === '' ? [] : [`migrations and ${SCHEMA_PATH} differ; to agree they lack:\n${difference}`]
+      difference === ''
+        ? []
+        : [`migrations and ${SCHEMA_PATH} differ; to agree they lack:\n${difference}`]
     if (databaseUrl !== undefined) problems.push(...(await compareCatalogs(databaseUrl, url)))
     return problems
   } finally {
@@ -121,10 +130,15 @@ export async function checkSchema(serverUrl: string, databaseUrl?: string): Prom
 }
 
 async function compareCatalogs(databaseUrl: string, migratedUrl: string): Promise<string[]> {
-  const [database, migrated] = [await describeCatalog(databaseUrl), await describeCatalog(migratedUrl)]
+  const database = await describeCatalog(databaseUrl)
+  const migrated = await describeCatalog(migratedUrl)
   return [
-    ...database.filter((line) => !migrated.includes(line)).map((line) => `only in the database: ${line}`),
-    ...migrated.filter((line) => !database.includes(line)).map((line) => `only in the migrations: ${line}`),
+    ...database
+      .filter((line) => !migrated.includes(line))
+      .map((line) => `only in the database: ${line}`),
+    ...migrated
+      .filter((line) => !database.includes(line))
+      .map((line) => `only in the migrations: ${line}`),
   ]
 }
 
@@ -137,7 +151,10 @@ class EngineAdapter extends PrismaPg {
   }
 }
 
-async function queryWithChars(adapter: Adapter, query: unknown): Promise<{ columnTypes: number[] }> {
+async function queryWithChars(
+  adapter: Adapter,
+  query: unknown,
+): Promise<{ columnTypes: number[] }> {
   const charColumns: number[] = []
   const performIO = async (inner: unknown) => {
     const result = await adapter.performIO(inner)
@@ -187,8 +204,12 @@ async function instantiateEngine(): Promise<EngineModule> {
   const file = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const wasm = fs.readFileSync(path.join(path.dirname(file), 'schema_engine_bg.wasm'))
   // the bindings report a panic through this global before they throw
-  Object.assign(globalThis, { PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => console.error(text) } })
-  const { instance } = await WebAssembly.instantiate(wasm, { './schema_engine_bg.js': { ...bindings } })
+  Object.assign(globalThis, {
+    PRISMA_WASM_PANIC_REGISTRY: { set_message: (text: string) => console.error(text) },
+  })
+  const { instance } = await WebAssembly.instantiate(wasm, {
+    './schema_engine_bg.js': { ...bindings },
+  })
   bindings.__wbg_set_wasm(instance.exports)
   const start = instance.exports.__wbindgen_start
   if (typeof start === 'function') start()

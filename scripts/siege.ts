@@ -9,7 +9,15 @@ import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
-import { type Bench, cpuMs, describeMachine, machineMs, printTable, runBench, thousands } from './bench/bench.js'
+import {
+  type Bench,
+  cpuMs,
+  describeMachine,
+  machineMs,
+  printTable,
+  runBench,
+  thousands,
+} from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
 import { type Answered, buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
@@ -51,7 +59,9 @@ function attack(orders: Orders): () => Promise<Counts> {
   child.stdout.on('data', (chunk) => (output += chunk))
   const ended = new Promise<Counts>((resolve, reject) =>
     child.on('close', (code) =>
-      code === 0 ? resolve(JSON.parse(output)) : reject(new Error(`attacker ${orders.localAddress} ended: ${code}`)),
+      code === 0
+        ? resolve(JSON.parse(output))
+        : reject(new Error(`attacker ${orders.localAddress} ended: ${code}`)),
     ),
   )
   return () => {
@@ -83,19 +93,30 @@ async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const { hub } = stack.networks.mainnet
   const { reader } = localClients(hub, hub.chainId)
-  const nextBlock = new RegExp(`^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`, 'm')
+  const nextBlock = new RegExp(
+    `^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`,
+    'm',
+  )
   while (!signal.aborted) {
     const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
     // a connection that was kept may end while this process does not get its turn
-    const metrics = await fetch(`${stack.ops}/metrics`, { headers: { connection: 'close' } }).then((res) => res.text())
+    const metrics = await fetch(`${stack.ops}/metrics`, { headers: { connection: 'close' } }).then(
+      (res) => res.text(),
+    )
     const indexed = Number(nextBlock.exec(metrics)?.[1]) - 1 + CONFIRMATION_BLOCKS
-    const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${stack.daemon.pid}/status`, 'utf8'))?.[1]
+    const rss = /^VmRSS:\s+(\d+) kB$/m.exec(
+      readFileSync(`/proc/${stack.daemon.pid}/status`, 'utf8'),
+    )?.[1]
     const gaugesMib = Object.values(GAUGES).map(
       (gauge) => Number(new RegExp(`^${gauge} (.*)$`, 'm').exec(metrics)?.[1]) / 2 ** 20,
     )
     const used = [cpuMs([stack.daemon.pid]), ...machineMs()]
     samples.push({
-      ...{ atMs: performance.now(), cpuMs: used, memoryMib: Number(rss) / 1_024, lagBlocks: head - indexed, gaugesMib },
+      atMs: performance.now(),
+      cpuMs: used,
+      memoryMib: Number(rss) / 1_024,
+      lagBlocks: head - indexed,
+      gaugesMib,
     })
     await new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))
   }
@@ -123,7 +144,9 @@ function printCourse(samples: readonly Sample[], { ms, atMs }: Met): void {
   const count = Math.max(1, Math.min(ROWS, Math.floor(samples.length / 2)))
   const sizeMs = (samples.at(-1)!.atMs - startMs + 1) / count
   const rowOf = (at: number) => Math.floor((at - startMs) / sizeMs)
-  const rows = Array.from({ length: count }, (_, row) => samples.filter((sample) => rowOf(sample.atMs) === row))
+  const rows = Array.from({ length: count }, (_, row) =>
+    samples.filter((sample) => rowOf(sample.atMs) === row),
+  )
   const most = (values: readonly number[]) => Math.max(...values).toFixed(0)
   printTable([
     [
@@ -131,14 +154,21 @@ function printCourse(samples: readonly Sample[], { ms, atMs }: Met): void {
       ...['daemon %', 'machine %', 'stolen %', 'look-ups p99 ms'],
     ],
     ...rows.flatMap((part, row) => {
-      const [first, last] = [part[0], part.at(-1)]
+      const first = part[0]
+      const last = part.at(-1)
       if (!first || !last || first === last) return []
-      const share = (i: number) => ((last.cpuMs[i]! - first.cpuMs[i]!) / (last.atMs - first.atMs)) * 100
+      const share = (i: number) =>
+        ((last.cpuMs[i]! - first.cpuMs[i]!) / (last.atMs - first.atMs)) * 100
       const looked = ms.filter((_, i) => rowOf(atMs[i]!) === row)
       return [
         [
-          ...[((last.atMs - startMs) / 1_000).toFixed(0), most(part.map(({ memoryMib }) => memoryMib))],
-          ...Object.keys(GAUGES).map((_, column) => most(part.map(({ gaugesMib }) => gaugesMib[column]!))),
+          ...[
+            ((last.atMs - startMs) / 1_000).toFixed(0),
+            most(part.map(({ memoryMib }) => memoryMib)),
+          ],
+          ...Object.keys(GAUGES).map((_, column) =>
+            most(part.map(({ gaugesMib }) => gaugesMib[column]!)),
+          ),
           ...[0, 1, 2].map((i) => share(i).toFixed(0)),
           percentile(looked, 0.99).toFixed(0),
         ],
@@ -160,7 +190,9 @@ function judgeSamples(samples: readonly Sample[]): string[] {
     ...(peaks[2]! <= FLAT * peaks[1]!
       ? []
       : [`memory grew from ${peaks[1]!.toFixed(0)} to ${peaks[2]!.toFixed(0)} MiB`]),
-    ...(lags.length === samples.length ? [] : [`nothing was indexed in ${samples.length - lags.length} seconds`]),
+    ...(lags.length === samples.length
+      ? []
+      : [`nothing was indexed in ${samples.length - lags.length} seconds`]),
     ...(lag <= LAG_BLOCKS ? [] : [`the indexer was ${lag} blocks behind the hub`]),
   ]
 }
@@ -170,7 +202,8 @@ function printCounts(all: readonly Counts[]): void {
   for (const counts of all)
     for (const [flood, byStatus] of Object.entries(counts)) {
       sum[flood] ??= {}
-      for (const [status, n] of Object.entries(byStatus)) sum[flood][status] = (sum[flood][status] ?? 0) + n
+      for (const [status, n] of Object.entries(byStatus))
+        sum[flood][status] = (sum[flood][status] ?? 0) + n
     }
   for (const [flood, byStatus] of Object.entries(sum))
     console.log(
@@ -186,12 +219,17 @@ async function main({ onEnd }: Bench): Promise<void> {
   console.log(await describeMachine(stack.databaseUrl))
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
-  const [change, buy] = [await memberOf(stack.api, MEMBER, seconds), await buyerOf(stack.api, BUYER, hub)]
+  const change = await memberOf(stack.api, MEMBER, seconds)
+  const buy = await buyerOf(stack.api, BUYER, hub)
   const targets = {
-    ...{ spoke: spokes[0]!.network, transfers: await transfers(hub, 50) },
-    ...{ openCommunity: communities!.open.name, paidCommunity: communities!.paid.name },
+    spoke: spokes[0]!.network,
+    transfers: await transfers(hub, 50),
+    openCommunity: communities!.open.name,
+    paidCommunity: communities!.paid.name,
   }
-  const attackers = ATTACKERS.map((localAddress) => attack({ api: stack.api, localAddress, targets }))
+  const attackers = ATTACKERS.map((localAddress) =>
+    attack({ api: stack.api, localAddress, targets }),
+  )
   onEnd(() => Promise.all(attackers.map((end) => end())))
   stack.failed.then((why) => console.log(`${why}\n${stack.daemon.logs().slice(-20_000)}`))
   // no AbortSignal.any of a timeout: nobody else holds it, and Node 20 collects it before it fires
@@ -219,7 +257,9 @@ async function main({ onEnd }: Bench): Promise<void> {
     ...judge('look-ups', looked, LOOK_UP_MS),
     ...judge('changes', changed, CHANGE_MS),
     ...judgeSamples(samples),
-    ...bought.failed.slice(0, 1).map((first) => `purchases: ${bought.failed.length} failed, first ${first}`),
+    ...bought.failed
+      .slice(0, 1)
+      .map((first) => `purchases: ${bought.failed.length} failed, first ${first}`),
   ]
   for (const line of broken) console.log(`BROKEN: ${line}`)
   for (const tx of bought.hashes) {

@@ -2,4 +2,5 @@
 const Module = require('node:module')
 
 const load = Module._load
-Module._load = (request, ...rest) => (/^@prisma\/(studio-core|dev)(\/|$)/.test(request) ? {} : load(request, ...rest))
+Module._load = (request, ...rest) =>
+  /^@prisma\/(studio-core|dev)(\/|$)/.test(request) ? {} : load(request, ...rest)

@@ -31,14 +31,19 @@ const program = new Command('clusterd')
 
 program
   .command('dev')
-  .description('run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME)')
+  .description(
+    'run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME)',
+  )
   .option('--limits', 'limit what clients may ask, as `start` does')
   .action(async (options: { limits?: boolean }) => (await import('./cli/dev.js')).dev(options))
 
 program
   .command('start')
   .description('run the daemon on the chains file CLUSTERD_CHAINS and DATABASE_URL')
-  .option('--roles <roles>', 'what this process may do, joined by commas: api, index, relay (default: all)')
+  .option(
+    '--roles <roles>',
+    'what this process may do, joined by commas: api, index, relay (default: all)',
+  )
   .option('--watch', 'without the relayer’s keys lead the outbox all the same, to raise alarms')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
   .action(async (options: StartOptions) => (await import('./cli/start.js')).start(options))
@@ -47,7 +52,9 @@ program
   .command('doctor')
   .description('check all that `start` needs, and say what to do')
   .option('--json', 'as JSON')
-  .action(async (options: { json?: boolean }) => (await import('./cli/doctor/doctor.js')).doctor(options))
+  .action(async (options: { json?: boolean }) =>
+    (await import('./cli/doctor/doctor.js')).doctor(options),
+  )
 
 program
   .command('migrate')
@@ -57,9 +64,14 @@ program
 
 program
   .command('import')
-  .description('fill an empty database with another service’s public feed: a replica that serves at once')
+  .description(
+    'fill an empty database with another service’s public feed: a replica that serves at once',
+  )
   .argument('<source>', 'URL or path of a file that `clusterd journal export` wrote')
-  .option('--checkpoint <hash...>', 'hash over each network’s events, as its service’s /v1/events/checkpoint gives it')
+  .option(
+    '--checkpoint <hash...>',
+    'hash over each network’s events, as its service’s /v1/events/checkpoint gives it',
+  )
   .action(async (source, options) => (await import('./cli/import.js')).importFeed(source, options))
 
 program

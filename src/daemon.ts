@@ -74,16 +74,26 @@ export class Daemon {
     const { databaseUrl: url, databaseDirectUrl, databasePool } = config
     const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
-    const writes = { max: WRITE_CONNECTIONS, applicationName: 'clusterd write', queryLimitMs: WRITE_LIMIT_MS }
+    const writes = {
+      max: WRITE_CONNECTIONS,
+      applicationName: 'clusterd write',
+      queryLimitMs: WRITE_LIMIT_MS,
+    }
     this.#writePool = createPool({ ...common, ...writes }, onPoolError)
-    const reads = { max: databasePool, applicationName: 'clusterd read', queryLimitMs: READ_LIMIT_MS }
+    const reads = {
+      max: databasePool,
+      applicationName: 'clusterd read',
+      queryLimitMs: READ_LIMIT_MS,
+    }
     this.#readPool = createPool(
       { ...common, ...reads, statementTimeoutMs: READ_TIMEOUT_MS, isByIndex: true },
       onPoolError,
     )
     this.#leases = createLeasePool(databaseDirectUrl)
     this.#listener = createListener({
-      ...{ url: databaseDirectUrl, signal: this.#stopping.signal, loops: this.#loops },
+      url: databaseDirectUrl,
+      signal: this.#stopping.signal,
+      loops: this.#loops,
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke one connection, or silenced it, has done so to others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
@@ -100,7 +110,12 @@ export class Daemon {
   /** @throws Error with one sentence when a chain, or the database in these roles, can't be used */
   async start(): Promise<void> {
     const { roles } = this.#config
-    const opening = { pool: this.#writePool, log: this.#log, metrics: this.#metrics, loops: this.#loops }
+    const opening = {
+      pool: this.#writePool,
+      log: this.#log,
+      metrics: this.#metrics,
+      loops: this.#loops,
+    }
     const replicas = await readReplicas(this.#writePool)
     if (replicas.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database was imported, and is read alone: start with `--roles api`.')
@@ -116,11 +131,14 @@ export class Daemon {
       }
       if (sources.chains.length === 0) continue
       if (roles.includes('index'))
-        this.#runs.push(runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }))
+        this.#runs.push(
+          runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }),
+        )
       this.#startRelayer(ctx, sources)
       const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
       const proof = hub && proofWorker(this.#writePool, hub.chain.forUse('judge'))
-      if (proof && !roles.includes('index')) this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
+      if (proof && !roles.includes('index'))
+        this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
     }
     // loaded while the indexers take the lead
     if (roles.includes('api')) await this.#startApi(chains, clusters)
@@ -158,7 +176,13 @@ export class Daemon {
     // requests under way end while the steps do: a chain that hangs delays neither
     const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
     const running = () =>
-      Promise.all([this.#closeApi(), this.#listener.done, this.#webhooks, ...this.#proofs, ...loops()])
+      Promise.all([
+        this.#closeApi(),
+        this.#listener.done,
+        this.#webhooks,
+        ...this.#proofs,
+        ...loops(),
+      ])
     const pools = [this.#readPool, this.#writePool, this.#leases].map((pool) => () => pool.end())
     for (const close of [running, ...pools, this.#closeOps])
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
@@ -168,9 +192,11 @@ export class Daemon {
     const { airdropOperatorKey, relayerKey, ensKey, ens, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const gateway =
-      ensKey && (await import('./ens/gateway.js')).createEnsGateway(ens, relayerAccount(ensKey).signTypedData)
+      ensKey &&
+      (await import('./ens/gateway.js')).createEnsGateway(ens, relayerAccount(ensKey).signTypedData)
     const { createApi } = await import('./api/server.js')
-    if (this.#config.hasTestWallet) await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
+    if (this.#config.hasTestWallet)
+      await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
     const news = new News()
     this.#listener.subscribe(news.onNotify)
     const api = createApi({
@@ -225,16 +251,24 @@ export class Daemon {
     if (!roles.includes('relay')) return
     const keys = [
       { key, from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' },
-      ...(solana ? [{ key: solanaRelayerKey, from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }] : []),
+      ...(solana
+        ? [{ key: solanaRelayerKey, from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }]
+        : []),
     ]
     const missingKeys = keys.filter((one) => one.key === undefined).map(({ from }) => from)
     if (missingKeys.length === keys.length && !relayWatch) {
-      log.warn({ network, missingKeys }, 'without these keys this process never relays; --watch lets it look on')
+      log.warn(
+        { network, missingKeys },
+        'without these keys this process never relays; --watch lets it look on',
+      )
       return
     }
     const run = runRelayer({
-      ...{ ...ctx, leases: this.#leases, listener: this.#listener },
-      ...{ targets: plan.targets, missingKeys },
+      ...ctx,
+      leases: this.#leases,
+      listener: this.#listener,
+      targets: plan.targets,
+      missingKeys,
       account: key ? relayerAccount(key) : null,
       settings: this.#config.deliveries[network],
       solana: solana?.payer,
@@ -262,7 +296,8 @@ export class Daemon {
       loops: this.#loops,
       runs: this.#runs,
       relays: this.#relays,
-      ...{ relayed: this.#relayed, isStopping: this.#isStopping },
+      relayed: this.#relayed,
+      isStopping: this.#isStopping,
     }
   }
 
@@ -270,8 +305,16 @@ export class Daemon {
     const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
     return {
       leads: [
-        ...this.#runs.map(({ network, states }) => ({ network, role: 'index', isLeading: states() !== null })),
-        ...this.#relays.map(({ network, leads }) => ({ network, role: 'relay', isLeading: leads() })),
+        ...this.#runs.map(({ network, states }) => ({
+          network,
+          role: 'index',
+          isLeading: states() !== null,
+        })),
+        ...this.#relays.map(({ network, leads }) => ({
+          network,
+          role: 'relay',
+          isLeading: leads(),
+        })),
       ],
       relays: [...this.#relayed].map((network) => {
         const relay = relayOf(network)

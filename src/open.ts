@@ -35,7 +35,10 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
-  const rpc = createChainRpc(known ? { ...config, genesisHash: toHex(known) } : config, faultReporter(label, ctx))
+  const rpc = createChainRpc(
+    known ? { ...config, genesisHash: toHex(known) } : config,
+    faultReporter(label, ctx),
+  )
   ctx.metrics.rpc.watch(label, () => rpc.health())
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
@@ -52,7 +55,10 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   if (role === 'hub') await requireHub(pool, row)
   await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
-    log.error({ chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') }, 'the chain is halted')
+    log.error(
+      { chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') },
+      'the chain is halted',
+    )
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
     if (!isIdentified) await register(fromHex(await rpc.genesisHash()))
@@ -68,7 +74,8 @@ async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex
     return null
   })
   const genesis = await inTime(IDENTITY_LIMIT_MS, answer, null)
-  if (genesis === null) log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
+  if (genesis === null)
+    log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
 }
 
@@ -87,7 +94,11 @@ export async function openClusters(
     const { releaseAfterMs } = payments
     const onFault = faultReporter('solana', ctx)
     const common = { pool: ctx.pool, network, quoteKeys, relayKey, releaseAfterMs, onFault }
-    const solana = await openSolana({ ...common, config: cluster, hub: hub.chain.rpc.forUse('api') })
+    const solana = await openSolana({
+      ...common,
+      config: cluster,
+      hub: hub.chain.rpc.forUse('api'),
+    })
     ctx.metrics.rpc.watch(`solana ${network}`, () => solana.chain.rpc.health())
     open.push(solana)
   }
@@ -127,7 +138,9 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
 
-  const register = async (genesis: string): Promise<{ identity: ProgramIdentity; chain: number }> => {
+  const register = async (
+    genesis: string,
+  ): Promise<{ identity: ProgramIdentity; chain: number }> => {
     const genesisBytes = Buffer.from(bs58.decode(genesis))
     const row = await registerChain(pool, {
       network,
@@ -139,7 +152,10 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
       startBlock: config.startSlot,
     })
     chain.chain = row.chain
-    return { identity: { network, genesisHash: genesisBytes, programId, quoteKeys }, chain: row.chain }
+    return {
+      identity: { network, genesisHash: genesisBytes, programId, quoteKeys },
+      chain: row.chain,
+    }
   }
   const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
   if (genesisHash) await open()
@@ -148,7 +164,13 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   const { commitment, pollMs, maxUnitPrice } = config
   const { registrar } = chain
   const signer = secretKey
-    ? createSolanaSigner({ rpc: rpc.forUse('relay'), registrar, commitment, secretKey, maxUnitPrice })
+    ? createSolanaSigner({
+        rpc: rpc.forUse('relay'),
+        registrar,
+        commitment,
+        secretKey,
+        maxUnitPrice,
+      })
     : null
   const { releaseAfterMs } = options
   return { chain, open, payer: { signer, releaseAfterMs, pollMs, open } }

@@ -44,7 +44,10 @@ export const overviewPage =
       lastError,
     }))
     const leaders = status.leaders.map(({ network, role, address, isThisProcess }) => ({
-      ...{ network, role, address: address ?? 'local', isThisProcess },
+      network,
+      role,
+      address: address ?? 'local',
+      isThisProcess,
     }))
     return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsOf(status)}${tableOf('Chains', chains)}${tableOf('Leaders', leaders)}${tableOf('Balances', relays.flatMap(balancesOf))}
@@ -76,7 +79,8 @@ const tableOf = (title: string, rows: readonly object[]): Html =>
         (row) => html`<tr>${Object.values(row).map((value) => html`<td>${value}`)}`,
       )}</table>`
 
-const badly = (isBad: boolean, text: unknown): unknown => (isBad ? html`<span class="bad">${text}</span>` : text)
+const badly = (isBad: boolean, text: unknown): unknown =>
+  isBad ? html`<span class="bad">${text}</span>` : text
 const codeOf = (text: string): Html => html`<code>${text}</code>`
 
 type Status = Awaited<ReturnType<typeof statusOf>>
@@ -94,7 +98,8 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
       )
 
 /** Text with code in backticks. */
-const proseOf = (text: string): unknown[] => text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
+const proseOf = (text: string): unknown[] =>
+  text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
 /** Accounts that pay for what is sent, how much is left, and for how long; known to the process that leads. */
 function balancesOf(relay: StatusSources['relays'][number]): object[] {
@@ -108,14 +113,19 @@ function balancesOf(relay: StatusSources['relays'][number]): object[] {
       account: codeOf(signer ?? ''),
       balance: shortEther(balance!),
       signedToday: shortEther(stats?.signedTodayWei ?? 0n),
-      lastsDays: badly(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, runwayMs && Math.floor(runwayMs / DAY_MS)),
+      lastsDays: badly(
+        runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
+        runwayMs && Math.floor(runwayMs / DAY_MS),
+      ),
     })),
     ...(lamports === null ? [] : [authorityRow(network, lamports)]),
   ]
 }
 
 const authorityRow = (network: Network, lamports: bigint): object => ({
-  ...{ network, chain: 'solana', account: 'relay authority' },
+  network,
+  chain: 'solana',
+  account: 'relay authority',
   balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
   signedToday: '',
   lastsDays: '',
@@ -128,7 +138,11 @@ const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[numb
   nodes
     .filter(({ requests }) => requests > 0)
     .map((node) => ({
-      ...{ chain, host: node.host, use, requests: node.requests, errors: node.errors },
+      chain,
+      host: node.host,
+      use,
+      requests: node.requests,
+      errors: node.errors,
       latencyMs: node.latencyMs && Math.round(node.latencyMs),
       state: nodeState(node),
     }))

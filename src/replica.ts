@@ -15,7 +15,11 @@ export const PROOF = 'the proof of the names'
  * yet, and writes down that all are right.
  * @throws Error that names the first that is not; ChainUnavailableError
  */
-export async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void = () => {}): Promise<void> {
+export async function proveNames(
+  pool: pg.Pool,
+  hub: EvmChain,
+  alive: () => void = () => {},
+): Promise<void> {
   const { network } = hub
   if ((await readReplicas(pool)).get(network) !== 0) return
   const { publicSeq } = await readHead(pool, network)
@@ -34,7 +38,9 @@ export async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void
 
 /** Proves what was imported, and what is imported later. */
 export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
-  ...{ name: PROOF, fields: { network: hub.network }, pollMs: 30_000 },
+  name: PROOF,
+  fields: { network: hub.network },
+  pollMs: 30_000,
   async step(_, alive) {
     await proveNames(pool, hub, alive)
     return 'idle'

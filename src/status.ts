@@ -36,7 +36,11 @@ export interface StatusSources {
 /** Answer of /health: whether this process turns. */
 export function healthOf({ loops }: Pick<StatusSources, 'loops'>) {
   const stuck = loops.states().filter(({ ageMs }) => ageMs > LOOP_LIMIT_MS)
-  return { isGood: stuck.length === 0, status: stuck.length === 0 ? 'ok' : 'stuck', stuck: stuck.map(loopAnswer) }
+  return {
+    isGood: stuck.length === 0,
+    status: stuck.length === 0 ? 'ok' : 'stuck',
+    stuck: stuck.map(loopAnswer),
+  }
 }
 
 /** Answer of /ready: whether this process can do what its roles are. Chains and other processes don't count. */
@@ -45,23 +49,37 @@ export async function readinessOf(sources: StatusSources) {
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
     ...(isDatabaseUp ? [] : [DATABASE_AWAY.text]),
-    ...healthOf(sources).stuck.map(({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`),
+    ...healthOf(sources).stuck.map(
+      ({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`,
+    ),
   ]
-  return { isGood: problems.length === 0, ready: problems.length === 0, problems, roles: sources.config.roles }
+  return {
+    isGood: problems.length === 0,
+    ready: problems.length === 0,
+    problems,
+    roles: sources.config.roles,
+  }
 }
 
 /** Answer of /status: whether everything that this installation does is well, seen from any process. */
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const stored = await probed(Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)]), null)
+  const stored = await probed(
+    Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)]),
+    null,
+  )
   const [states, leaders, replicas] = stored ?? [[], [], new Map<Network, number>()]
   const chains = configured(config).flatMap(({ role, ...chain }) => {
     if (!replicas.has(chain.network)) return [stateOf(chain, runs, { states, leaders }, nowMs)]
-    return role === 'hub' ? [{ ...chain, state: null, problem: unproved(chain.network, loops) }] : []
+    return role === 'hub'
+      ? [{ ...chain, state: null, problem: unproved(chain.network, loops) }]
+      : []
   })
   const problems = [
-    ...(stored ? unindexed(config, leaders).filter(({ network }) => !replicas.has(network)) : [DATABASE_AWAY]),
+    ...(stored
+      ? unindexed(config, leaders).filter(({ network }) => !replicas.has(network))
+      : [DATABASE_AWAY]),
     ...chains.flatMap(({ network, label, problem }) =>
       problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
     ),
@@ -79,7 +97,8 @@ export async function statusOf(sources: StatusSources) {
     roles: config.roles,
     leaders: leaders.map((leader) => ({ ...leader, isThisProcess: leads(leader, runs, relays) })),
     chains: chains.map(({ state, problem, ...chain }) => ({
-      ...{ ...chain, problem: problem?.text ?? null },
+      ...chain,
+      problem: problem?.text ?? null,
       ...(state ? chainAnswer(state, nowMs) : importedAnswer(replicas.get(chain.network))),
     })),
     loops: loops.states().map(loopAnswer),
@@ -92,7 +111,11 @@ const DATABASE_AWAY: Problem = { alarm: 'ClusterdErrors', text: 'the database do
 const textOf = ({ text }: Problem): string => text
 
 /** Problem, what to do about it, and where more stands. */
-const alarmAnswer = ({ alarm, text }: Problem) => ({ text, remedy: REMEDIES[alarm], ...alarmFields(alarm) })
+const alarmAnswer = ({ alarm, text }: Problem) => ({
+  text,
+  remedy: REMEDIES[alarm],
+  ...alarmFields(alarm),
+})
 
 /** An answer of the database; `otherwise` where it fails or takes too long. */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
@@ -137,8 +160,13 @@ const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): 
 
 const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]) =>
   NETWORKS.filter(
-    (network) => chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
-  ).map((network) => ({ network, alarm: 'ClusterdNotLed' as const, text: `nobody indexes ${network}` }))
+    (network) =>
+      chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),
+  ).map((network) => ({
+    network,
+    alarm: 'ClusterdNotLed' as const,
+    text: `nobody indexes ${network}`,
+  }))
 
 /** Why the names of an imported network are not proved, as far as this process knows; null while they may be. */
 function unproved(network: Network, loops: Loops): Problem | null {
@@ -154,7 +182,9 @@ const importedAnswer = (block?: number): Partial<ReturnType<typeof chainAnswer>>
 const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [
   ...[...relayed]
     .filter((network) => !isLed(leaders, network, 'relay'))
-    .map((network): Problem => ({ alarm: 'ClusterdNotRelayed', text: `nobody relays for ${network}` })),
+    .map(
+      (network): Problem => ({ alarm: 'ClusterdNotRelayed', text: `nobody relays for ${network}` }),
+    ),
   ...relays.flatMap(({ network, missingKeys, leads }) =>
     (leads() ? missingKeys : []).map(
       (key): Problem => ({
@@ -165,15 +195,36 @@ const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[
   ),
 ]
 
-const leads = ({ network, role }: Leader, runs: readonly IndexRun[], relays: readonly RelayRun[]): boolean =>
+const leads = (
+  { network, role }: Leader,
+  runs: readonly IndexRun[],
+  relays: readonly RelayRun[],
+): boolean =>
   role === 'index'
     ? runs.some((run) => run.network === network && run.states() !== null)
     : relays.some((relay) => relay.network === network && relay.leads())
 
 function chainAnswer(state: ChainState, nowMs: number) {
-  const { latest, confirmed, nextBlock, tailBlock, isCaughtUp, trust, halted, lastError, confirmedMs } = state
+  const {
+    latest,
+    confirmed,
+    nextBlock,
+    tailBlock,
+    isCaughtUp,
+    trust,
+    halted,
+    lastError,
+    confirmedMs,
+  } = state
   return {
-    ...{ latest, confirmed, nextBlock, tailBlock, isCaughtUp, trust, halted, lastError },
+    latest,
+    confirmed,
+    nextBlock,
+    tailBlock,
+    isCaughtUp,
+    trust,
+    halted,
+    lastError,
     headAgeSeconds: seconds(headAgeMs(state, nowMs)),
     finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
     behindSeconds: seconds(behindMs(state, nowMs)),

@@ -18,25 +18,51 @@ import type { OutboxState } from '../src/relayer/report.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
 const FILE = 'examples/prometheus/alerts.yml'
-const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(([, alert, expr]) => ({
-  alert: alert as AlarmName,
-  expr: expr!,
-}))
+const rules = [...readFileSync(FILE, 'utf8').matchAll(/- alert: (\w+)\n +expr: (.+)\n/g)].map(
+  ([, alert, expr]) => ({
+    alert: alert as AlarmName,
+    expr: expr!,
+  }),
+)
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW_MS }))
 afterAll(() => void vi.useRealTimers())
 const chain: ChainState = {
-  ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
-  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: 12_000, isCaughtUp: true, trust: 'proved', halted: null },
-  ...{ lastStepMs: NOW_MS, lastError: null },
+  network: 'mainnet',
+  label: '1',
+  chain: 1,
+  latest: 100,
+  confirmed: 98,
+  nextBlock: 99,
+  tailBlock: 100,
+  headMs: NOW_MS,
+  confirmedMs: NOW_MS,
+  blockMs: 12_000,
+  isCaughtUp: true,
+  trust: 'proved',
+  halted: null,
+  lastStepMs: NOW_MS,
+  lastError: null,
 }
-const loop = { name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 0, failures: 0, lastError: null }
+const loop = {
+  name: 'the indexer',
+  network: 'mainnet',
+  chain: '1',
+  ageMs: 0,
+  failures: 0,
+  lastError: null,
+}
 const led = (role: string, isLeading: boolean) => ({ network: 'mainnet', role, isLeading })
 const pool = { totalCount: 10, idleCount: 3, waitingCount: 0 }
 const node = {
-  ...{ host: 'rpc.example', requests: 10, errors: 0, latencyMs: 20, restMs: 0 },
-  ...{ isWrong: false, head: 'good' as const },
+  host: 'rpc.example',
+  requests: 10,
+  errors: 0,
+  latencyMs: 20,
+  restMs: 0,
+  isWrong: false,
+  head: 'good' as const,
 }
 const process: ProcessState = {
   leads: [led('index', true), led('relay', true)],
@@ -46,12 +72,26 @@ const process: ProcessState = {
   changesWaiting: 0,
   staying: {},
 }
-const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<OutboxState['relayers'][number]['stats']>
+const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<
+  OutboxState['relayers'][number]['stats']
+>
 const relayer = {
-  ...{ network: 'mainnet', chain: '1', stats, stuck: [], nonceGaps: 0, nonceClaimed: null, balance: 10n ** 18n },
+  network: 'mainnet',
+  chain: '1',
+  stats,
+  stuck: [],
+  nonceGaps: 0,
+  nonceClaimed: null,
+  balance: 10n ** 18n,
   runwayMs: 30 * 86_400_000,
 }
-const webhooks: WebhookCounts = { network: 'mainnet', active: 1, failing: 0, parked: 0, oldestMs: 0 }
+const webhooks: WebhookCounts = {
+  network: 'mainnet',
+  active: 1,
+  failing: 0,
+  parked: 0,
+  oldestMs: 0,
+}
 const payer = { stats: { open: [], owed: { count: 0 } }, balance: 10n ** 9n }
 
 interface State {
@@ -89,7 +129,9 @@ const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }
 /** One state for each alert, as the code that finds it leaves it. */
 const REHEARSALS: Record<AlarmName, State> = {
   ClusterdNotLed: { process: { leads: [led('index', false), led('relay', true)] } },
-  ClusterdNotRelayed: { process: { leads: [led('index', true)], relays: [{ network: 'mainnet', missingKeys: null }] } },
+  ClusterdNotRelayed: {
+    process: { leads: [led('index', true)], relays: [{ network: 'mainnet', missingKeys: null }] },
+  },
   ClusterdRelayKeyMissing: { process: { relays: [{ network: 'mainnet', missingKeys: 1 }] } },
   ClusterdChainHalted: { chain: { halted: 'block 5 has been replaced' } },
   ClusterdHeadStandsStill: { chain: { headMs: NOW_MS - 241_000 } },
@@ -118,7 +160,8 @@ const REHEARSALS: Record<AlarmName, State> = {
 
 describe('the alert rules', () => {
   it('have the limits of the code', () => {
-    const limitOf = (alarm: AlarmName) => Number(rules.find(({ alert }) => alert === alarm)!.expr.split(/ [<>] /)[1])
+    const limitOf = (alarm: AlarmName) =>
+      Number(rules.find(({ alert }) => alert === alarm)!.expr.split(/ [<>] /)[1])
     expect(limitOf('ClusterdFinalityStandsStill')).toBe(FINALITY_ALARM_MS / 1_000)
     expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)
     expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
@@ -131,9 +174,12 @@ describe('the alert rules', () => {
     expect(rules.filter(({ expr }) => firing(expr, at).length > 0)).toEqual([])
   })
 
-  it.each(rules)('$alert fires in its state, on metrics that there are', async ({ alert, expr }) => {
-    expect(firing(expr, await scrapes(REHEARSALS[alert]))).not.toEqual([])
-  })
+  it.each(rules)(
+    '$alert fires in its state, on metrics that there are',
+    async ({ alert, expr }) => {
+      expect(firing(expr, await scrapes(REHEARSALS[alert]))).not.toEqual([])
+    },
+  )
 
   it('are what promtool takes, where it is installed', ({ skip }) => {
     const checked = spawnSync('promtool', ['check', 'rules', FILE], { encoding: 'utf8' })
@@ -148,14 +194,18 @@ describe("Grafana's dashboard", () => {
       panels: { targets?: { expr: string; legendFormat: string }[] }[]
     }
     const labelsOf = new Map(
-      [...readFileSync('docs/run/metrics.md', 'utf8').matchAll(/^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm)].map(
-        ([, name, labels]) => [name!, labels!.split(', ')],
-      ),
+      [
+        ...readFileSync('docs/run/metrics.md', 'utf8').matchAll(
+          /^\| `(\w+)` \| \w+ \| ([\w, ]*) \|/gm,
+        ),
+      ].map(([, name, labels]) => [name!, labels!.split(', ')]),
     )
     const asked = panels.flatMap(({ targets = [] }) => targets)
     expect(asked.length).toBeGreaterThan(20)
     for (const { expr, legendFormat } of asked) {
-      const metrics = [...expr.matchAll(/clusterd_\w+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, ''))
+      const metrics = [...expr.matchAll(/clusterd_\w+/g)].map(([name]) =>
+        name.replace(/_(bucket|count|sum)$/, ''),
+      )
       const known = metrics.flatMap((name) => labelsOf.get(name) ?? [`no metric ${name}`])
       expect(known.join(), expr).not.toContain('no metric')
       const shown = [...legendFormat.matchAll(/{{(\w+)}}/g)].map(([, label]) => label!)

@@ -52,7 +52,8 @@ interface Import {
 }
 
 /** The first word of an SQL statement, as the code writes it. */
-const SQL = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
+const SQL =
+  /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|SET|LISTEN|NOTIFY|LOCK|TRUNCATE|CREATE|ALTER|DROP|COPY)\s/
 
 interface Source {
   path: string
@@ -73,13 +74,16 @@ function read(path: string, text: string): Source {
     source.imports.push({ target, isTypeOnly, isDynamic })
   }
   const visit = (node: ts.Node): void => {
-    if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text)) source.hasSql = true
+    if ((ts.isStringLiteralLike(node) || ts.isTemplateHead(node)) && SQL.test(node.text))
+      source.hasSql = true
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, importsTypesOnly(node.importClause))
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly)
-    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true)
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
+      add(node.argument.literal, true)
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       add(node.arguments[0], false, true)
-    } else if (ts.isIdentifier(node) && node.text === 'process' && !isTypeOrOther(node)) source.readsEnvironment = true
+    } else if (ts.isIdentifier(node) && node.text === 'process' && !isTypeOrOther(node))
+      source.readsEnvironment = true
     ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
@@ -97,12 +101,18 @@ function importsTypesOnly(clause: ts.ImportClause | undefined): boolean {
 /** `process` in any use but for its environment: `process.pid`, `{ process: … }`, a name of somebody else. */
 function isTypeOrOther(node: ts.Identifier): boolean {
   const { parent } = node
-  if (ts.isPropertyAccessExpression(parent)) return parent.name === node || parent.name.text !== 'env'
+  if (ts.isPropertyAccessExpression(parent))
+    return parent.name === node || parent.name.text !== 'env'
   if (ts.isElementAccessExpression(parent) && parent.expression === node) {
-    return !ts.isStringLiteralLike(parent.argumentExpression) || parent.argumentExpression.text !== 'env'
+    return (
+      !ts.isStringLiteralLike(parent.argumentExpression) || parent.argumentExpression.text !== 'env'
+    )
   }
   // `const { env } = process` and `f(process)` hand the whole object on
-  return !(ts.isVariableDeclaration(parent) && parent.initializer === node) && !ts.isCallExpression(parent)
+  return (
+    !(ts.isVariableDeclaration(parent) && parent.initializer === node) &&
+    !ts.isCallExpression(parent)
+  )
 }
 
 /** `../contracts/evm/artifacts/Hub.ts`, beside src, belongs to the room `contracts/evm/artifacts`. */
@@ -117,7 +127,8 @@ function problemsOf(source: Source): string[] {
   if (source.readsEnvironment && source.path !== 'config/environment.ts')
     problems.push(`${source.path} reads process.env`)
   if (room === 'testing') return problems
-  if (source.hasSql && room !== 'db') problems.push(`${source.path} has SQL, which is the database room's alone`)
+  if (source.hasSql && room !== 'db')
+    problems.push(`${source.path} has SQL, which is the database room's alone`)
   for (const { target, isTypeOnly, isDynamic } of source.imports) {
     const to = roomOf(target)
     const arrow = `${source.path} imports ${target}`
@@ -149,7 +160,9 @@ describe('the house', () => {
 
   it('has only rooms whose imports are ruled here', () => {
     const rooms = new Set(paths.map(roomOf).filter((room) => !room.endsWith('.ts')))
-    expect([...rooms].filter((room) => !(room in MAY_IMPORT) && room !== 'cli' && room !== 'testing')).toEqual([])
+    expect(
+      [...rooms].filter((room) => !(room in MAY_IMPORT) && room !== 'cli' && room !== 'testing'),
+    ).toEqual([])
   })
 
   it('has imports that point downwards, a registry that stands alone, and one reader of process.env', () => {
@@ -185,9 +198,15 @@ describe('the rules of this test', () => {
   it.each([
     ['registry/a.ts', "import { x } from './b.js'\nimport { y } from 'viem'"],
     ['chains/evm/a.ts', "import { hubAbi } from '../../../contracts/evm/artifacts/Hub.js'"],
-    ['chains/a.ts', "import type { Config } from '../config/index.js'\nimport { x } from '../registry/b.js'"],
+    [
+      'chains/a.ts',
+      "import type { Config } from '../config/index.js'\nimport { x } from '../registry/b.js'",
+    ],
     ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],
-    ['cli.ts', "import { readConfig } from './config/index.js'\nimport { start } from './daemon.js'"],
+    [
+      'cli.ts',
+      "import { readConfig } from './config/index.js'\nimport { start } from './daemon.js'",
+    ],
     ['db/a.ts', "db.query('SELECT 1')"],
     ['api/a.ts', "const type = 'UPDATE_WALLET_NAME'"],
     ['db/a.test.ts', "import { x } from '../testing/b.js'\nconst e = process.env"],
@@ -200,5 +219,7 @@ describe('the rules of this test', () => {
 it('every package is pinned by its digest, but for two libraries’ binaries of machines that could not be asked for', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const known = /^$|\/(litesvm|surfpool-sdk)-(darwin|linux-arm64|linux-x64-musl)/
-  expect(Object.keys(packages).filter((path) => !packages[path].integrity && !known.test(path))).toEqual([])
+  expect(
+    Object.keys(packages).filter((path) => !packages[path].integrity && !known.test(path)),
+  ).toEqual([])
 })

@@ -11,7 +11,10 @@ afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 /** Name and text of each file of a build's libraries. */
 const librariesOf = (folder: string): [file: string, text: string][] =>
-  readdirSync(join(folder, 'libraries')).map((file) => [file, readFileSync(join(folder, 'libraries', file), 'utf8')])
+  readdirSync(join(folder, 'libraries')).map((file) => [
+    file,
+    readFileSync(join(folder, 'libraries', file), 'utf8'),
+  ])
 
 /** Takes libraries in every form that the build has: ES modules and CommonJS, by name, as a whole and when needed. */
 const PROGRAM = `import { readFileSync } from 'node:fs'
@@ -34,18 +37,34 @@ test('a bundled build runs by its own copies of the libraries, each there once',
   writeFileSync(join(FOLDER, 'main.js'), PROGRAM)
   writeFileSync(join(FOLDER, 'own/other.js'), `export { Client } from 'pg'\n`)
   await bundleLibraries(FOLDER)
-  expect(readFileSync(join(FOLDER, 'own/other.js'), 'utf8')).toBe(`export { Client } from '../libraries/pg.mjs'\n`)
+  expect(readFileSync(join(FOLDER, 'own/other.js'), 'utf8')).toBe(
+    `export { Client } from '../libraries/pg.mjs'\n`,
+  )
   const output = execFileSync(process.execPath, [join(FOLDER, 'main.js')], { encoding: 'utf8' })
   const ofNothing = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
   const refused = 'Invalid input: expected number, received string'
-  expect(JSON.parse(output)).toEqual([true, ofNothing, 42, 'function', 'function', 'function', true, refused])
-  for (const [file, text] of librariesOf(FOLDER)) expect(text, file).not.toContain('Ungültige Eingabe')
-  expect(readFileSync(join(FOLDER, 'main.js'), 'utf8')).not.toMatch(/['"](pg|viem|viem\/accounts|ws)['"]/)
+  expect(JSON.parse(output)).toEqual([
+    true,
+    ofNothing,
+    42,
+    'function',
+    'function',
+    'function',
+    true,
+    refused,
+  ])
+  for (const [file, text] of librariesOf(FOLDER))
+    expect(text, file).not.toContain('Ungültige Eingabe')
+  expect(readFileSync(join(FOLDER, 'main.js'), 'utf8')).not.toMatch(
+    /['"](pg|viem|viem\/accounts|ws)['"]/,
+  )
   const loaded =
     "import './libraries/pg.mjs'; console.log(process.moduleLoadList.some((one) => one.includes('undici')))"
   const asked = ['--input-type=module', '-e', loaded]
   expect(execFileSync(process.execPath, asked, { cwd: FOLDER, encoding: 'utf8' })).toBe('false\n')
-  expect(readFileSync(join(FOLDER, 'libraries/LICENSES'), 'utf8')).toMatch(/^pg 8\.\S+ \(MIT\)\n\n\S/m)
+  expect(readFileSync(join(FOLDER, 'libraries/LICENSES'), 'utf8')).toMatch(
+    /^pg 8\.\S+ \(MIT\)\n\n\S/m,
+  )
 })
 
 test('Solana’s libraries fetch by Node itself, and load nothing that it warns of', async () => {
@@ -57,7 +76,9 @@ test('Solana’s libraries fetch by Node itself, and load nothing that it warns 
     console.log((await (await fetch(url)).json()).result, typeof Connection)`
   writeFileSync(join(folder, 'main.js'), program.replaceAll(/^ +/gm, ''))
   await bundleLibraries(folder)
-  const { stdout, stderr } = spawnSync(process.execPath, [join(folder, 'main.js')], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, [join(folder, 'main.js')], {
+    encoding: 'utf8',
+  })
   expect({ stdout, stderr }).toEqual({ stdout: '7 function\n', stderr: '' })
   for (const [file, text] of librariesOf(folder)) expect(text, file).not.toMatch(/['"]punycode['"]/)
 })
@@ -75,7 +96,8 @@ const OWN = {
 }
 
 test('our own files become one program, which finds what lies beside them, and whose errors tell their sources', async () => {
-  const [sources, folder] = [join(FOLDER, 'sources'), join(FOLDER, 'a build')]
+  const sources = join(FOLDER, 'sources')
+  const folder = join(FOLDER, 'a build')
   mkdirSync(join(sources, 'deep'), { recursive: true })
   for (const [file, text] of Object.entries(OWN)) writeFileSync(join(sources, file), text)
   const entryPoints = Object.keys(OWN).map((file) => join(sources, file))

@@ -12,7 +12,9 @@ const TEXTS = [...DOCUMENTS, 'SECURITY.md', 'contracts/README.md']
 /** The command line, as `src/cli.ts` builds it; its parse only hands it over. */
 const program = await (async () => {
   let built = new Command()
-  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (this: Command) {
+  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (
+    this: Command,
+  ) {
     built = this
     return this
   })
@@ -22,7 +24,9 @@ const program = await (async () => {
 })()
 
 /** What follows the name where no command is meant: connections in `pg_stat_activity`, texts of our own. */
-const NO_COMMANDS = new Set(['read', 'write', 'index', 'relay', 'listener', 'probe'].concat('local', 'operator'))
+const NO_COMMANDS = new Set(
+  ['read', 'write', 'index', 'relay', 'listener', 'probe'].concat('local', 'operator'),
+)
 
 const below = (command: Command, name: string): Command | undefined =>
   command.commands.find((one) => one.name() === name)
@@ -30,12 +34,22 @@ const below = (command: Command, name: string): Command | undefined =>
 /** Long options of a command and of what it runs by default. */
 function optionsOf(command: Command): string[] {
   const preset = command.commands.find((one) => one === defaultOf(command))
-  return ['--help', ...command.options.map(({ long }) => long!), ...(preset ? optionsOf(preset) : [])]
+  return [
+    '--help',
+    ...command.options.map(({ long }) => long!),
+    ...(preset ? optionsOf(preset) : []),
+  ]
 }
 const defaultOf = (command: Command) =>
-  below(command, (command as unknown as { _defaultCommandName: string | null })._defaultCommandName ?? '')
+  below(
+    command,
+    (command as unknown as { _defaultCommandName: string | null })._defaultCommandName ?? '',
+  )
 
-const allOptions = (command: Command): string[] => [...optionsOf(command), ...command.commands.flatMap(allOptions)]
+const allOptions = (command: Command): string[] => [
+  ...optionsOf(command),
+  ...command.commands.flatMap(allOptions),
+]
 
 /** Words and options after `clusterd` that it does not know. */
 function unknownIn(words: readonly string[], command = program): string[] {
@@ -71,7 +85,9 @@ const wrongCommands = (text: string): string[] => [
   ...rowsOf(text).flatMap(([first = '', ...cells]) => {
     const command = below(program, /^`clusterd ([a-z]+)`$/.exec(first)?.[1] ?? '')
     const named = command ? spansOf(cells.join(' ')).filter((span) => /^--[a-z-]+$/.test(span)) : []
-    return named.filter((option) => !allOptions(command!).includes(option)).map((option) => `${first}: ${option}`)
+    return named
+      .filter((option) => !allOptions(command!).includes(option))
+      .map((option) => `${first}: ${option}`)
   }),
 ]
 
@@ -87,7 +103,9 @@ const headingsOf = (path: string): string[] =>
 
 const wrongAnchors = (path: string, text: string): string[] =>
   [...text.matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([link, target, anchor]) =>
-    headingsOf(target ? normalize(join(dirname(path), target)) : path).includes(anchor!) ? [] : [link],
+    headingsOf(target ? normalize(join(dirname(path), target)) : path).includes(anchor!)
+      ? []
+      : [link],
   )
 
 /** Relative targets of `[text](target)`, resolved from the project's root, without anchors. */
@@ -98,9 +116,9 @@ const linksOf = (path: string): string[] =>
 
 /** Files and folders of the project that are named in backticks: `src/…`, `test/…`, `scripts/…`, without patterns. */
 const pathsOf = (path: string): string[] =>
-  [...read(path).matchAll(/`((?:src|test|scripts|docs|contracts|prisma|examples)\/[\w./-]*)`/g)].map(
-    ([, name]) => name!,
-  )
+  [
+    ...read(path).matchAll(/`((?:src|test|scripts|docs|contracts|prisma|examples)\/[\w./-]*)`/g),
+  ].map(([, name]) => name!)
 
 const missing = (paths: readonly string[]) => paths.filter((path) => !existsSync(join(ROOT, path)))
 
@@ -122,7 +140,9 @@ describe('docs/run/configuration.md', () => {
 
   it('has every variable, with its default and its greatest value', () => {
     const own = /^CLUSTERD_(TEST_WALLET|FAILPOINT)$/ // of our launcher and tests
-    const variables = [...read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): (.*)$/gm)]
+    const variables = [
+      ...read('src/config/environment.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+): (.*)$/gm),
+    ]
     expect(variables.length).toBeGreaterThan(40)
     const wrong = variables.flatMap(([, name, schema]) => {
       const row = rowsOf(text).find(([first]) => first!.includes(`\`${name}\``))
@@ -132,19 +152,29 @@ describe('docs/run/configuration.md', () => {
       const most = numbers(/\.max\(([\d_]+)\)/)
       return [
         ...(preset && !row[1]!.includes(preset) ? [`${name}: ${preset}`] : []),
-        ...(most && !row.join(' ').replaceAll(',', '').includes(most) ? [`${name}: at most ${most}`] : []),
+        ...(most && !row.join(' ').replaceAll(',', '').includes(most)
+          ? [`${name}: at most ${most}`]
+          : []),
       ]
     })
     expect(wrong).toEqual([])
   })
 
   it('has every field of the chains file', () => {
-    const schemas = ['evmChain', 'chainsFile', 'deployment'].map((file) => read(`src/config/${file}.ts`)).join('\n')
-    const objects = [...schemas.matchAll(/strictObject\(\{([\s\S]*?)\n {0,6}\}\)/g)].map(([, fields]) => fields!)
-    const fields = objects.flatMap((object) => [...object.matchAll(/^\s+(\w+)(?::|$)/gm)].map(([, field]) => field!))
+    const schemas = ['evmChain', 'chainsFile', 'deployment']
+      .map((file) => read(`src/config/${file}.ts`))
+      .join('\n')
+    const objects = [...schemas.matchAll(/strictObject\(\{([\s\S]*?)\n {0,6}\}\)/g)].map(
+      ([, fields]) => fields!,
+    )
+    const fields = objects.flatMap((object) =>
+      [...object.matchAll(/^\s+(\w+)(?::|$)/gm)].map(([, field]) => field!),
+    )
     expect(fields.length).toBeGreaterThan(50)
     // `kind` has one value
-    const missing = fields.filter((field) => !new RegExp(`[\`"\\s]${field}["\`\\s]`).test(text) && field !== 'kind')
+    const missing = fields.filter(
+      (field) => !new RegExp(`[\`"\\s]${field}["\`\\s]`).test(text) && field !== 'kind',
+    )
     expect(missing).toEqual([])
   })
 })
@@ -159,7 +189,9 @@ const namedInSource = (text: string): string[] =>
 
 it('messages and help name commands, options and documents that there are', () => {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => /^(?!.*generated).*\.tsx?$/.test(file)).map((file) => read(`src/${file}`))
+  const sources = files
+    .filter((file) => /^(?!.*generated).*\.tsx?$/.test(file))
+    .map((file) => read(`src/${file}`))
   expect(sources.flatMap(namedInSource)).toEqual([])
   const documents = sources.flatMap((text) => text.match(/\bdocs\/[\w./-]+\.md\b/g) ?? [])
   expect(documents.filter((path) => !DOCUMENTS.includes(path))).toEqual([])
@@ -168,7 +200,8 @@ it('messages and help name commands, options and documents that there are', () =
 it('docs/use/client.md has every code of an error, beside its status', () => {
   const rows = rowsOf(read('docs/use/client.md'))
   const missing = Object.entries(ERROR_STATUS).filter(
-    ([code, status]) => !rows.some((row) => row[0]!.includes(String(status)) && row[1]?.includes(`\`${code}\``)),
+    ([code, status]) =>
+      !rows.some((row) => row[0]!.includes(String(status)) && row[1]?.includes(`\`${code}\``)),
   )
   expect(missing).toEqual([])
 })
@@ -194,7 +227,9 @@ describe('the package, which is in no registry yet', () => {
 
   it('is what the examples depend on', () => {
     for (const example of ['contract-harness', 'react-status']) {
-      const { dependencies = {}, devDependencies } = JSON.parse(read(`examples/${example}/package.json`))
+      const { dependencies = {}, devDependencies } = JSON.parse(
+        read(`examples/${example}/package.json`),
+      )
       expect({ ...devDependencies, ...dependencies }[name]).toBe(`file:../../${own}`)
       expect(read(`examples/${example}/README.md`)).toContain(`/${own}`)
     }

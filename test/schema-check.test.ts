@@ -32,7 +32,9 @@ describe('schema-check', () => {
   it('sees a field that no migration makes', async () => {
     const schema = fs.readFileSync('prisma/schema.prisma', 'utf8')
     const edited = schema.replace('model Cluster {', 'model Cluster {\n  extra Int?')
-    expect(await schemaDifference(url, edited)).toContain('ALTER TABLE "clusters" ADD COLUMN     "extra" INTEGER')
+    expect(await schemaDifference(url, edited)).toContain(
+      'ALTER TABLE "clusters" ADD COLUMN     "extra" INTEGER',
+    )
   })
 
   it('sees what a database has beyond its migrations, partial indexes and collations too', async () => {
@@ -43,6 +45,8 @@ describe('schema-check', () => {
     expect(problems).toContain(
       'only in the database: CREATE INDEX odd ON public.facts USING btree (block) WHERE (block > 5)',
     )
-    expect(problems.some((line) => line.includes('facts.name') && line.includes('POSIX'))).toBe(true)
+    expect(problems.some((line) => line.includes('facts.name') && line.includes('POSIX'))).toBe(
+      true,
+    )
   })
 })

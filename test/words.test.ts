@@ -11,12 +11,33 @@ const GENERATED = ['docs/run/alarms.md', 'docs/run/metrics.md', 'docs/use/events
 const BY_HAND = PAGES.filter((path) => !GENERATED.includes(path))
 
 /** Words of a sentence: of a visitor's or a client's pages, and of the others. */
-const longestOf = (path: string): number => (path === 'README.md' || path.startsWith('docs/use/') ? 32 : 40)
+const longestOf = (path: string): number =>
+  path === 'README.md' || path.startsWith('docs/use/') ? 32 : 40
 
 /** Jargon of our own, and words that blur a fact. */
 const BANNED = [
-  ...['believed', 'said to be', 'laid aside', 'looked at', 'is to be', 'are to be', 'would', 'whatever', 'thereof'],
-  ...['in order to', 'utilize', 'leverage', 'simply', 'just', 'very', 'basically', 'obviously', 'of course'],
+  ...[
+    'believed',
+    'said to be',
+    'laid aside',
+    'looked at',
+    'is to be',
+    'are to be',
+    'would',
+    'whatever',
+    'thereof',
+  ],
+  ...[
+    'in order to',
+    'utilize',
+    'leverage',
+    'simply',
+    'just',
+    'very',
+    'basically',
+    'obviously',
+    'of course',
+  ],
 ]
 const banned = new RegExp(`\\b(?:${BANNED.join('|')})\\b`, 'gi')
 
@@ -47,24 +68,34 @@ function textsOf(path: string): string[] {
   const visit = (node: ts.Node): void => {
     if (ts.isStringLiteralLike(node) || ts.isJsxText(node)) texts.push(node.text)
     if (ts.isTemplateExpression(node))
-      texts.push([node.head, ...node.templateSpans.map((s) => s.literal)].map((s) => s.text).join('…'))
+      texts.push(
+        [node.head, ...node.templateSpans.map((s) => s.literal)].map((s) => s.text).join('…'),
+      )
     ts.forEachChild(node, visit)
   }
   visit(ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true))
-  return texts.filter((text) => text.trim().split(' ').length > 3 && !/\b(?:SELECT|WHERE|UPDATE)\b|\n {2}/.test(text))
+  return texts.filter(
+    (text) => text.trim().split(' ').length > 3 && !/\b(?:SELECT|WHERE|UPDATE)\b|\n {2}/.test(text),
+  )
 }
 
 it('users read no long sentence and no blurred one', () => {
   const folders = ['api', 'cli', 'config', 'web/page'].map((folder) => `src/${folder}`)
-  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true }).map((file) => `${folder}/${file}`))
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((file) => `${folder}/${file}`),
+  )
   const sources = files.filter((file) => /^(?!.*\.test\.).*\.tsx?$/.test(file))
   const sentences = sources.flatMap(textsOf).flatMap(sentencesOf)
   expect(sentences.length).toBeGreaterThan(500)
-  expect(sentences.filter((sentence) => wordsOf(sentence) > 32 || sentence.match(banned))).toEqual([])
+  expect(sentences.filter((sentence) => wordsOf(sentence) > 32 || sentence.match(banned))).toEqual(
+    [],
+  )
 })
 
 it('a long sentence and a blurred one are found', () => {
-  const [long, plain] = sentencesOf(`# Title\n\n${'word '.repeat(40)}end. One would think\nso.\n\n| a | b |\n`)
+  const [long, plain] = sentencesOf(
+    `# Title\n\n${'word '.repeat(40)}end. One would think\nso.\n\n| a | b |\n`,
+  )
   expect(wordsOf(long!)).toBe(41)
   expect(plain).toMatch(banned)
   expect(proseOf('```sh\nwould\n```\n')).not.toContain('would')

@@ -12,11 +12,15 @@ export function compile(name: string): { abi: Abi; bytecode: Hex } {
   const input = {
     language: 'Solidity',
     sources: {
-      [`${name}.sol`]: { content: readFileSync(join(import.meta.dirname, 'contracts', `${name}.sol`), 'utf8') },
+      [`${name}.sol`]: {
+        content: readFileSync(join(import.meta.dirname, 'contracts', `${name}.sol`), 'utf8'),
+      },
     },
     settings: { outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } } },
   }
-  const find = (path: string) => ({ contents: readFileSync(path.replace(/^clusterd/, clusterd), 'utf8') })
+  const find = (path: string) => ({
+    contents: readFileSync(path.replace(/^clusterd/, clusterd), 'utf8'),
+  })
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: find }))
   const failed = output.errors?.find((error: { severity: string }) => error.severity === 'error')
   if (failed) throw new Error(failed.formattedMessage)

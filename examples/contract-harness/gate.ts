@@ -20,7 +20,9 @@ const word = (name: string): Hex => stringToHex(name, { size: 32 })
 
 const chainOf = ({ chainId, rpcUrl }: { chainId: number; rpcUrl: string }) =>
   defineChain({
-    ...{ id: chainId, name: 'local', rpcUrls: { default: { http: [rpcUrl] } } },
+    id: chainId,
+    name: 'local',
+    rpcUrls: { default: { http: [rpcUrl] } },
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
   })
 
@@ -30,9 +32,16 @@ export async function deployGate({ networks, accounts }: Stack<'mainnet'>) {
   const chain = chainOf(hub)
   const reader = createPublicClient({ chain, transport: http(), pollingInterval: 50, cacheTime: 0 })
   const walletOf = (index: number, on = chain) =>
-    createWalletClient({ chain: on, transport: http(), account: privateKeyToAccount(accounts.evm[index]!.privateKey) })
+    createWalletClient({
+      chain: on,
+      transport: http(),
+      account: privateKeyToAccount(accounts.evm[index]!.privateKey),
+    })
   const deployer = walletOf(0)
-  const nonce = await reader.getTransactionCount({ address: deployer.account.address, blockTag: 'pending' })
+  const nonce = await reader.getTransactionCount({
+    address: deployer.account.address,
+    blockTag: 'pending',
+  })
   const created = await deployer.deployContract({ abi, bytecode, args: [hub.contracts.hub], nonce })
   const { contractAddress } = await reader.waitForTransactionReceipt({ hash: created })
   const gate = contractAddress!
@@ -42,20 +51,32 @@ export async function deployGate({ networks, accounts }: Stack<'mainnet'>) {
     /** Bids for a name on the hub, as a wallet. */
     bid: (index: number, name: string) =>
       walletOf(index).sendTransaction({
-        ...{ to: hub.contracts.hub, value: parseEther('0.01'), gas: 200_000n },
+        to: hub.contracts.hub,
+        value: parseEther('0.01'),
+        gas: 200_000n,
         data: encodeFunctionData({ abi: hubAbi, functionName: 'placeBid', args: [word(name)] }),
       }),
     /** Has the gate bid for a name. */
     bidByGate: (index: number, name: string) =>
       walletOf(index).writeContract({
-        ...{ address: gate, abi, functionName: 'bid', args: [word(name)] },
-        ...{ value: parseEther('0.01'), gas: 300_000n },
+        address: gate,
+        abi,
+        functionName: 'bid',
+        args: [word(name)],
+        value: parseEther('0.01'),
+        gas: 300_000n,
       }),
     /** Sends a transaction on the first spoke. */
     sendOnSpoke: (index: number, call: { to: Hex; data: Hex; value: bigint }) =>
       walletOf(index, chainOf(spokes[0]!)).sendTransaction(call),
     takeRefund: (index: number, to: Hex) =>
-      walletOf(index).writeContract({ address: gate, abi, functionName: 'takeRefund', args: [to], gas: 200_000n }),
+      walletOf(index).writeContract({
+        address: gate,
+        abi,
+        functionName: 'takeRefund',
+        args: [to],
+        gas: 200_000n,
+      }),
     /** Whether the gate opens for a wallet. */
     opensFor: (index: number, name: string): Promise<boolean> =>
       reader
@@ -72,6 +93,11 @@ export async function deployGate({ networks, accounts }: Stack<'mainnet'>) {
         ),
     /** Holder of a name on the hub, as a word. */
     holderOf: (name: string) =>
-      reader.readContract({ address: hub.contracts.hub, abi: hubAbi, functionName: 'ownerOf', args: [word(name)] }),
+      reader.readContract({
+        address: hub.contracts.hub,
+        abi: hubAbi,
+        functionName: 'ownerOf',
+        args: [word(name)],
+      }),
   }
 }

@@ -19,7 +19,15 @@ import {
   type WorldSolana,
   type WorldSpoke,
 } from 'clusterd/testing'
-import { createPublicClient, createWalletClient, defineChain, formatEther, formatUnits, type Hex, http } from 'viem'
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  formatEther,
+  formatUnits,
+  type Hex,
+  http,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { normalize } from 'viem/ens'
 
@@ -77,7 +85,8 @@ async function register(world: World, { label, chain }: Place): Promise<string> 
   const quote = await client.quote({ network: label, sender, names: [{ name }] })
   const { registrationFee, bridgeFee, gasToken, transactionData } = quote
   const [fee, bridge] = [registrationFee, bridgeFee].map(
-    (amount) => `${formatUnits(BigInt(amount), onSolana ? SOL_DECIMALS : EVM_DECIMALS)} ${gasToken.symbol}`,
+    (amount) =>
+      `${formatUnits(BigInt(amount), onSolana ? SOL_DECIMALS : EVM_DECIMALS)} ${gasToken.symbol}`,
   )
   step('quote', `registration fee ${fee} and bridge fee ${bridge}`)
   const sentMs = performance.now()
@@ -91,7 +100,10 @@ async function register(world: World, { label, chain }: Place): Promise<string> 
   step('address', `${sender} → ${back?.clusterName}/${back?.walletName} (the oldest name it holds)`)
   await showEvent(world, ({ type, data }) => type === 'REGISTER_NAME' && data.name === name)
   if (!('contracts' in chain && 'hub' in chain.contracts))
-    step('latency', `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`)
+    step(
+      'latency',
+      `${(ms / 1_000).toFixed(2)} s from the payment to the name being final on the hub`,
+    )
   console.log()
   return name
 }
@@ -107,12 +119,23 @@ async function joinCommunities(world: World, hub: WorldHub): Promise<void> {
   for (const { name: community } of [communities.open, communities.paid]) {
     const whole = `${community}/${member}`
     const isPaid = community === communities.paid.name
-    console.log(`${paint('bold', whole)} for ${account.address}${isPaid ? ` on network "${hub.network}"` : ', free'}`)
-    const made = await client.registerBelow(community, { name: member, ...(isPaid && { network: hub.network }) })
+    console.log(
+      `${paint('bold', whole)} for ${account.address}${isPaid ? ` on network "${hub.network}"` : ', free'}`,
+    )
+    const made = await client.registerBelow(community, {
+      name: member,
+      ...(isPaid && { network: hub.network }),
+    })
     if (isPaid) {
-      const { price, transactionInfo } = made as { price: { amount: string }; transactionInfo: { transaction: Call } }
+      const { price, transactionInfo } = made as {
+        price: { amount: string }
+        transactionInfo: { transaction: Call }
+      }
       const { transaction } = transactionInfo
-      step('price', `${formatEther(BigInt(price.amount))}, held by ${transaction.to} until it is judged`)
+      step(
+        'price',
+        `${formatEther(BigInt(price.amount))}, held by ${transaction.to} until it is judged`,
+      )
       const sentMs = performance.now()
       const tx = await send(hub, account, transaction)
       step('sent', tx)
@@ -157,7 +180,12 @@ interface Call {
 /** A chain of the world in viem's form. */
 function localChain({ chainId, rpcUrl }: WorldHub | WorldSpoke) {
   const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: EVM_DECIMALS }
-  return defineChain({ id: chainId, name: 'local', nativeCurrency, rpcUrls: { default: { http: [rpcUrl] } } })
+  return defineChain({
+    id: chainId,
+    name: 'local',
+    nativeCurrency,
+    rpcUrls: { default: { http: [rpcUrl] } },
+  })
 }
 
 /** Sends a quoted transaction on a local chain. @returns its hash */

@@ -16,15 +16,19 @@ export function ask(agent: Agent, url: string, { body, token }: Asked = {}): Pro
     ...(token !== undefined && { 'x-auth-key': token }),
   }
   return new Promise((done, fail) => {
-    const req = request(url, { method: body === undefined ? 'GET' : 'POST', agent, headers }, (res) => {
-      const chunks: Buffer[] = []
-      res.on('data', (chunk: Buffer) => chunks.push(chunk))
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString('latin1')
-        if (res.statusCode === 200) done(text)
-        else fail(new Error(`asking ${url}: ${text}`))
-      })
-    })
+    const req = request(
+      url,
+      { method: body === undefined ? 'GET' : 'POST', agent, headers },
+      (res) => {
+        const chunks: Buffer[] = []
+        res.on('data', (chunk: Buffer) => chunks.push(chunk))
+        res.on('end', () => {
+          const text = Buffer.concat(chunks).toString('latin1')
+          if (res.statusCode === 200) done(text)
+          else fail(new Error(`asking ${url}: ${text}`))
+        })
+      },
+    )
     req.on('error', fail)
     req.end(body)
   })

@@ -19,7 +19,8 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
   let ending: Promise<void> | null = null
   const end = (): Promise<void> => {
     ending ??= (async () => {
-      for (const close of closers.reverse()) await close().catch((error: Error) => console.error(error.message))
+      for (const close of closers.reverse())
+        await close().catch((error: Error) => console.error(error.message))
       rmSync(home, { recursive: true, force: true })
     })()
     return ending
@@ -122,7 +123,9 @@ export const thousands = (value: number): string => Math.round(value).toLocaleSt
 export function printTable(rows: readonly (readonly string[])[]): void {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows) {
-    const cells = row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+    const cells = row.map((cell, i) =>
+      i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!),
+    )
     console.log(`  ${cells.join('   ')}`)
   }
 }

@@ -10,7 +10,10 @@ import {
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { bidEmitterAbi, bidEmitterRuntimeBytecode } from '../../contracts/evm/artifacts/local/BidEmitter.js'
+import {
+  bidEmitterAbi,
+  bidEmitterRuntimeBytecode,
+} from '../../contracts/evm/artifacts/local/BidEmitter.js'
 import { type Anvil, startAnvil, TEST_MNEMONIC } from '../../src/testing/chains/anvil.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 
@@ -44,7 +47,8 @@ export interface BenchChain {
 
 /** The name and the wallet of the n-th registration, as the emitter makes them. */
 export const nameOf = (n: number): string => `b${String(n).padStart(7, '0')}`
-export const walletOf = (n: number): Hex => `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
+export const walletOf = (n: number): Hex =>
+  `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
 
 /**
  * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
@@ -68,9 +72,19 @@ export async function fillChain(
   const walletClient = createWalletClient({ chain, transport, account })
   const testClient = createTestClient({ chain, transport, mode: 'anvil' })
   const roles = { owner: account.address, relayer: account.address, pauser: account.address }
-  const deployed = await deployHub({ walletClient, publicClient, eid: EID, minimumWei: MINIMUM_WEI, ...roles })
+  const deployed = await deployHub({
+    walletClient,
+    publicClient,
+    eid: EID,
+    minimumWei: MINIMUM_WEI,
+    ...roles,
+  })
   const hub = deployed.app.toLowerCase() as Hex
-  const record = await publicClient.readContract({ address: hub, abi: bidEmitterAbi, functionName: 'recordHash' })
+  const record = await publicClient.readContract({
+    address: hub,
+    abi: bidEmitterAbi,
+    functionName: 'recordHash',
+  })
   await testClient.setCode({ address: hub, bytecode: bidEmitterRuntimeBytecode })
   await testClient.setStorageAt({ address: hub, index: 0, value: record })
 
@@ -78,7 +92,10 @@ export async function fillChain(
     const args = [BigInt(start), BigInt(count)] as const
     const data = encodeFunctionData({ abi: bidEmitterAbi, functionName: 'emitBids', args })
     const transaction = { from: account.address, to: hub, data, gas: EMIT_GAS } as const
-    return publicClient.request({ method: 'eth_sendTransaction' as never, params: [transaction] as never })
+    return publicClient.request({
+      method: 'eth_sendTransaction' as never,
+      params: [transaction] as never,
+    })
   }
   await testClient.setAutomine(false)
   for (let start = 0; start < bulk; start += BIDS_A_TRANSACTION) {
@@ -88,7 +105,8 @@ export async function fillChain(
   const hashes: Hex[] = []
   while (hashes.length < singles) {
     hashes.push(await emit(bulk + hashes.length, 1))
-    if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles) await testClient.mine({ blocks: 1 })
+    if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles)
+      await testClient.mine({ blocks: 1 })
   }
   const lastBlock = Number(await publicClient.getBlockNumber({ cacheTime: 0 }))
   await testClient.mine({ blocks: Math.max(CONFIRMATION_BLOCKS, LEAST_BLOCKS - lastBlock) })
@@ -96,14 +114,35 @@ export async function fillChain(
   const registrations = bulk + singles
   let logged = 0
   for (let from = startBlock; from <= lastBlock; from += COUNT_BLOCKS) {
-    const range = { fromBlock: BigInt(from), toBlock: BigInt(Math.min(lastBlock, from + COUNT_BLOCKS - 1)) }
-    logged += (await publicClient.getContractEvents({ address: hub, abi: bidEmitterAbi, eventName: 'Bid', ...range }))
-      .length
+    const range = {
+      fromBlock: BigInt(from),
+      toBlock: BigInt(Math.min(lastBlock, from + COUNT_BLOCKS - 1)),
+    }
+    logged += (
+      await publicClient.getContractEvents({
+        address: hub,
+        abi: bidEmitterAbi,
+        eventName: 'Bid',
+        ...range,
+      })
+    ).length
   }
-  if (logged !== registrations) throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
+  if (logged !== registrations)
+    throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
   const config = {
-    ...{ network: 'mainnet', label: '1', role: 'hub', chainId: CHAIN_ID, rpcUrls: [rpcUrl], contract: hub, startBlock },
-    ...{ endpoint: deployed.endpoint, eid: EID, confirmation, local: true, pollMs: 500, wsUrl: anvil.wsUrl },
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: CHAIN_ID,
+    rpcUrls: [rpcUrl],
+    contract: hub,
+    startBlock,
+    endpoint: deployed.endpoint,
+    eid: EID,
+    confirmation,
+    local: true,
+    pollMs: 500,
+    wsUrl: anvil.wsUrl,
   }
   let emitted = registrations
   const mineBids = async (count: number): Promise<number> => {
@@ -113,5 +152,15 @@ export async function fillChain(
     return emitted - 1
   }
   const chainsFile = { chains: [config] }
-  return { anvil, rpcUrl, hub, startBlock, lastBlock, registrations, chainsFile, singles: hashes, mineBids }
+  return {
+    anvil,
+    rpcUrl,
+    hub,
+    startBlock,
+    lastBlock,
+    registrations,
+    chainsFile,
+    singles: hashes,
+    mineBids,
+  }
 }

@@ -24,7 +24,12 @@ export async function addEns(chain: BenchChain): Promise<WorldEns> {
 }
 
 /** Names at the gateway beside look-ups, a request of each in turn, and the whole way of viem. Measures and prints. */
-export async function benchEns(api: string, chain: BenchChain, ens: WorldEns, count: number): Promise<void> {
+export async function benchEns(
+  api: string,
+  chain: BenchChain,
+  ens: WorldEns,
+  count: number,
+): Promise<void> {
   await mineQuickly(chain, CHAIN_ID, () => setGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -40,7 +45,11 @@ export async function benchEns(api: string, chain: BenchChain, ens: WorldEns, co
     }
   }
   agent.destroy()
-  const [floor, signed, kept] = times.map((all) => latencyOf(all.slice(count / 10))) as [Latency, Latency, Latency]
+  const [floor, signed, kept] = times.map((all) => latencyOf(all.slice(count / 10))) as [
+    Latency,
+    Latency,
+    Latency,
+  ]
   const whole = await timed(names, async (name) => {
     const asked = { name: `${name}.${ens.parent}`, universalResolverAddress: ens.universalResolver }
     if (!(await viem.getEnsAddress(asked))) throw new Error(`resolving ${name}: it is nobody's`)
@@ -49,5 +58,9 @@ export async function benchEns(api: string, chain: BenchChain, ens: WorldEns, co
   const rows = { 'POST /v1/names': floor, ...ours, 'viem, the whole way': whole }
   printLatencies(`Names of ENS, ${count}`, Object.entries(rows))
   for (const [title, { fifths }] of Object.entries(ours))
-    recordFigure({ title: `${title}, p50`, floor: 'POST /v1/names', ratios: byRun(fifths, floor.fifths) })
+    recordFigure({
+      title: `${title}, p50`,
+      floor: 'POST /v1/names',
+      ratios: byRun(fifths, floor.fifths),
+    })
 }

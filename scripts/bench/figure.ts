@@ -24,7 +24,9 @@ export const byRun = (ours: readonly number[], floor: readonly number[]): number
 
 /** Middle and ends of a figure's ratios. */
 export const spreadOf = ({ ratios }: Figure) => ({
-  ...{ median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) },
+  median: median(ratios),
+  least: Math.min(...ratios),
+  most: Math.max(...ratios),
 })
 
 /** Ratios that hold, by titles. */
@@ -35,7 +37,9 @@ const TOLERANCE = 1.3
 
 /** Sentences about figures of which nothing is held: a new one, or one of the other size. That is no regression. */
 export const unheld = (figures: readonly Figure[], held: Held): string[] =>
-  figures.filter(({ title }) => held[title] === undefined).map(({ title }) => `${title}: no ratio is held for it`)
+  figures
+    .filter(({ title }) => held[title] === undefined)
+    .map(({ title }) => `${title}: no ratio is held for it`)
 
 /** Sentences about figures that got worse than what holds. */
 export function regressions(figures: readonly Figure[], held: Held): string[] {

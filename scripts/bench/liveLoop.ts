@@ -29,10 +29,20 @@ async function follow(head: bigint): Promise<void> {
   if (isReading) return
   isReading = true
   for (; next <= head; next++) {
-    const logs = await client.getLogs({ address: hub, event: bidEvent, strict: true, fromBlock: next, toBlock: next })
+    const logs = await client.getLogs({
+      address: hub,
+      event: bidEvent,
+      strict: true,
+      fromBlock: next,
+      toBlock: next,
+    })
     const wallets = logs.map(({ args }) => `0x${args.from.slice(-40)}`)
     if (logs.length > 0)
-      await pool.query({ name: 'insert', text: INSERT, values: [wallets, logs.map(({ args }) => args.name)] })
+      await pool.query({
+        name: 'insert',
+        text: INSERT,
+        values: [wallets, logs.map(({ args }) => args.name)],
+      })
   }
   isReading = false
 }
@@ -44,8 +54,14 @@ createPublicClient({ transport: webSocket(wsUrl) }).watchBlockNumber({
 
 const server = createServer(async ({ url = '' }, response) => {
   const wallet = url.slice(url.lastIndexOf('/') + 1)
-  const { rows } = await pool.query({ name: 'look', text: 'SELECT name FROM live WHERE wallet = $1', values: [wallet] })
+  const { rows } = await pool.query({
+    name: 'look',
+    text: 'SELECT name FROM live WHERE wallet = $1',
+    values: [wallet],
+  })
   response.writeHead(rows.length > 0 ? 200 : 404, { 'content-type': 'application/json' })
   response.end(JSON.stringify(rows[0] ?? null))
 })
-server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+server.listen(0, '127.0.0.1', () =>
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+)

@@ -48,7 +48,13 @@ function viemReader({ rpcUrl, hub }: LoopJob) {
   const client = createPublicClient({ transport: http(rpcUrl) })
   return async (from: number, to: number) => {
     const fromBlock = BigInt(from)
-    const logs = await client.getLogs({ address: hub, event: bidEvent, strict: true, fromBlock, toBlock: BigInt(to) })
+    const logs = await client.getLogs({
+      address: hub,
+      event: bidEvent,
+      strict: true,
+      fromBlock,
+      toBlock: BigInt(to),
+    })
     let text = ''
     for (const { blockNumber, logIndex, transactionHash, args } of logs) {
       const name = nameOf(args.name.slice(2))
@@ -77,7 +83,8 @@ async function run(job: LoopJob): Promise<LoopResult> {
   for (let from = job.startBlock; from <= job.lastBlock; from += RANGE_BLOCKS) {
     const range = await next
     const following = from + RANGE_BLOCKS
-    if (following <= job.lastBlock) next = read(following, Math.min(job.lastBlock, following + RANGE_BLOCKS - 1))
+    if (following <= job.lastBlock)
+      next = read(following, Math.min(job.lastBlock, following + RANGE_BLOCKS - 1))
     await copy(client, range.text)
     rows += range.rows
   }
@@ -86,8 +93,11 @@ async function run(job: LoopJob): Promise<LoopResult> {
   const observer = new pg.Client({ connectionString: job.databaseUrl })
   await observer.connect()
   const result = {
-    ...{ rows, doneMs, cpuMs: (user + system) / 1_000 },
-    ...{ serverCpuMs: await serverCpuMs(observer), peakKib: process.resourceUsage().maxRSS },
+    rows,
+    doneMs,
+    cpuMs: (user + system) / 1_000,
+    serverCpuMs: await serverCpuMs(observer),
+    peakKib: process.resourceUsage().maxRSS,
   }
   await observer.end()
   await client.end()

@@ -27,8 +27,12 @@ const POLL_MS = 10
 const SILENCE_MS = 200
 /** Limits that count, and that no benchmark reaches. */
 const LIMITS = {
-  ...{ LIMIT_ADDRESS: '1000000/1000000', LIMIT_KEY: '1000000/1000000', LIMIT_KEYS_DAY: '1000000' },
-  ...{ LIMIT_CHANGES_MINUTE: '1000000', LIMIT_CHANGES_DAY: '1000000', LIMIT_CLUSTERS_DAY: '1000000' },
+  LIMIT_ADDRESS: '1000000/1000000',
+  LIMIT_KEY: '1000000/1000000',
+  LIMIT_KEYS_DAY: '1000000',
+  LIMIT_CHANGES_MINUTE: '1000000',
+  LIMIT_CHANGES_DAY: '1000000',
+  LIMIT_CLUSTERS_DAY: '1000000',
 }
 
 /** Builds the daemon into a folder of its own beside the published one, so that no other build interferes. */
@@ -54,7 +58,8 @@ export async function prepareBench(
 }
 
 /** Node's arguments that run a file of the project, TypeScript included. */
-const nodeArgs = (file: string): string[] => (file.endsWith('.ts') ? ['--import', 'tsx', file] : [file])
+const nodeArgs = (file: string): string[] =>
+  file.endsWith('.ts') ? ['--import', 'tsx', file] : [file]
 
 export interface DaemonOptions {
   /** The daemon's command line, a .js or .ts file. */
@@ -89,14 +94,27 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   const spawnedMs = Date.now()
   const child = await spawnChild({
     command: process.execPath,
-    args: [...NODE_FLAGS, ...profiling, ...nodeArgs(cli), 'start', ...(isApiOnly ? ['--roles', 'api'] : [])],
+    args: [
+      ...NODE_FLAGS,
+      ...profiling,
+      ...nodeArgs(cli),
+      'start',
+      ...(isApiOnly ? ['--roles', 'api'] : []),
+    ],
     logFile: join(home, `daemon-${Date.now()}.log`),
     cwd: ROOT,
     env: {
       ...process.env,
       ...LOCAL_KEYS,
-      ...{ CLUSTERD_HOME: home, CLUSTERD_CHAINS: chainsFile, DATABASE_URL: databaseUrl, PORT: '0', OPS_PORT: '0' },
-      ...{ LOG_FORMAT: 'json', LOG_LEVEL: 'info', ...LIMITS, CLUSTERD_CHILD: 'true' },
+      CLUSTERD_HOME: home,
+      CLUSTERD_CHAINS: chainsFile,
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      OPS_PORT: '0',
+      LOG_FORMAT: 'json',
+      LOG_LEVEL: 'info',
+      ...LIMITS,
+      CLUSTERD_CHILD: 'true',
       ...options.env,
     },
   })
@@ -106,7 +124,8 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
   await waitFor(() => child.hasExited() || isUp(), START_DEADLINE_MS, POLL_MS)
   const leading = find(lead)
   const up = find('clusterd is up')
-  if (child.hasExited() || !leading || !up) throw new Error(`starting the daemon: ${child.logTail().trim()}`)
+  if (child.hasExited() || !leading || !up)
+    throw new Error(`starting the daemon: ${child.logTail().trim()}`)
   return {
     child,
     spawnedMs,
@@ -148,7 +167,9 @@ export async function waitUntilIndexed(
   try {
     for (;;) {
       // the daemon tells each commit: who asks again and again takes processor time from it, and notices later
-      const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(() => {})
+      const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(
+        () => {},
+      )
       const { rows } = await client.query<{ next_block: string }>('SELECT next_block FROM chains')
       if (Number(rows[0]?.next_block ?? 0) > chain.lastBlock) {
         return {
@@ -157,7 +178,8 @@ export async function waitUntilIndexed(
           serverCpuMs: await serverCpuMs(client),
         }
       }
-      if (daemon.child.hasExited()) throw new Error(`indexing: the daemon ended: ${daemon.child.logTail().trim()}`)
+      if (daemon.child.hasExited())
+        throw new Error(`indexing: the daemon ended: ${daemon.child.logTail().trim()}`)
       await woken
     }
   } finally {
@@ -173,7 +195,8 @@ export async function waitUntilRested(databaseUrl: string): Promise<void> {
     const text =
       'SELECT FROM journal_heads JOIN feed_checkpoints USING (network) WHERE count > 0 AND count = public_seq'
     const isAtRest = async () => (await client.query(text)).rowCount! > 0
-    if (!(await waitFor(isAtRest, REST_DEADLINE_MS, SILENCE_MS))) throw new Error('the daemon follows no feed')
+    if (!(await waitFor(isAtRest, REST_DEADLINE_MS, SILENCE_MS)))
+      throw new Error('the daemon follows no feed')
   } finally {
     await client.end()
   }
@@ -198,13 +221,20 @@ export function buildLoop(onEnd: Bench['onEnd']): string {
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
   for (const name of ['loop', 'bench']) {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url), 'utf8')
-    writeFileSync(join(outDir, `${name}.js`), transformSync(source, { loader: 'ts', target: 'es2022' }).code)
+    writeFileSync(
+      join(outDir, `${name}.js`),
+      transformSync(source, { loader: 'ts', target: 'es2022' }).code,
+    )
   }
   return join(outDir, 'loop.js')
 }
 
 /** Runs a bare loop from its spawn to its last row. */
-export async function runLoop(file: string, job: LoopJob, home: string): Promise<Indexed & LoopResult> {
+export async function runLoop(
+  file: string,
+  job: LoopJob,
+  home: string,
+): Promise<Indexed & LoopResult> {
   const logFile = join(home, `loop-${Date.now()}.log`)
   const spawnedMs = Date.now()
   const child = await spawnChild({
@@ -231,13 +261,21 @@ export const startBareServer = (kind: 'express' | 'http', home: string): Promise
 
 /** Runs the bare follower (scripts/bench/liveLoop.ts) until it listens. */
 export const startLiveLoop = (job: LiveLoopJob, home: string): Promise<BareServer> =>
-  startServer(new URL('./liveLoop.ts', import.meta.url), JSON.stringify(job), join(home, 'live-loop.log'))
+  startServer(
+    new URL('./liveLoop.ts', import.meta.url),
+    JSON.stringify(job),
+    join(home, 'live-loop.log'),
+  )
 
 async function startServer(source: URL, argument: string, logFile: string): Promise<BareServer> {
   const args = [...nodeArgs(fileURLToPath(source)), argument]
   const child = await spawnChild({ command: process.execPath, args, logFile, cwd: ROOT })
   const address = /^http:\S+$/m
-  await waitFor(() => child.hasExited() || address.test(child.logTail()), START_DEADLINE_MS, POLL_MS)
+  await waitFor(
+    () => child.hasExited() || address.test(child.logTail()),
+    START_DEADLINE_MS,
+    POLL_MS,
+  )
   const url = address.exec(child.logTail())?.[0]
   if (!url) throw new Error(`starting ${source.pathname}: ${child.logTail().trim()}`)
   return { url, child }

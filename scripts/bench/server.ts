@@ -25,9 +25,16 @@ function bareExpress(): Server {
 function bareHttp(): Server {
   return createServer((_req, res) => {
     const body = JSON.stringify(ANSWER)
-    res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
+    res
+      .writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      })
+      .end(body)
   })
 }
 
 const server = process.argv[2] === 'express' ? bareExpress() : bareHttp()
-server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+server.listen(0, '127.0.0.1', () =>
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+)

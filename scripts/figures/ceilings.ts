@@ -31,13 +31,16 @@ export function clauseComments({ path, text }: TextFile): string[] {
   const isLine = (line = '') => /^\s*\/\//.test(line)
   return lines.flatMap((line, i) => {
     const before = lines[i - 1] ?? ''
-    const begins = isLine(line) ? !isLine(before) : /^\s*\/\*\*/.test(line) || /^\s*\/\*\*\s*$/.test(before)
+    const begins = isLine(line)
+      ? !isLine(before)
+      : /^\s*\/\*\*/.test(line) || /^\s*\/\*\*\s*$/.test(before)
     return begins && CLAUSE.test(line) ? [`${path}:${i + 1}`] : []
   })
 }
 
 /** Room of a file below src: its top folder, or `(top)`. */
-export const roomOf = (path: string): string => (path.split('/').length > 2 ? path.split('/')[1]! : '(top)')
+export const roomOf = (path: string): string =>
+  path.split('/').length > 2 ? path.split('/')[1]! : '(top)'
 
 /** Last commit whose title may be of any length. */
 const TITLES_SINCE = '74549359684b'
@@ -45,7 +48,8 @@ const TITLE_WIDTH = 72
 
 /** Titles of commits that are too long; none where the history does not reach back far enough. */
 export function longTitles(root: string): string[] {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
   try {
     return git('log', '--no-merges', '--format=%h %s', `${TITLES_SINCE}..HEAD`)
       .split('\n')

@@ -19,7 +19,9 @@ export function wideComments(file: TextFile): string[] {
   const lines = file.text.split('\n')
   if (!lines.some((line) => line.length > COMMENT_WIDTH)) return []
   const isComment =
-    extension === 'ts' ? commentFinder(file) : (_: number, line: string) => LINE_COMMENT[extension]?.test(line)
+    extension === 'ts'
+      ? commentFinder(file)
+      : (_: number, line: string) => LINE_COMMENT[extension]?.test(line)
   return lines.flatMap((line, index) =>
     line.length > COMMENT_WIDTH && isComment(index, line) ? [`${file.path}:${index + 1}`] : [],
   )

@@ -37,7 +37,9 @@ function isMeasured(node: ts.Node): node is ts.FunctionLikeDeclaration {
 }
 
 const isNamed = ({ parent }: ts.Node): boolean =>
-  ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent)
+  ts.isVariableDeclaration(parent) ||
+  ts.isPropertyAssignment(parent) ||
+  ts.isPropertyDeclaration(parent)
 
 function nameOf(node: ts.FunctionLikeDeclaration): string {
   if (node.name) return node.name.getText()

@@ -33,7 +33,8 @@ export function readTracked(root: string): TextFile[] {
 /** `git ls-files` entries that a person wrote: generated clients, artifacts and documents are left out. */
 export const isByHand = (path: string): boolean => !/(^|\/)(generated|artifacts)\//.test(path)
 
-export const isTest = (path: string): boolean => path.startsWith('test/') || path.endsWith('.test.ts')
+export const isTest = (path: string): boolean =>
+  path.startsWith('test/') || path.endsWith('.test.ts')
 
 export function parse(file: TextFile): Source {
   return { ...file, tree: ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2022, true) }

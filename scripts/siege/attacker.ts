@@ -2,7 +2,13 @@ import { setMaxListeners } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { anonymousFloods, type Flood, memberFloods, type Targets, type Throwaway } from './floods.js'
+import {
+  anonymousFloods,
+  type Flood,
+  memberFloods,
+  type Targets,
+  type Throwaway,
+} from './floods.js'
 import { type Client, createClient, signInBy } from './http.js'
 import { besiege, SOCKET_FLOODS } from './sockets.js'
 
@@ -64,8 +70,15 @@ setMaxListeners(0, stopping.signal)
 const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
 // signed in before the floods: from then on this address has no tokens left to do so
 const member = await throwaway(client)
-const sockets = SOCKET_FLOODS.map((flood) => ({ ...flood, opened: besiege(api, localAddress, flood, stopping.signal) }))
-await Promise.all([...anonymousFloods(targets), ...memberFloods(member, targets)].map((flood) => run(client, flood)))
+const sockets = SOCKET_FLOODS.map((flood) => ({
+  ...flood,
+  opened: besiege(api, localAddress, flood, stopping.signal),
+}))
+await Promise.all(
+  [...anonymousFloods(targets), ...memberFloods(member, targets)].map((flood) =>
+    run(client, flood),
+  ),
+)
 client.close()
 for (const { name, opened } of sockets) counts[name] = { opened: opened() }
 process.stdout.write(JSON.stringify(counts), () => process.exit(0))

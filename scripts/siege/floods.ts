@@ -31,44 +31,72 @@ export interface Throwaway {
 
 const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`
 const post = (path: string, body: unknown, headers?: Record<string, string>): Call => ({
-  ...{ method: 'POST', path, body },
+  method: 'POST',
+  path,
+  body,
   ...(headers && { headers }),
 })
-const many = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+const many = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
 /** As many fields as a body has room for, none of which any schema knows. */
 const unknown = Object.fromEntries(many(6_000, (i) => [`k${i}`, 0]))
 const names = (count: number) => many(count, () => ({ name: `n${randomBytes(8).toString('hex')}` }))
 
 /** Floods without a key. */
-export function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers }: Targets): Flood[] {
-  const flood = (name: string, connections: number, call: Flood['call']): Flood => ({ name, connections, call })
+export function anonymousFloods({
+  spoke,
+  openCommunity,
+  paidCommunity,
+  transfers,
+}: Targets): Flood[] {
+  const flood = (name: string, connections: number, call: Flood['call']): Flood => ({
+    name,
+    connections,
+    call,
+  })
   const since = () => Date.now() - Math.floor(Math.random() * 60_000)
   const solanaKey = bs58.encode(randomBytes(32))
   return [
-    flood('page tokens by time', 2, () => ({ path: `/v1/events?orderBy=newest&limit=1000&fromTimestamp=${since()}` })),
+    flood('page tokens by time', 2, () => ({
+      path: `/v1/events?orderBy=newest&limit=1000&fromTimestamp=${since()}`,
+    })),
     flood('long pages of v0.1', 2, () => ({ path: '/v0.1/events?limit=5000' })),
     flood('pages without items', 2, () => ({ path: '/v0.1/events?orderBy=newest&limit=1' })),
     flood('unknown hashes', 8, () => ({ path: `/v1/names/register/tx/${hex(32)}` })),
-    flood('hashes of transfers', 2, (n) => ({ path: `/v1/names/register/tx/${transfers[n % transfers.length]}` })),
+    flood('hashes of transfers', 2, (n) => ({
+      path: `/v1/names/register/tx/${transfers[n % transfers.length]}`,
+    })),
     flood('wrong signatures', 8, () =>
       post('/v1/auth/token', {
-        ...{ type: 'evm', wallet: hex(20), signature: hex(65), signingDate: new Date().toISOString() },
+        type: 'evm',
+        wallet: hex(20),
+        signature: hex(65),
+        signingDate: new Date().toISOString(),
       }),
     ),
     flood('long signatures', 2, () =>
       post('/v1/auth/token', {
-        ...{ type: 'evm', wallet: hex(20), signature: hex(8_000), signingDate: new Date().toISOString() },
+        type: 'evm',
+        wallet: hex(20),
+        signature: hex(8_000),
+        signingDate: new Date().toISOString(),
       }),
     ),
     flood('quotes on a spoke', 4, () =>
       post('/v1/names/register/evm', { network: spoke, sender: hex(20), names: names(50) }),
     ),
     flood('quotes on Solana', 4, () =>
-      post('/v1/names/register/solana', { network: 'solana', sender: solanaKey, names: names(100) }),
+      post('/v1/names/register/solana', {
+        network: 'solana',
+        sender: solanaKey,
+        names: names(100),
+      }),
     ),
     flood('amounts beyond 2^128', 1, () =>
       post('/v1/names/register/evm', {
-        ...{ network: spoke, sender: hex(20), names: [{ name: 'too-much', amountWei: (2n ** 200n).toString() }] },
+        network: spoke,
+        sender: hex(20),
+        names: [{ name: 'too-much', amountWei: (2n ** 200n).toString() }],
       }),
     ),
     flood('unknown fields', 8, () => post('/v1/names/register/evm', unknown)),
@@ -87,16 +115,24 @@ export function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers
     flood('requirements', 4, () => ({
       path: `/v0.1/community/check/requirements/${paidCommunity}?walletAddress=${hex(20)}`,
     })),
-    flood('names below a community', 2, (n) => ({ path: `/v1/names/community/${openCommunity}/check/x${n}` })),
-    flood('requests that mean nothing', 4, (n) => ({ path: `/v1/${n}?${randomBytes(64).toString('hex')}` })),
+    flood('names below a community', 2, (n) => ({
+      path: `/v1/names/community/${openCommunity}/check/x${n}`,
+    })),
+    flood('requests that mean nothing', 4, (n) => ({
+      path: `/v1/${n}?${randomBytes(64).toString('hex')}`,
+    })),
     flood('bodies that are no JSON', 2, () => post('/v1/names/address', '['.repeat(60_000))),
   ]
 }
 
 /** Floods with a key. */
-export function memberFloods({ authorization, listed, self }: Throwaway, { openCommunity }: Targets): Flood[] {
+export function memberFloods(
+  { authorization, listed, self }: Throwaway,
+  { openCommunity }: Targets,
+): Flood[] {
   const headers = { authorization }
-  const rename = (n: number) => listed.map((address, i) => ({ address, name: `w${(i + n) % listed.length}` }))
+  const rename = (n: number) =>
+    listed.map((address, i) => ({ address, name: `w${(i + n) % listed.length}` }))
   return [
     {
       name: 'renames',
@@ -104,19 +140,27 @@ export function memberFloods({ authorization, listed, self }: Throwaway, { openC
       call: (n) => ({ ...post('', rename(n), headers), method: 'PUT', path: RENAMES }),
     },
     {
-      ...{ name: 'new clusters', connections: 2 },
+      name: 'new clusters',
+      connections: 2,
       call: (n) =>
         n % 2 === 0
           ? post('/v1/clusters', undefined, headers)
           : { ...post('/v1/clusters/wallets', [self], headers), method: 'DELETE' },
     },
     {
-      ...{ name: 'free community names', connections: 2 },
+      name: 'free community names',
+      connections: 2,
       call: () => post(`/v1/names/community/${openCommunity}/register`, names(1)[0], headers),
     },
     {
-      ...{ name: 'generated wallets', connections: 2 },
-      call: (n) => post('/v1/clusters/generate/wallet', { type: 'evm', name: `g${n}`, passphrase: hex(16) }, headers),
+      name: 'generated wallets',
+      connections: 2,
+      call: (n) =>
+        post(
+          '/v1/clusters/generate/wallet',
+          { type: 'evm', name: `g${n}`, passphrase: hex(16) },
+          headers,
+        ),
     },
   ]
 }

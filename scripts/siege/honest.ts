@@ -17,7 +17,12 @@ export interface Met extends Answered {
 }
 
 /** Asks again and again at a steady pace; an answer that takes long delays no other. */
-async function ask(client: Client, everyMs: number, next: (n: number) => Call, signal: AbortSignal): Promise<Met> {
+async function ask(
+  client: Client,
+  everyMs: number,
+  next: (n: number) => Call,
+  signal: AbortSignal,
+): Promise<Met> {
   const met: Met = { ms: [], atMs: [], failed: [] }
   const asked: Promise<void>[] = []
   for (let n = 0; !signal.aborted; n++) {
@@ -26,7 +31,8 @@ async function ask(client: Client, everyMs: number, next: (n: number) => Call, s
       ({ status, ms, body }) => {
         met.ms.push(ms)
         met.atMs.push(performance.now())
-        if (status !== 200) met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body}`)
+        if (status !== 200)
+          met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body}`)
       },
       (error: Error) => void met.failed.push(`${call.path}: ${error.message}`),
     )
@@ -44,9 +50,19 @@ const CHANGES = 900
 const BID_MS = 2_000
 
 /** A visitor's look-ups of a name and its owner. */
-export function lookUps(api: string, localAddress: string, seed: { name: string; owner: string }, signal: AbortSignal) {
+export function lookUps(
+  api: string,
+  localAddress: string,
+  seed: { name: string; owner: string },
+  signal: AbortSignal,
+) {
   const paths = [`/v1/names/address/${seed.owner}`, `/v1/clusters/name/${seed.name}`]
-  return ask(createClient(api, localAddress, 8), LOOK_UP_MS, (n) => ({ path: paths[n % 2]! }), signal)
+  return ask(
+    createClient(api, localAddress, 8),
+    LOOK_UP_MS,
+    (n) => ({ path: paths[n % 2]! }),
+    signal,
+  )
 }
 
 /** A wallet that has just signed in, and renames what it lists as often as it may for so long. */
@@ -62,12 +78,17 @@ export async function memberOf(
   const address = `0x${'11'.repeat(20)}`
   const made = await client.ask({ method: 'POST', path: '/v1/clusters', headers })
   const added = await client.ask({
-    ...{ method: 'POST', path: '/v1/clusters/wallets', headers },
+    method: 'POST',
+    path: '/v1/clusters/wallets',
+    headers,
     body: [{ address, name: 'w' }],
   })
-  if (made.status !== 200 || added.status !== 200) throw new Error(`an honest wallet: ${made.body} ${added.body}`)
+  if (made.status !== 200 || added.status !== 200)
+    throw new Error(`an honest wallet: ${made.body} ${added.body}`)
   const rename = (n: number): Call => ({
-    ...{ method: 'PUT', path: '/v1/clusters/wallets/names', headers },
+    method: 'PUT',
+    path: '/v1/clusters/wallets/names',
+    headers,
     body: [{ address, name: `w${n}` }],
   })
   return (signal) => ask(client, Math.max(CHANGE_MS, (seconds * 1_000) / CHANGES), rename, signal)
@@ -86,7 +107,8 @@ export async function buyerOf(
   const account = privateKeyToAccount(generatePrivateKey())
   await fund(hub, hub.chainId, [account.address])
   return async (signal) => {
-    const [hashes, failed]: [Hex[], string[]] = [[], []]
+    const hashes: Hex[] = []
+    const failed: string[] = []
     for (let n = 0; !signal.aborted; n++) {
       await buy(client, hub, account, `siege-${n}`).then(
         (hash) => hashes.push(hash),
@@ -98,9 +120,18 @@ export async function buyerOf(
   }
 }
 
-async function buy(client: Client, hub: WorldHub, account: PrivateKeyAccount, name: string): Promise<Hex> {
+async function buy(
+  client: Client,
+  hub: WorldHub,
+  account: PrivateKeyAccount,
+  name: string,
+): Promise<Hex> {
   const body = { network: hub.network, sender: account.address, names: [{ name }] }
-  const { status, body: quote } = await client.ask({ method: 'POST', path: '/v1/names/register/evm', body })
+  const { status, body: quote } = await client.ask({
+    method: 'POST',
+    path: '/v1/names/register/evm',
+    body,
+  })
   if (status !== 200) throw new Error(`a quote for ${name}: ${status} ${quote}`)
   const { to, data, value } = JSON.parse(quote).transactionData
   return walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })

@@ -29,10 +29,19 @@ export function createClient(api: string, localAddress: string, sockets: number)
   const ask = ({ method = 'GET', path, body, headers }: Call) =>
     new Promise<Reply>((resolve, reject) => {
       const startedMs = performance.now()
-      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const payload =
+        body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
       const json = payload === undefined ? {} : { 'content-type': 'application/json' }
       const signal = AbortSignal.timeout(PATIENCE_MS)
-      const options = { hostname, port, agent, method, path, headers: { ...json, ...headers }, signal }
+      const options = {
+        hostname,
+        port,
+        agent,
+        method,
+        path,
+        headers: { ...json, ...headers },
+        signal,
+      }
       const request = http.request(options, (res) => {
         const chunks: Buffer[] = []
         res.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -54,7 +63,12 @@ export async function signInBy(
   wallet: { address: string; sign(message: string): Promise<string> },
 ): Promise<{ authorization: string }> {
   const { message, signingDate } = JSON.parse((await ask({ path: '/v1/auth/message' })).body)
-  const proof = { signature: await wallet.sign(message), signingDate, type: 'evm', wallet: wallet.address }
+  const proof = {
+    signature: await wallet.sign(message),
+    signingDate,
+    type: 'evm',
+    wallet: wallet.address,
+  }
   const { status, body } = await ask({ method: 'POST', path: '/v1/auth/token', body: proof })
   if (status !== 200) throw new Error(`signing in: ${status} ${body}`)
   return { authorization: `Bearer ${JSON.parse(body).token}` }

@@ -15,17 +15,41 @@ export interface SocketFlood {
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
 export const SOCKET_FLOODS: readonly SocketFlood[] = [
-  { name: 'unread documents', connections: 8, opening: get('/openapi.json').repeat(1_000), reads: false },
-  { name: 'unread pages', connections: 4, opening: get('/v0.1/events?limit=5000').repeat(50), reads: false },
-  { name: 'idle sockets', connections: 200, opening: '', reads: true },
-  { name: 'slow headers', connections: 20, opening: 'GET / HTTP/1.1\r\nHost: x\r\n', drip: 'a: b\r\n', reads: true },
   {
-    ...{ name: 'slow bodies', connections: 20, drip: ' ', reads: true },
-    opening: 'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[',
+    name: 'unread documents',
+    connections: 8,
+    opening: get('/openapi.json').repeat(1_000),
+    reads: false,
   },
   {
-    ...{ name: 'endless bodies', connections: 2, drip: 'x'.repeat(1_000_000), reads: true },
-    opening: 'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 9000000\r\n\r\n',
+    name: 'unread pages',
+    connections: 4,
+    opening: get('/v0.1/events?limit=5000').repeat(50),
+    reads: false,
+  },
+  { name: 'idle sockets', connections: 200, opening: '', reads: true },
+  {
+    name: 'slow headers',
+    connections: 20,
+    opening: 'GET / HTTP/1.1\r\nHost: x\r\n',
+    drip: 'a: b\r\n',
+    reads: true,
+  },
+  {
+    name: 'slow bodies',
+    connections: 20,
+    drip: ' ',
+    reads: true,
+    opening:
+      'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n[',
+  },
+  {
+    name: 'endless bodies',
+    connections: 2,
+    drip: 'x'.repeat(1_000_000),
+    reads: true,
+    opening:
+      'POST /v1/names HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\ncontent-length: 9000000\r\n\r\n',
   },
 ]
 
@@ -33,7 +57,12 @@ const DRIP_MS = 1_000
 const REOPEN_MS = 500
 
 /** Opens a flood's connections from an address. @returns the number of connections that were ever opened */
-export function besiege(api: string, localAddress: string, flood: SocketFlood, signal: AbortSignal): () => number {
+export function besiege(
+  api: string,
+  localAddress: string,
+  flood: SocketFlood,
+  signal: AbortSignal,
+): () => number {
   const { hostname: host, port } = new URL(api)
   let opened = 0
   const open = (): void => {
@@ -42,7 +71,10 @@ export function besiege(api: string, localAddress: string, flood: SocketFlood, s
       opened += 1
       socket.write(flood.opening)
     })
-    const drip = setInterval(() => flood.drip && socket.writable && socket.write(flood.drip), DRIP_MS)
+    const drip = setInterval(
+      () => flood.drip && socket.writable && socket.write(flood.drip),
+      DRIP_MS,
+    )
     const end = () => socket.destroy()
     signal.addEventListener('abort', end, { once: true })
     if (flood.reads) socket.resume()

@@ -1,6 +1,13 @@
 /** Reads the 64-bit little-endian relocatable object that LLVM writes for BPF (System V ABI, chapter 4). */
 
-export const SECTION_TYPE = { PROGBITS: 1, SYMTAB: 2, STRTAB: 3, DYNAMIC: 6, REL: 9, DYNSYM: 11 } as const
+export const SECTION_TYPE = {
+  PROGBITS: 1,
+  SYMTAB: 2,
+  STRTAB: 3,
+  DYNAMIC: 6,
+  REL: 9,
+  DYNSYM: 11,
+} as const
 export const SECTION_FLAG = { WRITE: 1, ALLOC: 2, EXECINSTR: 4 } as const
 
 const HEADER = { SECTIONS: 0x28, SECTION_COUNT: 0x3c, NAMES_INDEX: 0x3e }
@@ -45,7 +52,8 @@ export interface ObjectFile {
 
 /** @throws when the bytes are no relocatable object of the kind above */
 export function readObject(bytes: Buffer): ObjectFile {
-  if (bytes.readUInt32BE(0) !== 0x7f454c46) throw new Error('reading an object file: not an ELF file')
+  if (bytes.readUInt32BE(0) !== 0x7f454c46)
+    throw new Error('reading an object file: not an ELF file')
   const sections = readSections(bytes)
   const table = sections.find(({ type }) => type === SECTION_TYPE.SYMTAB)
   if (!table) throw new Error('reading an object file: it has no symbols')
@@ -74,7 +82,10 @@ function readSections(bytes: Buffer): Section[] {
     }
   })
   const names = raw[bytes.readUInt16LE(HEADER.NAMES_INDEX)]!.data
-  return raw.map(({ nameOffset, ...section }) => ({ ...section, name: readName(names, nameOffset) }))
+  return raw.map(({ nameOffset, ...section }) => ({
+    ...section,
+    name: readName(names, nameOffset),
+  }))
 }
 
 function readName(strings: Buffer, offset: number): string {

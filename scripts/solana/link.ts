@@ -3,7 +3,13 @@
  * data, each section's address equal to its file offset, syscalls and addresses left to the loader as dynamic
  * relocations. The loader's side is solana-sbpf, `elf.rs`.
  */
-import { type ObjectFile, type ObjectSymbol, readObject, SECTION_FLAG, type Section } from './elf.js'
+import {
+  type ObjectFile,
+  type ObjectSymbol,
+  readObject,
+  SECTION_FLAG,
+  type Section,
+} from './elf.js'
 import { writeSharedObject } from './sharedObject.js'
 
 const ENTRYPOINT = 'entrypoint'
@@ -39,10 +45,12 @@ export function link(object: Buffer, mayCall: ReadonlySet<string>): Buffer {
 function place(object: ObjectFile, base: number, mayCall: ReadonlySet<string>): Linked {
   const { offsets, text, rodata } = layOut(object.sections)
   const image = Buffer.concat([text, rodata])
-  const [addresses, syscalls]: [number[], Linked['syscalls']] = [[], []]
+  const addresses: number[] = []
+  const syscalls: Linked['syscalls'] = []
   const offsetOf = ({ name, section, value }: ObjectSymbol): number => {
     const start = offsets.get(section)
-    if (start === undefined) throw new Error(`linking: ${name || 'a section'} is not part of the program`)
+    if (start === undefined)
+      throw new Error(`linking: ${name || 'a section'} is not part of the program`)
     return start + value
   }
   for (const [section, relocations] of object.relocations) {
@@ -76,7 +84,11 @@ function place(object: ObjectFile, base: number, mayCall: ReadonlySet<string>): 
 }
 
 /** Lays out code, then read-only data; gives each section's offset in the two together. */
-function layOut(sections: readonly Section[]): { offsets: Map<number, number>; text: Buffer; rodata: Buffer } {
+function layOut(sections: readonly Section[]): {
+  offsets: Map<number, number>
+  text: Buffer
+  rodata: Buffer
+} {
   const offsets = new Map<number, number>()
   const loaded = [...sections.entries()].filter(([, { flags }]) => flags & SECTION_FLAG.ALLOC)
   const isCode = ([, { flags }]: [number, Section]) => (flags & SECTION_FLAG.EXECINSTR) !== 0
@@ -107,14 +119,19 @@ function layOut(sections: readonly Section[]): { offsets: Map<number, number>; t
 
 function refuseWritable({ name, flags, data }: Section): void {
   if (data.length === 0 || !(flags & SECTION_FLAG.WRITE) || name.startsWith('.data.rel.ro')) return
-  throw new Error(`linking: ${name} is writable data, which a Solana program can't have; make it a constant`)
+  throw new Error(
+    `linking: ${name} is writable data, which a Solana program can't have; make it a constant`,
+  )
 }
 
 /** Resolves a call within the program: the distance counts instructions, from the next one on. */
 function relocateCall(image: Buffer, offset: number, target: number, isSection: boolean): void {
   // with a section's symbol the instruction holds the callee's distance from the section's start, less 1
   const inSection = isSection ? image.readInt32LE(offset + IMMEDIATE_OFFSET) + 1 : 0
-  image.writeInt32LE((target - offset) / INSTRUCTION_BYTES + inSection - 1, offset + IMMEDIATE_OFFSET)
+  image.writeInt32LE(
+    (target - offset) / INSTRUCTION_BYTES + inSection - 1,
+    offset + IMMEDIATE_OFFSET,
+  )
 }
 
 /** Writes an address into a 64-bit load, or into the upper half of a data word, where the loader reads it. */

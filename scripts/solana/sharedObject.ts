@@ -38,9 +38,19 @@ const NUMBER = { text: 1, rodata: 2, dynamic: 3, dynsym: 4, dynstr: 5, rel: 6, s
 export function writeSharedObject(place: (textAddress: number) => Linked): Buffer {
   const linked = place(TEXT_ADDRESS)
   const parts = layOut(linked)
-  const names = Buffer.from(`\0${parts.map(({ name }) => `${name}\0`).join('')}.shstrtab\0`, 'latin1')
+  const names = Buffer.from(
+    `\0${parts.map(({ name }) => `${name}\0`).join('')}.shstrtab\0`,
+    'latin1',
+  )
   const namesAddress = endOf(parts)
-  parts.push({ name: '.shstrtab', type: SECTION_TYPE.STRTAB, flags: 0, address: namesAddress, data: names, align: 1 })
+  parts.push({
+    name: '.shstrtab',
+    type: SECTION_TYPE.STRTAB,
+    flags: 0,
+    address: namesAddress,
+    data: names,
+    align: 1,
+  })
   const headersAddress = align8(endOf(parts))
   const file = Buffer.alloc(headersAddress + (parts.length + 1) * SECTION_HEADER_BYTES)
   for (const { address, data } of parts) data.copy(file, address)
@@ -59,7 +69,10 @@ export function writeSharedObject(place: (textAddress: number) => Linked): Buffe
 
 function layOut({ text, rodata, addresses, syscalls, entry }: Linked): Part[] {
   const called = [...new Set(syscalls.map(({ name }) => name))]
-  const strings = Buffer.from(`\0${called.map((name) => `${name}\0`).join('')}entrypoint\0`, 'latin1')
+  const strings = Buffer.from(
+    `\0${called.map((name) => `${name}\0`).join('')}entrypoint\0`,
+    'latin1',
+  )
   const nameAt = (name: string) => strings.indexOf(`\0${name}\0`) + 1
   const symbols = Buffer.concat([
     Buffer.alloc(SYMBOL_BYTES),
@@ -118,7 +131,14 @@ function layOut({ text, rodata, addresses, syscalls, entry }: Linked): Part[] {
         info: 1,
         entryBytes: SYMBOL_BYTES,
       },
-      { name: '.dynstr', type: STRTAB, flags: ALLOC, address: stringsAddress, data: strings, align: 1 },
+      {
+        name: '.dynstr',
+        type: STRTAB,
+        flags: ALLOC,
+        address: stringsAddress,
+        data: strings,
+        align: 1,
+      },
       {
         name: '.rel.dyn',
         type: REL,
@@ -154,7 +174,12 @@ function symbol(name: number, info: number, section: number, value: number): Buf
   return bytes
 }
 
-function writeElfHeader(file: Buffer, entry: number, sectionHeaders: number, sectionCount: number): void {
+function writeElfHeader(
+  file: Buffer,
+  entry: number,
+  sectionHeaders: number,
+  sectionCount: number,
+): void {
   file.write(ELF.MAGIC, 0, 'hex')
   file.writeUInt16LE(ELF.TYPE_SHARED, 16)
   file.writeUInt16LE(ELF.MACHINE_BPF, 18)
@@ -163,13 +188,28 @@ function writeElfHeader(file: Buffer, entry: number, sectionHeaders: number, sec
   file.writeBigUInt64LE(BigInt(ELF_HEADER_BYTES), 32) // program headers
   file.writeBigUInt64LE(BigInt(sectionHeaders), 40)
   // flags at 48 stay 0: SBPF version 0
-  const sizes = [ELF_HEADER_BYTES, PROGRAM_HEADER_BYTES, 3, SECTION_HEADER_BYTES, sectionCount, NUMBER.shstrtab]
+  const sizes = [
+    ELF_HEADER_BYTES,
+    PROGRAM_HEADER_BYTES,
+    3,
+    SECTION_HEADER_BYTES,
+    sectionCount,
+    NUMBER.shstrtab,
+  ]
   for (const [index, value] of sizes.entries()) file.writeUInt16LE(value, 52 + 2 * index)
 }
 
 function writeProgramHeaders(file: Buffer, parts: readonly Part[]): void {
   const end = (part: Part) => part.address + part.data.length
-  const [text, rodata, dynamic, , , relocations] = parts as [Part, Part, Part, Part, Part, Part, Part]
+  const [text, rodata, dynamic, , , relocations] = parts as [
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+  ]
   const segments = [
     { type: SEGMENT.LOAD, flags: SEGMENT_FLAGS.READ_EXECUTE, from: text.address, to: end(rodata) },
     { type: SEGMENT.LOAD, flags: SEGMENT_FLAGS.READ, from: dynamic.address, to: end(relocations) },
@@ -179,7 +219,8 @@ function writeProgramHeaders(file: Buffer, parts: readonly Part[]): void {
     const at = ELF_HEADER_BYTES + index * PROGRAM_HEADER_BYTES
     file.writeUInt32LE(type, at)
     file.writeUInt32LE(flags, at + 4)
-    const [address, size] = [BigInt(from), BigInt(to - from)]
+    const address = BigInt(from)
+    const size = BigInt(to - from)
     words(address, address, address, size, size, 8n).copy(file, at + 8)
   }
 }
@@ -188,7 +229,12 @@ function writeSectionHeader(file: Buffer, at: number, part: Part, nameOffset: nu
   const { type, flags, address, data, link = 0, info = 0, align = 8, entryBytes = 0 } = part
   file.writeUInt32LE(nameOffset, at)
   file.writeUInt32LE(type, at + 4)
-  words(BigInt(flags), flags === 0 ? 0n : BigInt(address), BigInt(address), BigInt(data.length)).copy(file, at + 8)
+  words(
+    BigInt(flags),
+    flags === 0 ? 0n : BigInt(address),
+    BigInt(address),
+    BigInt(data.length),
+  ).copy(file, at + 8)
   file.writeUInt32LE(link, at + 40)
   file.writeUInt32LE(info, at + 44)
   words(BigInt(align), BigInt(entryBytes)).copy(file, at + 48)

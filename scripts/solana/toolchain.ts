@@ -23,7 +23,9 @@ const SYSCALLS: ReadonlySet<string> = new Set([
 /** Missing tools as one line; undefined when everything is there. */
 export function missingToolchain(): string | undefined {
   const core = existsSync(CORE_FOLDER) && findCore() !== undefined
-  const missing = [RUSTC, ...Object.values(LLVM).map((tool) => `/usr/bin/${tool}`)].filter((path) => !existsSync(path))
+  const missing = [RUSTC, ...Object.values(LLVM).map((tool) => `/usr/bin/${tool}`)].filter(
+    (path) => !existsSync(path),
+  )
   if (core && missing.length === 0) return undefined
   const what = [...(core ? [] : [`Rust's core for ${TARGET}`]), ...missing].join(', ')
   return `no toolchain for Solana programs here (${what}): apt-get install rustc-web libstd-rust-web-dev-bpf llvm-22`
@@ -49,8 +51,23 @@ export function buildProgram(folder: string): Buffer {
   const work = mkdtempSync(join(tmpdir(), 'clusterd-solana-'))
   const at = (name: string) => join(work, name)
   try {
-    const rust = ['--edition', '2021', '--crate-name', 'program', '--crate-type', 'lib', '--target', TARGET]
-    const codegen = ['opt-level=3', 'panic=abort', 'codegen-units=1', 'overflow-checks=on', 'metadata=clusterd']
+    const rust = [
+      '--edition',
+      '2021',
+      '--crate-name',
+      'program',
+      '--crate-type',
+      'lib',
+      '--target',
+      TARGET,
+    ]
+    const codegen = [
+      'opt-level=3',
+      'panic=abort',
+      'codegen-units=1',
+      'overflow-checks=on',
+      'metadata=clusterd',
+    ]
     run(
       RUSTC,
       [
@@ -74,9 +91,17 @@ export function buildProgram(folder: string): Buffer {
       '-o',
       at('linked.bc'),
     ])
-    const passes = ['-passes=internalize,globaldce,default<O3>,globaldce', '-internalize-public-api-list=entrypoint']
+    const passes = [
+      '-passes=internalize,globaldce,default<O3>,globaldce',
+      '-internalize-public-api-list=entrypoint',
+    ]
     run(LLVM.opt, [...passes, at('linked.bc'), '-o', at('small.bc')])
-    const codeOptions = ['-march=bpfel', '-mcpu=v2', '-filetype=obj', `-bpf-stack-size=${FRAME_BYTES}`]
+    const codeOptions = [
+      '-march=bpfel',
+      '-mcpu=v2',
+      '-filetype=obj',
+      `-bpf-stack-size=${FRAME_BYTES}`,
+    ]
     run(LLVM.llc, [...codeOptions, at('small.bc'), '-o', at('program.o')])
     return link(readFileSync(at('program.o')), SYSCALLS)
   } finally {

@@ -9,14 +9,22 @@ import { addressText } from './v1/schemas.js'
 
 const asked = z.object({
   sender: addressText,
-  data: z.string().openapi({ description: 'The call of resolve(bytes,bytes)', example: '0x9061b923' }),
+  data: z
+    .string()
+    .openapi({ description: 'The call of resolve(bytes,bytes)', example: '0x9061b923' }),
 })
 
-async function answered(context: Context, { sender = '', data = '' }: Partial<z.output<typeof asked>>) {
+async function answered(
+  context: Context,
+  { sender = '', data = '' }: Partial<z.output<typeof asked>>,
+) {
   const { ens, batches } = context
   if (!ens) throw new ApiError('not_found', 'No ENS name is served here.')
   const pages = { pagesOf: (name: string) => pagesOf(context, name) }
-  const lookups = { mainnet: { ...batches.mainnet, ...pages }, testnet: { ...batches.testnet, ...pages } }
+  const lookups = {
+    mainnet: { ...batches.mainnet, ...pages },
+    testnet: { ...batches.testnet, ...pages },
+  }
   const signed = await ens({ sender, data }, lookups).catch((error: unknown) => {
     throw error instanceof EnsRequestError ? new ApiError('invalid_request', error.message) : error
   })
@@ -32,8 +40,13 @@ const about = {
 /** The gateway of ENS as clients of ERC-3668 ask it: by a URL, or by a body. */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
-    ...{ ...about, params: asked },
+    ...about,
+    params: asked,
     handle: ({ params }, context) => answered(context, params),
   }),
-  route.post('/ens', { ...about, body: asked, handle: ({ body }, context) => answered(context, body) }),
+  route.post('/ens', {
+    ...about,
+    body: asked,
+    handle: ({ body }, context) => answered(context, body),
+  }),
 ]

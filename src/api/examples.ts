@@ -3,7 +3,8 @@ import type { Example } from './http/openapi.js'
 /** The seeded name of the local world, its wallet and its cluster; communities of a name with and without a price. */
 const NAME = 'seedling'
 const OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
-const [FREE, PAID] = ['club', 'guild']
+const FREE = 'club'
+const PAID = 'guild'
 const WALLET = '0x00000000000000000000000000000000000000c1'
 const OTHER = '0x00000000000000000000000000000000000000c2'
 const SOLANA = '4zL6snWYvniJGK6Q5N4ufMnFPKS8xjVpHGBENuNYzAbe'
@@ -16,8 +17,10 @@ const belowOld = { query: { testnet: 'true' }, params: { clusterName: FREE, wall
 const assigned = { body: { community: FREE, name: 'alice' } }
 const proof = {
   body: {
-    ...{ signature: `0x${'5e'.repeat(64)}1b`, signingDate: '2026-11-20T08:00:00.000Z' },
-    ...{ type: 'evm', wallet: OWNER },
+    signature: `0x${'5e'.repeat(64)}1b`,
+    signingDate: '2026-11-20T08:00:00.000Z',
+    type: 'evm',
+    wallet: OWNER,
   },
 }
 const wallets = [
@@ -39,7 +42,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: {
       address: OTHER,
       share: `0x${'5e'.repeat(33)}`,
-      ...{ signature: proof.body.signature },
+      signature: proof.body.signature,
       signingDate: proof.body.signingDate,
     },
   },
@@ -49,11 +52,16 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'get /v1/communities/:name': { params: { name: PAID } },
   'put /v1/communities/:name': {
     params: { name: FREE },
-    body: { prices: [{ network: '1', token: 'native', amount: '1000000000000000', recipient: OWNER }] },
+    body: {
+      prices: [{ network: '1', token: 'native', amount: '1000000000000000', recipient: OWNER }],
+    },
   },
   'get /v1/communities/:name/payouts': { params: { name: PAID } },
   'get /v1/names/community/:communityName/check/:name': below,
-  'post /v1/names/community/:communityName/register': { params: { communityName: FREE }, body: { name: 'bob' } },
+  'post /v1/names/community/:communityName/register': {
+    params: { communityName: FREE },
+    body: { name: 'bob' },
+  },
   'post /v1/names/register/check': { body: [NAME, 'sprout'] },
   'post /v1/names/register/evm': registration('1', OWNER),
   'post /v1/names/register/solana': registration('solana', SOLANA),
@@ -68,7 +76,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     query: { testnet: 'true', walletAddress: OWNER },
     params: { clusterName: FREE },
   },
-  'post /v0.1/community/register': { query: { testnet: 'true' }, body: { clusterName: FREE, walletName: 'bob' } },
+  'post /v0.1/community/register': {
+    query: { testnet: 'true' },
+    body: { clusterName: FREE, walletName: 'bob' },
+  },
   'get /v0.1/community/tx/:tx': { query: { testnet: 'true' } },
   'post /v0.1/auth/token': proof,
   'post /v0.1/auth/key': proof,

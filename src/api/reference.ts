@@ -11,16 +11,25 @@ export const referenceAnswer: Answer = {
 }
 
 /** Decoded once: all answers under way share these bytes. */
-const bytes = new Map(Object.entries(files).map(([name, packed]) => [name, Buffer.from(packed, 'base64')]))
+const bytes = new Map(
+  Object.entries(files).map(([name, packed]) => [name, Buffer.from(packed, 'base64')]),
+)
 
 /** Always compressed: browsers alone ask for the file. */
 export function referenceFileAnswer({ build, file }: Readonly<Record<string, unknown>>): Answer {
   const name = String(file)
   const text = build === current ? bytes.get(name) : undefined
-  if (!text) return errorAnswer(new ApiError('not_found', 'The reference has no such file now: load it again.'))
+  if (!text)
+    return errorAnswer(
+      new ApiError('not_found', 'The reference has no such file now: load it again.'),
+    )
   return {
     status: 200,
-    content: { type: `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`, text, policy },
+    content: {
+      type: `text/${name.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
+      text,
+      policy,
+    },
     headers: { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=31536000, immutable' },
   }
 }

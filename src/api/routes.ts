@@ -52,11 +52,14 @@ const V01: Tagged = {
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
 /** Tags whose routes ask for more than a feed tells, or write. */
-const BEYOND_FEED = ['Bundles', 'Communities', 'Registration', 'Refunds', 'Authentication', 'API keys'].concat([
-  'v0.1 registration',
-  'v0.1 communities',
-  'v0.1 authentication',
-])
+const BEYOND_FEED = [
+  'Bundles',
+  'Communities',
+  'Registration',
+  'Refunds',
+  'Authentication',
+  'API keys',
+].concat(['v0.1 registration', 'v0.1 communities', 'v0.1 authentication'])
 
 /** Routes that a replica, filled from another service's feed, has no answer to. */
 export const beyondFeed: ReadonlySet<Route> = new Set(

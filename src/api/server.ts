@@ -3,7 +3,12 @@ import proxyAddress from 'proxy-addr'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import { type ConnectionLimits, isServed, protectServer, SERVER_LIMITS } from './guard/socketLimits.js'
+import {
+  type ConnectionLimits,
+  isServed,
+  protectServer,
+  SERVER_LIMITS,
+} from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { createGate } from './limits/gate.js'
 import { beyondFeed, routes } from './routes.js'
@@ -37,7 +42,11 @@ export function createApi(deps: ApiDeps) {
     answer(exchange, ...answered)
   }
   const serving = { finish, beyondFeed, gate: createGate(deps.limits ?? null, deps.pool) }
-  const serveRoute = createRouteServer(contexts, serving, deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS)
+  const serveRoute = createRouteServer(
+    contexts,
+    serving,
+    deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
+  )
   const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
   // the page of a name has any first part of a path: the shell serves it after its documents
   const match = createRouter(routes.filter((route) => route !== profile))
@@ -57,7 +66,8 @@ export function createApi(deps: ApiDeps) {
     })
   }
   let closeUnused = () => {}
-  const waits = () => NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
+  const waits = () =>
+    NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   return {
     /** The request listener: the routes, and Express around them. */
     listener,
@@ -68,7 +78,8 @@ export function createApi(deps: ApiDeps) {
       closeUnused = protectServer(server, deps.sockets ?? {}, (address) => isTrusted(address, 0))
     },
     /** Number of signed changes that wait for their turn. */
-    changesWaiting: (): number => contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    changesWaiting: (): number =>
+      contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
     /** Number of requests that wait for a status, and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */

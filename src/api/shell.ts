@@ -6,7 +6,7 @@ import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decoded } from './serving/router.js'
-import { type Serving, delayRefusal } from './serving/serve.js'
+import { delayRefusal, type Serving } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
@@ -36,7 +36,9 @@ export function createShell(
     } catch (thrown) {
       const error = toApiError(thrown)
       const refusal = messageOf(errorAnswer(error))
-      delayRefusal(error, gate.lingerMs, exchange, () => finish(exchange, refusal, meter.fields(), error))
+      delayRefusal(error, gate.lingerMs, exchange, () =>
+        finish(exchange, refusal, meter.fields(), error),
+      )
     }
   }
   const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>
@@ -60,7 +62,10 @@ export function createShell(
   })
   const serveNone = (req: Request, res: Response) => {
     const refusal = decoded(req.url) === null ? NO_PATH : NO_ROUTE
-    serve(ofExpress(req, res, NONE), () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal))
+    serve(
+      ofExpress(req, res, NONE),
+      () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal),
+    )
   }
   app.use((req: Request, res: Response) => {
     // a preflight that is refused would hide from the page what the request itself is answered
@@ -68,12 +73,16 @@ export function createShell(
     serveNone(req, res)
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
-  app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) => serveNone(req, res))
+  app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
+    serveNone(req, res),
+  )
   return app
 }
 
 const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
-  ...{ req, res, route },
+  req,
+  res,
+  route,
   params: req.params as Readonly<Record<string, string>>,
   ip: req.ip,
   startedMs: performance.now(),

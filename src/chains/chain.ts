@@ -77,7 +77,8 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
   try {
     return await work()
   } catch (error) {
-    if ([AmountError, BridgeError, ChainUnavailableError].some((own) => error instanceof own)) throw error
+    if ([AmountError, BridgeError, ChainUnavailableError].some((own) => error instanceof own))
+      throw error
     throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
   }
 }

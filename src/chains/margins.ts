@@ -14,4 +14,6 @@ export type Margin = keyof typeof PERCENT | Pick<ChainConfig, 'bridgeMarginPerce
 
 /** An amount with a margin. */
 export const withMargin = (amount: bigint, margin: Margin): bigint =>
-  (amount * BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) / 100n
+  (amount *
+    BigInt(100 + (typeof margin === 'string' ? PERCENT[margin] : margin.bridgeMarginPercent))) /
+  100n

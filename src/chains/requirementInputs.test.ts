@@ -30,7 +30,13 @@ const read = (
   wallet: Buffer,
   requirements: Parameters<typeof readRequirementInputs>[0]['requirements'],
   ports = PORTS,
-) => readRequirementInputs({ wallet, requirements, ports, verifiedIn: async (names) => new Set(names) })
+) =>
+  readRequirementInputs({
+    wallet,
+    requirements,
+    ports,
+    verifiedIn: async (names) => new Set(names),
+  })
 const PORTS = [portOf('1', 5n), portOf('solana', 1n)]
 
 it('asks each chain once for what is needed, and nothing else', async () => {

@@ -1,4 +1,8 @@
-import { inputsNeeded, type RequirementInputs, tokenKey } from '../registry/community/requirements.js'
+import {
+  inputsNeeded,
+  type RequirementInputs,
+  tokenKey,
+} from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
 import { familyOf } from '../registry/primitives/network.js'
@@ -21,12 +25,17 @@ export interface RequirementInputsQuestion {
  * Reads what a wallet's requirements need, as of now. Balances on chains of another kind are 0.
  * @throws ChainUnavailableError where a chain is down or no longer configured
  */
-export async function readRequirementInputs(question: RequirementInputsQuestion): Promise<RequirementInputs> {
+export async function readRequirementInputs(
+  question: RequirementInputsQuestion,
+): Promise<RequirementInputs> {
   const address = decodeWallet(question.wallet)
   const { tokens, clusters } = inputsNeeded(question.requirements)
   const [balances, verifiedIn] = await Promise.all([
     Promise.all(
-      tokens.map(async (token) => [tokenKey(token), await balanceOf(question.ports, token, address)] as const),
+      tokens.map(
+        async (token) =>
+          [tokenKey(token), await balanceOf(question.ports, token, address)] as const,
+      ),
     ),
     clusters.length > 0 ? question.verifiedIn(clusters) : new Set<string>(),
   ])

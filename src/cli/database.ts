@@ -6,7 +6,9 @@ import { createPool } from '../db/pg/pool.js'
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
   if (databaseDirectUrl === undefined)
-    throw new ConfigError(`DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`)
+    throw new ConfigError(
+      `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
+    )
   return work(databaseDirectUrl).catch(explain(databaseDirectUrl))
 }
 
@@ -30,7 +32,8 @@ const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query rea
 export function databaseFault(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
-  if (BEHIND.test(code)) return 'The database lacks tables of this version: run `clusterd migrate` first.'
+  if (BEHIND.test(code))
+    return 'The database lacks tables of this version: run `clusterd migrate` first.'
   if (REFUSED.test(code))
     return `PostgreSQL at ${host} lets nobody in as "${username}" to the database "${pathname.slice(1)}" (${code}): correct the role, its password or the name in DATABASE_URL.`
   const isLate = code === '' && error instanceof Error && LATE.test(error.message)
@@ -50,7 +53,12 @@ export const withPool = <T>(
   work: (pool: pg.Pool) => Promise<T>,
 ): Promise<T> =>
   withDatabase(async (url) => {
-    const pool = createPool({ url, max, applicationName: `clusterd ${command}`, idleTransactionMs: ASLEEP_MS })
+    const pool = createPool({
+      url,
+      max,
+      applicationName: `clusterd ${command}`,
+      idleTransactionMs: ASLEEP_MS,
+    })
     try {
       return await work(pool)
     } finally {

@@ -1,4 +1,10 @@
-import { DEFAULT_OPS_PORT, DEFAULT_PORT, type Environment, localDaemonEnv, readEnvironment } from '../config/index.js'
+import {
+  DEFAULT_OPS_PORT,
+  DEFAULT_PORT,
+  type Environment,
+  localDaemonEnv,
+  readEnvironment,
+} from '../config/index.js'
 import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
@@ -34,7 +40,8 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   const choose = async (set: number | undefined, preferred: number, name: string) => {
     if (set !== undefined) return set
     const port = await nextFreePort(preferred)
-    if (port !== preferred) console.log(`Port ${preferred} is taken, using ${port} (${name} sets another).`)
+    if (port !== preferred)
+      console.log(`Port ${preferred} is taken, using ${port} (${name} sets another).`)
     return port
   }
   const port = await choose(env.port, DEFAULT_PORT, 'PORT')
@@ -87,7 +94,9 @@ function printSummary(stack: Stack, seconds: number): void {
       ? [
           `  curl -s ${api}/v1/names/address/${seed.owner}`,
           `  curl -s ${api}/v1/names -d '[{"name":"${seed.name}"}]'`,
-          ...Object.entries(seed.tx).map(([status, tx]) => `  curl -s ${api}/v1/names/register/tx/${tx}  # ${status}`),
+          ...Object.entries(seed.tx).map(
+            ([status, tx]) => `  curl -s ${api}/v1/names/register/tx/${tx}  # ${status}`,
+          ),
         ]
       : []),
     `  curl -s ${api}/v1/names/register/check -d '["alice","bob"]'`,

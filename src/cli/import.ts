@@ -28,31 +28,51 @@ const SILENT_MS = 60_000
  * @param source URL or path of a file of `clusterd journal export`
  * @throws Error with one sentence, which names the line, or the name, at fault
  */
-export const importFeed = (source: string, { checkpoint = [] }: { checkpoint?: readonly string[] }): Promise<void> =>
+export const importFeed = (
+  source: string,
+  { checkpoint = [] }: { checkpoint?: readonly string[] },
+): Promise<void> =>
   withDatabase(async (url) => {
     await migrate(url)
-    const pool = createPool({ url, max: 2, applicationName: 'clusterd import', idleTransactionMs: SILENT_MS })
+    const pool = createPool({
+      url,
+      max: 2,
+      applicationName: 'clusterd import',
+      idleTransactionMs: SILENT_MS,
+    })
     try {
-      if ((await readLeaders(pool)).length > 0) throw new Error('a daemon indexes into this database: stop it first.')
+      if ((await readLeaders(pool)).length > 0)
+        throw new Error('a daemon indexes into this database: stop it first.')
       await inTransaction(pool, (client) => takeIn(client, source, checkpoint)).catch((error) => {
-        throw isUniqueViolation(error) ? new Error(`the file has something twice: ${error.detail}`) : error
+        throw isUniqueViolation(error)
+          ? new Error(`the file has something twice: ${error.detail}`)
+          : error
       })
       await prove(pool)
       for (const [network, block] of await readReplicas(pool))
-        console.log(`${network}: ${block > 0 ? `proved by the hub's block ${block}` : 'not proved by the hub yet'}`)
+        console.log(
+          `${network}: ${block > 0 ? `proved by the hub's block ${block}` : 'not proved by the hub yet'}`,
+        )
     } finally {
       await pool.end()
     }
   })
 
-async function takeIn(client: pg.ClientBase, source: string, expected: readonly string[]): Promise<void> {
+async function takeIn(
+  client: pg.ClientBase,
+  source: string,
+  expected: readonly string[],
+): Promise<void> {
   let feed = null as FeedImport | null
   let line = 0
   const end = async () => {
     if (!feed) return
     const { network, added, count, generation, hash } = await feed.end()
-    console.log(`${network}: ${added} of ${count} events of feed ${generation} are new, checkpoint ${toHex(hash)}`)
-    if (expected.length > 0 && !expected.includes(toHex(hash))) throw new Error('that is not the checkpoint expected.')
+    console.log(
+      `${network}: ${added} of ${count} events of feed ${generation} are new, checkpoint ${toHex(hash)}`,
+    )
+    if (expected.length > 0 && !expected.includes(toHex(hash)))
+      throw new Error('that is not the checkpoint expected.')
   }
   const packed = await open(source)
   // a pipeline would tell that the rest was aborted, and not why
@@ -63,7 +83,8 @@ async function takeIn(client: pg.ClientBase, source: string, expected: readonly 
     for await (const chunk of bytes) {
       const lines = (rest + chunk.toString('latin1')).split('\n')
       rest = lines.pop()!
-      if (rest.length > LONGEST_LINE) throw new Error(`line ${line + lines.length + 1} is too long.`)
+      if (rest.length > LONGEST_LINE)
+        throw new Error(`line ${line + lines.length + 1} is too long.`)
       for (const text of lines) {
         line += 1
         const network = text.startsWith('{"id":"t-') ? 'testnet' : 'mainnet'
@@ -82,7 +103,8 @@ async function takeIn(client: pg.ClientBase, source: string, expected: readonly 
   } finally {
     packed.destroy()
   }
-  if (rest !== '' || !feed) throw new Error(feed ? 'the file ends within a line.' : 'the file has no events.')
+  if (rest !== '' || !feed)
+    throw new Error(feed ? 'the file ends within a line.' : 'the file has no events.')
   await end()
 }
 

@@ -21,7 +21,11 @@ const testnet = z.boolean().default(false).describe('Of the testnet in place of 
 interface Tool<Fields extends z.ZodRawShape> {
   description: string
   input: Fields
-  answer(client: Client, input: z.output<z.ZodObject<Fields>>, signal: AbortSignal): Promise<unknown>
+  answer(
+    client: Client,
+    input: z.output<z.ZodObject<Fields>>,
+    signal: AbortSignal,
+  ): Promise<unknown>
 }
 const tool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> => definition
 
@@ -53,7 +57,8 @@ const TOOLS = {
     answer: (client, { names }, signal) => client.availability(names, { signal }),
   }),
   list_networks: tool({
-    description: 'The chains that names can be registered from, with the labels that a quote takes.',
+    description:
+      'The chains that names can be registered from, with the labels that a quote takes.',
     input: {},
     answer: (client, _input, signal) => client.networks({ signal }),
   }),
@@ -61,13 +66,21 @@ const TOOLS = {
     description:
       'Price and unsigned transaction data for registering names, to be signed and sent by the sender’s wallet.',
     input: {
-      network: z.string().describe('Label of the chain to pay on (list_networks), `solana` for Solana'),
+      network: z
+        .string()
+        .describe('Label of the chain to pay on (list_networks), `solana` for Solana'),
       sender: address,
       names: z
-        .array(z.object({ name, amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH') }))
+        .array(
+          z.object({
+            name,
+            amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
+          }),
+        )
         .min(1),
     },
-    answer: (client, wish, signal) => client.quote(wish as Parameters<Client['quote']>[0], { signal }),
+    answer: (client, wish, signal) =>
+      client.quote(wish as Parameters<Client['quote']>[0], { signal }),
   }),
   transaction_status: tool({
     description:
@@ -83,14 +96,18 @@ const TOOLS = {
     },
     async answer(client, { tx, waitSeconds }, signal) {
       if (waitSeconds === 0) return client.status(tx, { signal })
-      return client.waitForStatus(tx, { signal, timeoutMs: waitSeconds * 1_000 }).catch((error: unknown) => {
-        if (error instanceof ClusterdError && error.code === 'timeout') return client.status(tx, { signal })
-        throw error
-      })
+      return client
+        .waitForStatus(tx, { signal, timeoutMs: waitSeconds * 1_000 })
+        .catch((error: unknown) => {
+          if (error instanceof ClusterdError && error.code === 'timeout')
+            return client.status(tx, { signal })
+          throw error
+        })
     },
   }),
   list_events: tool({
-    description: 'A page of the public feed. `resume` of one page goes on behind it, also from the end of the feed.',
+    description:
+      'A page of the public feed. `resume` of one page goes on behind it, also from the end of the feed.',
     input: {
       resume: z.string().optional().describe('Of an earlier page'),
       newestFirst: z.boolean().default(false),
@@ -100,8 +117,11 @@ const TOOLS = {
     answer: (client, { resume, newestFirst, from, limit }, signal) =>
       client.eventsPage(
         {
-          ...{ limit, ...(from !== undefined && { from }) },
-          ...(resume === undefined ? { orderBy: newestFirst ? 'newest' : 'oldest' } : { nextPage: resume }),
+          limit,
+          ...(from !== undefined && { from }),
+          ...(resume === undefined
+            ? { orderBy: newestFirst ? 'newest' : 'oldest' }
+            : { nextPage: resume }),
         },
         { signal },
       ),
@@ -112,10 +132,20 @@ const TOOLS = {
 export async function mcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)
-  const server = new McpServer({ name: 'clusterd', version: VERSION }, { instructions: INSTRUCTIONS })
+  const server = new McpServer(
+    { name: 'clusterd', version: VERSION },
+    { instructions: INSTRUCTIONS },
+  )
   const clients = { mainnet: new Client({ url }), testnet: new Client({ url, testnet: true }) }
-  for (const [name, { description, input, answer }] of Object.entries(TOOLS) as [string, Tool<z.ZodRawShape>][]) {
-    const config = { description, inputSchema: { ...input, testnet }, annotations: { readOnlyHint: true } }
+  for (const [name, { description, input, answer }] of Object.entries(TOOLS) as [
+    string,
+    Tool<z.ZodRawShape>,
+  ][]) {
+    const config = {
+      description,
+      inputSchema: { ...input, testnet },
+      annotations: { readOnlyHint: true },
+    }
     server.registerTool(name, config, async ({ testnet, ...asked }, { signal }) =>
       resultOf(answer(clients[testnet ? 'testnet' : 'mainnet'], asked, signal)),
     )

@@ -19,6 +19,10 @@ it('a heap that grew under load is given back once there is little to do', async
 
 /** Leaves garbage among objects that live on. */
 function load(): { i: number }[] {
-  const all = Array.from({ length: LEFT_BEHIND }, (_, i) => ({ i, text: `some text ${i}`, list: [i] }))
+  const all = Array.from({ length: LEFT_BEHIND }, (_, i) => ({
+    i,
+    text: `some text ${i}`,
+    list: [i],
+  }))
   return all.filter(({ i }) => i % 7 === 0)
 }

@@ -8,6 +8,7 @@ export async function migrateDatabase({ check = false }: { check?: boolean }): P
     return check ? difference : { ...difference, missing: await migrate(url) }
   })
   for (const name of missing) console.log(`${check ? 'missing' : 'applied'} ${name}`)
-  if (newer.length > 0) console.log(`The database is newer than this version, which works on it: ${newer.join(', ')}.`)
+  if (newer.length > 0)
+    console.log(`The database is newer than this version, which works on it: ${newer.join(', ')}.`)
   else if (missing.length === 0) console.log('The database is up to date.')
 }

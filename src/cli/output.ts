@@ -10,10 +10,12 @@ export function paint(style: Style, text: string): string {
 /** Option of every command that prints data. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
-const bigintsAsText = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)
+const bigintsAsText = (_: string, value: unknown) =>
+  typeof value === 'bigint' ? value.toString() : value
 
 /** Prints JSON, amounts as decimal text. */
-export const printJson = (value: unknown): void => console.log(JSON.stringify(value, bigintsAsText, 2))
+export const printJson = (value: unknown): void =>
+  console.log(JSON.stringify(value, bigintsAsText, 2))
 
 /** JSON of each item, or a table's row, whose fields name the columns. */
 interface ListForm<T> {
@@ -26,7 +28,10 @@ interface ListForm<T> {
 }
 
 /** Prints a list as JSON, or as a table with aligned columns. */
-export function printList<T>(items: readonly T[], { json, none, describe, row = describe }: ListForm<T>): void {
+export function printList<T>(
+  items: readonly T[],
+  { json, none, describe, row = describe }: ListForm<T>,
+): void {
   if (json) printJson(items.map(describe))
   else if (items.length === 0) console.log(none)
   else printTable(items.map(row))
@@ -48,7 +53,8 @@ const FIELD_WIDTH = 12
 export function printFields(thing: object, json: boolean | undefined): void {
   if (json) printJson(thing)
   else
-    for (const [name, value] of Object.entries(thing)) console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
+    for (const [name, value] of Object.entries(thing))
+      console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
 }
 
 /** A field's text; times are dates. */
@@ -56,7 +62,9 @@ const shown = (name: string, value: unknown): string =>
   /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : textOf(value)
 
 const textOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value, bigintsAsText) : String(value ?? '-')
+  typeof value === 'object' && value !== null
+    ? JSON.stringify(value, bigintsAsText)
+    : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
 export function duration(ms: number): string {
@@ -71,5 +79,7 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name.startsWith('Prisma')) return error.message.trim().split('\n').at(-1)!
   if (error.message !== '') return error.message
-  return error instanceof AggregateError && error.errors.length > 0 ? messageOf(error.errors[0]) : error.name
+  return error instanceof AggregateError && error.errors.length > 0
+    ? messageOf(error.errors[0])
+    : error.name
 }

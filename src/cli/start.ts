@@ -40,7 +40,10 @@ export async function start({ roles, watch, migrate }: StartOptions = {}): Promi
   void isAskedToStop.then(() => stop.abort())
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
-  await Promise.race([starting.then(tellLauncher, explain(config.databaseDirectUrl)), isAskedToStop])
+  await Promise.race([
+    starting.then(tellLauncher, explain(config.databaseDirectUrl)),
+    isAskedToStop,
+  ])
   await isAskedToStop
   // a start that still waits, for a lock of the migrations or a silent server, ends without a daemon
   const daemon = await inTime(
@@ -59,7 +62,8 @@ function tellLauncher(): void {
 
 function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.once(signal, () => resolve())
     // the end of a local world's launcher; a supervisor with an IPC channel may go and come back
     if (isChild) process.once('disconnect', () => resolve())
   })

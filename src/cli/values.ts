@@ -41,7 +41,8 @@ export const addressOf =
   (option: string) =>
   (text: string): Buffer => {
     const address = parseAddress(text)
-    if (address === 'bad_checksum') throw new Error(`${option}: the checksum of ${text} (EIP-55) is wrong.`)
+    if (address === 'bad_checksum')
+      throw new Error(`${option}: the checksum of ${text} (EIP-55) is wrong.`)
     if (address === 'unsupported_address' || address.type !== 'evm')
       throw new Error(`${option} is an EVM address: 0x and 40 hex digits.`)
     return address.bytes.subarray(1)
@@ -55,7 +56,9 @@ export const secondsOf =
     const ms = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) ? Date.parse(text) : Number.NaN
     // Date.parse reads a 30th of February as one of March
     if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10))
-      throw new Error(`${option} is a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or Unix seconds.`)
+      throw new Error(
+        `${option} is a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or Unix seconds.`,
+      )
     return ms / 1_000
   }
 
@@ -73,9 +76,15 @@ export const blockOf = (option: string) => wholeNumber(option, { max: Number.MAX
 /** A key is never one of the options. */
 export const withSigning = (command: Command): Command =>
   command
-    .option('--keystore <file>', 'sign with the key of a keystore file (Web3 Secret Storage, version 3)')
+    .option(
+      '--keystore <file>',
+      'sign with the key of a keystore file (Web3 Secret Storage, version 3)',
+    )
     .option('--password-file <file>', 'the file of its password')
     .option('--signer-url <url>', 'or with a signer elsewhere (Web3Signer’s eth_signTransaction)')
     .option('--from <address>', 'and the address whose key it has', addressOf('--from'))
-    .option('--unsigned', 'or print one JSON object a line for each call, as a multisig takes them, and send nothing')
+    .option(
+      '--unsigned',
+      'or print one JSON object a line for each call, as a multisig takes them, and send nothing',
+    )
     .option('--yes', 'do not ask before sending')

@@ -20,16 +20,30 @@ describe('verifyEvents', () => {
   })
 
   it('takes events as the client gives them, in whatever order of fields', async () => {
-    const shuffled = events.map((event) => Object.fromEntries(Object.entries({ ...event, resume: 'x' }).reverse()))
+    const shuffled = events.map((event) =>
+      Object.fromEntries(Object.entries({ ...event, resume: 'x' }).reverse()),
+    )
     await verifyEvents(shuffled as FeedEvent[], at(events.length))
   })
 
   it('finds an event that is missing, added, changed or of another generation', async () => {
     const last = at(events.length)
-    const changed = events.map((event, i) => (i === 1 ? { ...event, timestamp: event.timestamp + 1 } : event))
-    for (const mirror of [events.slice(1), events.slice(0, -1), [events[0]!, ...events], changed, []])
+    const changed = events.map((event, i) =>
+      i === 1 ? { ...event, timestamp: event.timestamp + 1 } : event,
+    )
+    for (const mirror of [
+      events.slice(1),
+      events.slice(0, -1),
+      [events[0]!, ...events],
+      changed,
+      [],
+    ])
       await expect(verifyEvents(mirror, last)).rejects.toMatchObject({ code: 'feed_mismatch' })
-    await expect(verifyEvents(events, { ...last, generation: 2 })).rejects.toMatchObject({ code: 'feed_mismatch' })
-    await expect(verifyEvents(events, { ...last, hash: at(1).hash })).rejects.toMatchObject({ code: 'feed_mismatch' })
+    await expect(verifyEvents(events, { ...last, generation: 2 })).rejects.toMatchObject({
+      code: 'feed_mismatch',
+    })
+    await expect(verifyEvents(events, { ...last, hash: at(1).hash })).rejects.toMatchObject({
+      code: 'feed_mismatch',
+    })
   })
 })

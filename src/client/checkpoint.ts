@@ -29,7 +29,8 @@ export async function verifyEvents(
   if (count > 0)
     for await (const event of events) {
       taken++
-      if (!event.id.endsWith(`-${generation}-${taken}`)) throw mismatch(`Event ${taken} is ${event.id}.`)
+      if (!event.id.endsWith(`-${generation}-${taken}`))
+        throw mismatch(`Event ${taken} is ${event.id}.`)
       // an event as the feed gives it, without what `events` adds
       const { resume, ...rest } = event as FeedEvent & { resume?: string }
       const text = new TextEncoder().encode(canonical(rest))

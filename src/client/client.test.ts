@@ -22,7 +22,9 @@ async function clientOf(handler: RequestListener, options: Partial<ClientOptions
 }
 
 const json = (res: ServerResponse, body: unknown, status = 200, headers = {}) =>
-  res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  res
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body))
 const failure = (res: ServerResponse, status: number, error: string, headers = {}) =>
   json(res, { status, error, message: `It is ${error}.` }, status, headers)
 const caught = async (work: Promise<unknown>): Promise<ClusterdError> =>
@@ -51,10 +53,17 @@ describe('a call', () => {
 
   it('gives the caller’s own fetch headers that can be spread', async () => {
     const own: typeof fetch = (url, init) =>
-      fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), 'x-trace': 'own' } })
-    const { client } = await clientOf((req, res) => json(res, [req.headers.authorization, req.headers['x-trace']]), {
-      ...{ token: 'token', fetch: own },
-    })
+      fetch(url, {
+        ...init,
+        headers: { ...(init?.headers as Record<string, string>), 'x-trace': 'own' },
+      })
+    const { client } = await clientOf(
+      (req, res) => json(res, [req.headers.authorization, req.headers['x-trace']]),
+      {
+        token: 'token',
+        fetch: own,
+      },
+    )
     expect(await client.request('GET', '/v1/networks')).toEqual(['Bearer token', 'own'])
   })
 
@@ -75,8 +84,11 @@ describe('a call', () => {
       'http://a/?b=c',
       'http://a:undefined',
     ])
-      expect(() => new Client({ url }), url).toThrow('The url of a client is like https://names.example, not')
-    for (const url of ['http://[::1]:3000/', new URL('https://names.example/below/')]) new Client({ url })
+      expect(() => new Client({ url }), url).toThrow(
+        'The url of a client is like https://names.example, not',
+      )
+    for (const url of ['http://[::1]:3000/', new URL('https://names.example/below/')])
+      new Client({ url })
     const { client, asked } = await clientOf((_, res) => json(res, {}), { token: 'secret\nkey' })
     const refused = await caught(client.waitForStatus('0x1'))
     expect(refused.code).toBe('invalid_request')
@@ -91,11 +103,15 @@ describe('a call', () => {
     expectTypeOf<Quoted<'1'>>().toEqualTypeOf<Schemas['EvmQuote']>()
     expectTypeOf<Quoted<'solana'>>().toEqualTypeOf<Schemas['SolanaQuote']>()
     expectTypeOf<Quoted<string>>().toEqualTypeOf<Schemas['EvmQuote'] | Schemas['SolanaQuote']>()
-    expectTypeOf<Extract<ClusterdError['code'], 'names_unavailable'>>().toEqualTypeOf<'names_unavailable'>()
+    expectTypeOf<
+      Extract<ClusterdError['code'], 'names_unavailable'>
+    >().toEqualTypeOf<'names_unavailable'>()
   })
 
   it('does not wait for a wallet that never answers once it is called off', async () => {
-    const { client, asked } = await clientOf((_, res) => json(res, { message: 'sign', signingDate: 'now' }))
+    const { client, asked } = await clientOf((_, res) =>
+      json(res, { message: 'sign', signingDate: 'now' }),
+    )
     const reason = new Error('enough')
     const stop = new AbortController()
     const wallet = {
@@ -112,8 +128,10 @@ describe('a call', () => {
 
   it('becomes one class of error, with the code of the service, or its own', async () => {
     const { client } = await clientOf((req, res) => {
-      if (req.url === '/v1/networks') res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
-      else if (req.url!.startsWith('/v1/clusters')) res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
+      if (req.url === '/v1/networks')
+        res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
+      else if (req.url!.startsWith('/v1/clusters'))
+        res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
       else failure(res, 409, 'names_unavailable', { 'retry-after': '7' })
     })
     const refused = await caught(client.availability(['x']))
@@ -130,7 +148,8 @@ describe('a call', () => {
     let failures = 2
     const statuses = [429, 503]
     const { client, asked } = await clientOf((_, res) => {
-      if (failures-- > 0) failure(res, statuses[failures % 2]!, 'unavailable', { 'retry-after': '0' })
+      if (failures-- > 0)
+        failure(res, statuses[failures % 2]!, 'unavailable', { 'retry-after': '0' })
       else json(res, [])
     })
     expect(await client.networks()).toEqual([])
@@ -144,16 +163,25 @@ describe('a call', () => {
   })
 
   it('does not wait for a time that lies behind its limit', async () => {
-    const { client, asked } = await clientOf((_, res) => failure(res, 503, 'unavailable', { 'retry-after': '3600' }))
-    expect(await caught(client.networks())).toMatchObject({ code: 'unavailable', retryAfterMs: 3_600_000 })
+    const { client, asked } = await clientOf((_, res) =>
+      failure(res, 503, 'unavailable', { 'retry-after': '3600' }),
+    )
+    expect(await caught(client.networks())).toMatchObject({
+      code: 'unavailable',
+      retryAfterMs: 3_600_000,
+    })
     expect(asked).toHaveLength(1)
   })
 
   it('ends at its limit and by its signal, before the head and inside the body', async () => {
     const { client } = await clientOf((req, res) => {
-      if (req.url === '/v1/networks') res.writeHead(200, { 'content-type': 'application/json' }).write('[')
+      if (req.url === '/v1/networks')
+        res.writeHead(200, { 'content-type': 'application/json' }).write('[')
     })
-    for (const call of [client.networks.bind(client), (options: object) => client.status('0x1', options)]) {
+    for (const call of [
+      client.networks.bind(client),
+      (options: object) => client.status('0x1', options),
+    ]) {
       expect(await caught(call({ timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
       const reason = new Error('enough')
       const stop = new AbortController()
@@ -165,11 +193,15 @@ describe('a call', () => {
   it('takes no page of a proxy for an answer', async () => {
     const page = (res: ServerResponse, status: number) =>
       res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')
-    const { client } = await clientOf((req, res) => page(res, req.url!.includes('missing') ? 404 : 200))
+    const { client } = await clientOf((req, res) =>
+      page(res, req.url!.includes('missing') ? 404 : 200),
+    )
     expect(await caught(client.networks())).toMatchObject({ code: 'unexpected', status: 200 })
     expect(await caught(client.addressOf('x'))).toMatchObject({ code: 'unexpected' })
     expect(await caught(client.events().next())).toMatchObject({ code: 'unexpected' })
-    expect(await caught(client.cluster('missing')), 'no word of the service').toMatchObject({ status: 404 })
+    expect(await caught(client.cluster('missing')), 'no word of the service').toMatchObject({
+      status: 404,
+    })
   })
 
   it('takes no answer of another service for one', async () => {
@@ -183,7 +215,9 @@ describe('a call', () => {
   it('says what is wrong with a body that can not be sent', async () => {
     const { client, asked } = await clientOf((_, res) => json(res, {}))
     const names = [{ name: 'x', amountWei: 1n as never }]
-    expect((await caught(client.quote({ network: '1', sender: '0x1', names }))).message).toContain('BigInt')
+    expect((await caught(client.quote({ network: '1', sender: '0x1', names }))).message).toContain(
+      'BigInt',
+    )
     expect(asked).toEqual([])
   })
 
@@ -204,7 +238,9 @@ describe('a call', () => {
       await sleep(50)
       collect()
     }
-    expect(await Promise.race([call, sleep(5_000, 'it goes on')])).toMatchObject({ code: 'timeout' })
+    expect(await Promise.race([call, sleep(5_000, 'it goes on')])).toMatchObject({
+      code: 'timeout',
+    })
   })
 })
 
@@ -217,7 +253,8 @@ describe('waitForStatus', () => {
         askedMs.push(Date.now())
         const status = answers.shift()!
         if (status === 429) failure(res, 429, 'rate_limited', { 'retry-after': '3' })
-        else if (typeof status === 'number') res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad</h1>')
+        else if (typeof status === 'number')
+          res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad</h1>')
         else json(res, { tx: '0x1', status })
       },
       { retries: 0, timeoutMs: 1_000 },
@@ -236,7 +273,10 @@ describe('waitForStatus', () => {
       },
       { retries: 0 },
     )
-    expect(await client.waitForStatus('0x1', { until: 'finalized' })).toEqual({ tx: '0x1', status: 'lost_bid' })
+    expect(await client.waitForStatus('0x1', { until: 'finalized' })).toEqual({
+      tx: '0x1',
+      status: 'lost_bid',
+    })
     const path = 'GET /v1/names/register/tx/0x1'
     const pending = `${path}?since=pending&wait=25`
     expect(asked).toEqual([path, pending, pending, pending, `${path}?since=bridging&wait=25`])
@@ -244,14 +284,23 @@ describe('waitForStatus', () => {
 
   it('ends at its limit, by its signal, and where it is refused', async () => {
     const { client } = await clientOf((req, res) =>
-      req.url!.includes('bad') ? failure(res, 400, 'invalid_request') : json(res, { status: 'pending' }),
+      req.url!.includes('bad')
+        ? failure(res, 400, 'invalid_request')
+        : json(res, { status: 'pending' }),
     )
     const late = await caught(client.waitForStatus('0x1', { timeoutMs: 100 }))
-    expect(late).toMatchObject({ code: 'timeout', message: 'The transaction was still pending after 100 ms.' })
+    expect(late).toMatchObject({
+      code: 'timeout',
+      message: 'The transaction was still pending after 100 ms.',
+    })
     const reason = new Error('enough')
-    expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(reason)
+    expect(await caught(client.waitForStatus('0x1', { signal: AbortSignal.abort(reason) }))).toBe(
+      reason,
+    )
     expect(await caught(client.waitForStatus('bad'))).toMatchObject({ code: 'invalid_request' })
-    expect(await client.waitForStatus('0x1', { until: ['pending', 'bridging'] })).toEqual({ status: 'pending' })
+    expect(await client.waitForStatus('0x1', { until: ['pending', 'bridging'] })).toEqual({
+      status: 'pending',
+    })
   })
 })
 
@@ -260,7 +309,8 @@ describe('wallets', () => {
     for await (const { input } of rows) inputs.push(input)
     return inputs
   }
-  const line = (input: unknown) => `${JSON.stringify({ input, clusterName: null, wallets: null, asOf: 'm-1-0' })}\n`
+  const line = (input: unknown) =>
+    `${JSON.stringify({ input, clusterName: null, wallets: null, asOf: 'm-1-0' })}\n`
   const addresses = async function* () {
     for (let i = 0; i < 25_000; i++) yield `a${i}`
   }
@@ -270,7 +320,9 @@ describe('wallets', () => {
 
   it('come for any number of addresses, asked for as they are read, and again after an error at the end', async () => {
     const bad = [`${line('a0')}${JSON.stringify(error)}\n`, `${line('a0')}{"inp`]
-    const { client, asked } = await clientOf(async (req, res) => echo(res, await text(req), bad.shift()))
+    const { client, asked } = await clientOf(async (req, res) =>
+      echo(res, await text(req), bad.shift()),
+    )
     const rows = client.wallets(addresses(), { types: ['evm', 'solana'] })
     expect(await rows.next()).toMatchObject({ value: { input: 'a0' } })
     expect(asked).toEqual(Array(3).fill('POST /v1/wallets?types=evm%2Csolana'))
@@ -292,8 +344,14 @@ describe('wallets', () => {
 
 it('the client is one small file without a dependency', async () => {
   const { outputFiles, metafile } = await build({
-    ...{ entryPoints: ['src/client/index.ts'], bundle: true, minify: true, format: 'esm', platform: 'browser' },
-    ...{ write: false, metafile: true, outdir: 'out' },
+    entryPoints: ['src/client/index.ts'],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+    metafile: true,
+    outdir: 'out',
   })
   expect(Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/client/'))).toEqual([])
   const [output] = Object.values(metafile.outputs)

@@ -6,7 +6,16 @@ import { checkHub, type HubNode, type Proof } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
-import type { Answer, CallOptions, FeedEvent, Input, Method, PathOf, Schemas, TransactionStatus } from './types.js'
+import type {
+  Answer,
+  CallOptions,
+  FeedEvent,
+  Input,
+  Method,
+  PathOf,
+  Schemas,
+  TransactionStatus,
+} from './types.js'
 import { signerOf, type Wallet } from './wallet.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
@@ -65,7 +74,9 @@ export class Client {
 
   /** The name of an address, null where no cluster has it in public. */
   nameOf(address: string, options?: CallOptions): Promise<Schemas['NameRecord'] | null> {
-    return orNull(this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }))
+    return orNull(
+      this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }),
+    )
   }
 
   /** The names of up to 1,000 addresses, in their order. */
@@ -81,7 +92,8 @@ export class Client {
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
     const found = await this.addressesOf([name], options)
-    if (!Array.isArray(found)) throw new ClusterdError('unexpected', 'The answer is none of clusterd.')
+    if (!Array.isArray(found))
+      throw new ClusterdError('unexpected', 'The answer is none of clusterd.')
     return found[0] ?? null
   }
 
@@ -92,7 +104,11 @@ export class Client {
 
   /** The first names that an address owns; `after` the last of them follow more. */
   ownedBy(address: string, query?: { after?: string; limit?: number }, options?: CallOptions) {
-    return this.request('GET', '/v1/names/owner/address/{address}', { params: { address }, query, ...options })
+    return this.request('GET', '/v1/names/owner/address/{address}', {
+      params: { address },
+      query,
+      ...options,
+    })
   }
 
   /** The cluster of a name, or of an id (0x and 64 hex digits); null for none. */
@@ -100,7 +116,10 @@ export class Client {
     return orNull(
       /^0x[0-9a-f]{64}$/i.test(nameOrId)
         ? this.request('GET', '/v1/clusters/id/{id}', { params: { id: nameOrId }, ...options })
-        : this.request('GET', '/v1/clusters/name/{name}', { params: { name: nameOrId }, ...options }),
+        : this.request('GET', '/v1/clusters/name/{name}', {
+            params: { name: nameOrId },
+            ...options,
+          }),
     )
   }
 
@@ -122,7 +141,10 @@ export class Client {
   }
 
   /** Price and transaction data of a registration; `network: 'solana'` pays there. */
-  quote<N extends string>(wish: EvmQuoteInput & { network: N }, options?: CallOptions): Promise<QuoteOn<N>>
+  quote<N extends string>(
+    wish: EvmQuoteInput & { network: N },
+    options?: CallOptions,
+  ): Promise<QuoteOn<N>>
   quote(wish: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
     const path = `/v1/names/register/${wish.network === 'solana' ? 'solana' : 'evm'}` as const
     return this.request('POST', path, { body: wish, ...options })
@@ -161,7 +183,11 @@ export class Client {
     const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
     return within(options, async (signal) => {
       const query = most === undefined ? {} : { count: most }
-      const checkpoint = await this.request('GET', '/v1/events/checkpoint', { query, ...options, signal })
+      const checkpoint = await this.request('GET', '/v1/events/checkpoint', {
+        query,
+        ...options,
+        signal,
+      })
       await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
       return checkpoint
     })
@@ -194,7 +220,10 @@ export class Client {
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
     const { sign, ...query } = signerOf(wallet)
     // bound to the address, so that a smart wallet's signature counts too
-    const { message, signingDate } = await this.request('GET', '/v1/auth/message', { query, ...options })
+    const { message, signingDate } = await this.request('GET', '/v1/auth/message', {
+      query,
+      ...options,
+    })
     // only the signal ends this wait: hands take their time
     const signature = await within({ signal: options?.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
@@ -232,7 +261,10 @@ export class Client {
 
   /** Verifies the signed-in wallet in a cluster that lists it. */
   async verifyIn(clusterId: string, options?: CallOptions) {
-    await this.request('POST', '/v1/clusters/verify/{clusterId}', { params: { clusterId }, ...options })
+    await this.request('POST', '/v1/clusters/verify/{clusterId}', {
+      params: { clusterId },
+      ...options,
+    })
   }
 
   /** The rules of a community, null where there is none. */
@@ -250,6 +282,7 @@ export class Client {
 /** The answer, null where the service (no proxy's page) says 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object') return null
+    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object')
+      return null
     throw error
   })

@@ -1,7 +1,13 @@
 import type { Schemas } from './types.js'
 
 /** Codes of the service, and of failures on this side. */
-type Code = Schemas['Error']['error'] | 'network' | 'timeout' | 'unexpected' | 'feed_mismatch' | 'registry_mismatch'
+type Code =
+  | Schemas['Error']['error']
+  | 'network'
+  | 'timeout'
+  | 'unexpected'
+  | 'feed_mismatch'
+  | 'registry_mismatch'
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** Limited, unavailable, or a proxy whose service is away. */
@@ -40,7 +46,8 @@ export class ClusterdError extends Error {
 export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const code = typeof error === 'string' ? error : 'unexpected'
-  const text = typeof message === 'string' ? message : `The service answered ${status}, as clusterd does not.`
+  const text =
+    typeof message === 'string' ? message : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 

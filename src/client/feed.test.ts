@@ -46,14 +46,17 @@ describe('readEvents', () => {
 
   it('ends a stream whose events have no end', async () => {
     const piece = new TextEncoder().encode(`data: ${'x'.repeat(100_000)}\n`)
-    await expect(taken(readEvents(bodyOf(Array.from({ length: 20 }, () => piece))))).rejects.toMatchObject({
+    await expect(
+      taken(readEvents(bodyOf(Array.from({ length: 20 }, () => piece)))),
+    ).rejects.toMatchObject({
       code: 'unexpected',
     })
   })
 })
 
 /** A client of a service that answers so. */
-const clientOf = async (listener: RequestListener) => new Client({ url: await serveInTest(listener) })
+const clientOf = async (listener: RequestListener) =>
+  new Client({ url: await serveInTest(listener) })
 
 /**
  * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation
@@ -69,10 +72,15 @@ async function feedOf(count: number) {
     const { pathname, searchParams } = new URL(req.url!, 'http://here')
     if (pathname === '/v1/events') {
       const start = Number(searchParams.get('nextPage') ?? 0)
-      if (start > length) return json(res, 409, { error: 'feed_restarted', message: 'It began anew.' })
+      if (start > length)
+        return json(res, 409, { error: 'feed_restarted', message: 'It began anew.' })
       const items = Array.from({ length: Math.min(3, length - start) }, (_, i) => event(start + i))
       const resume = String(start + items.length)
-      return json(res, 200, { items, resume, ...(start + items.length < length && { nextPage: resume }) })
+      return json(res, 200, {
+        items,
+        resume,
+        ...(start + items.length < length && { nextPage: resume }),
+      })
     }
     resumes.push(searchParams.get('resume'))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -80,7 +88,9 @@ async function feedOf(count: number) {
       length = 0
       return void res.end('event: feed_restarted\ndata: {"error":"feed_restarted"}\n\n')
     }
-    res.write(`: hello\n\nid: ${length + 1}\ndata: ${JSON.stringify(event(length))}\n\nid: 99\ndata: {"id":`)
+    res.write(
+      `: hello\n\nid: ${length + 1}\ndata: ${JSON.stringify(event(length))}\n\nid: 99\ndata: {"id":`,
+    )
     length++
     setTimeout(() => req.socket.destroy(), 20)
   })
@@ -91,7 +101,9 @@ async function feedOf(count: number) {
 const silentFeed = (): Promise<Client> =>
   clientOf((req, res) => {
     if (!req.url!.startsWith('/v1/events/stream'))
-      return void res.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[],"resume":"0"}')
+      return void res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"items":[],"resume":"0"}')
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     const beat = setInterval(() => res.write(': beat\n\n'), 20)
     res.on('close', () => clearInterval(beat))
@@ -107,7 +119,8 @@ async function first(count: number, client: Client, options: EventsOptions = {})
 }
 
 describe('events', () => {
-  const ids = (from: number, count: number) => Array.from({ length: count }, (_, i) => `m-1-${from + i}`)
+  const ids = (from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => `m-1-${from + i}`)
 
   it('come once and in order, over pages and streams that break off', async () => {
     const { client, resumes } = await feedOf(7)
@@ -154,17 +167,22 @@ describe('events', () => {
       const body = isPage
         ? { items, resume: `${pages}`, nextPage: `${pages}` }
         : { generation: 1, count: 1e6, hash: '0x' }
-      const answer = () => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+      const answer = () =>
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       setTimeout(answer, isPage ? 50 : 0)
     })
     const checked = client.verifyFeed({ timeoutMs: 400 }).catch((error: unknown) => error)
-    expect(await Promise.race([checked, sleep(3_000, 'it goes on')])).toMatchObject({ code: 'timeout' })
+    expect(await Promise.race([checked, sleep(3_000, 'it goes on')])).toMatchObject({
+      code: 'timeout',
+    })
     const told = pages
     await sleep(300)
     expect(pages).toBeLessThan(told + 2)
     // a mirror that says nothing
     const mirror = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }
-    await expect(client.verifyFeed({ mirror, timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
+    await expect(client.verifyFeed({ mirror, timeoutMs: 200 })).rejects.toMatchObject({
+      code: 'timeout',
+    })
   })
 
   it('end by a signal in a long stream too, whose request is garbage by then', async () => {
@@ -208,7 +226,8 @@ describe('events', () => {
     const { client } = await feedOf(2)
     const stop = new AbortController()
     const seen: string[] = []
-    for await (const { id } of client.events({ signal: stop.signal })) if (seen.push(id) === 3) stop.abort()
+    for await (const { id } of client.events({ signal: stop.signal }))
+      if (seen.push(id) === 3) stop.abort()
     expect(seen).toEqual(ids(0, 3))
     const { client: ending } = await feedOf(19)
     const told: string[] = []
@@ -217,6 +236,9 @@ describe('events', () => {
     }
     await expect(all()).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
     expect(told).toEqual(ids(0, 20))
-    await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
+    await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({
+      code: 'feed_restarted',
+      status: 409,
+    })
   })
 })

@@ -39,7 +39,10 @@ export async function* followFeed(
   while (!signal?.aborted) {
     try {
       const query = { nextPage: token || undefined, from, limit }
-      const page = (await transport.call('GET', '/v1/events', { query, signal })) as Answer<'GET', '/v1/events'>
+      const page = (await transport.call('GET', '/v1/events', { query, signal })) as Answer<
+        'GET',
+        '/v1/events'
+      >
       for (const [i, event] of page.items.entries()) {
         if (i < skipped) continue
         const isLast = i === page.items.length - 1

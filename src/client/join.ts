@@ -28,10 +28,18 @@ export async function* joinWallets(
 
 const ask = (transport: Transport, body: string[], { types, ...options }: WalletsOptions) =>
   transport.repeated(options, async (signal) => {
-    const response = await transport.open('POST', '/v1/wallets', { query: { types: types?.join() }, body, signal })
-    const rows = (await response.text().catch(unreachable)).trimEnd().split('\n').map(parsed) as Schemas['Holder'][]
+    const response = await transport.open('POST', '/v1/wallets', {
+      query: { types: types?.join() },
+      body,
+      signal,
+    })
+    const rows = (await response.text().catch(unreachable))
+      .trimEnd()
+      .split('\n')
+      .map(parsed) as Schemas['Holder'][]
     const { error, message, status, asOf } = Object(rows.at(-1))
     if (error) throw new ClusterdError(error, message, { status })
-    if (rows.length < body.length || !asOf) throw new ClusterdError('network', 'The answer was cut off.')
+    if (rows.length < body.length || !asOf)
+      throw new ClusterdError('network', 'The answer was cut off.')
     return rows
   })

@@ -12,7 +12,8 @@ export interface HubNode {
 export type Proof = Answer<'GET', '/v1/proof'>
 
 /** Selectors of `recordHash()` and `ownerOf(bytes32)`. */
-const [RECORD_HASH, OWNER_OF] = ['0xd374cc21', '0x7dd56411']
+const RECORD_HASH = '0xd374cc21'
+const OWNER_OF = '0x7dd56411'
 /** Names that are asked about at once. */
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -38,9 +39,19 @@ export async function checkHub(
   if (first.address !== hub.toLowerCase())
     throw new ClusterdError('registry_mismatch', `The service's hub is ${first.address}.`)
   for (const { address, recordHash } of contracts)
-    await expectWord(recordHash, address, RECORD_HASH, `${address} has another record at block ${block}.`)
+    await expectWord(
+      recordHash,
+      address,
+      RECORD_HASH,
+      `${address} has another record at block ${block}.`,
+    )
   const checkOwner = ({ data: { name }, from }: Registration) =>
-    expectWord(wordOfAddress(from), hub, OWNER_OF + wordOfName(name), `The hub did not give ${name} to ${from}.`)
+    expectWord(
+      wordOfAddress(from),
+      hub,
+      OWNER_OF + wordOfName(name),
+      `The hub did not give ${name} to ${from}.`,
+    )
   for (let i = 0; i < registered.length; i += AT_ONCE) {
     signal.throwIfAborted()
     await Promise.all(registered.slice(i, i + AT_ONCE).map(checkOwner))
@@ -48,11 +59,14 @@ export async function checkHub(
 }
 
 /** A name's letters, which are ASCII, as the digits of a bytes32. */
-const wordOfName = (name: string) => hexOf(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
+const wordOfName = (name: string) =>
+  hexOf(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 
 /** An EVM address, or the 32 bytes of a Solana one, as bytes32. */
 function wordOfAddress(text: string): string {
   const digits = Array.from(text, (digit) => BigInt(BASE58.indexOf(digit)))
-  const number = text.startsWith('0x') ? BigInt(text) : digits.reduce((sum, digit) => sum * 58n + digit, 0n)
+  const number = text.startsWith('0x')
+    ? BigInt(text)
+    : digits.reduce((sum, digit) => sum * 58n + digit, 0n)
   return `0x${number.toString(16).padStart(WORD_DIGITS, '0')}`
 }

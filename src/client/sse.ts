@@ -17,7 +17,9 @@ export async function* readEvents(
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const read = () => reader.read().catch(unreachable)
-  let [rest, id, event] = ['', '', '']
+  let rest = ''
+  let id = ''
+  let event = ''
   let data: string[] = []
   try {
     for (;;) {

@@ -6,7 +6,9 @@ const LONGEST_MS = 2 ** 31 - 1
 
 /** Waits; @throws the signal's reason as soon as it is aborted */
 export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
-  within({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() => signal?.throwIfAborted())
+  within({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
+    signal?.throwIfAborted(),
+  )
 
 /**
  * Runs work under a time limit, and until the caller's signal, whose reason is thrown as it is.

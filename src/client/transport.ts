@@ -59,7 +59,10 @@ export class Transport {
   }
 
   /** Does what changes nothing, again where that may help. @throws ClusterdError; the signal's reason */
-  repeated<T>(options: CallOptions & { retries?: number }, once: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  repeated<T>(
+    options: CallOptions & { retries?: number },
+    once: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? RETRIES } = options
     const endsMs = Date.now() + timeoutMs
     return within({ timeoutMs, signal: options.signal }, async (signal) => {
@@ -67,7 +70,8 @@ export class Transport {
         try {
           return await once(signal)
         } catch (error) {
-          if (attempt >= retries || !(error instanceof ClusterdError) || !error.isTransient) throw error
+          if (attempt >= retries || !(error instanceof ClusterdError) || !error.isTransient)
+            throw error
           const pauseMs = error.retryAfterMs ?? RETRY_PAUSE_MS * 2 ** attempt
           // an error now says more than a time limit later
           if (Date.now() + pauseMs >= endsMs) throw error
@@ -88,7 +92,11 @@ export class Transport {
   }
 
   /** The response as soon as its head is there. @throws ClusterdError; the signal's reason */
-  async open(method: Method, path: string, { params, query, body, signal }: Request): Promise<Response> {
+  async open(
+    method: Method,
+    path: string,
+    { params, query, body, signal }: Request,
+  ): Promise<Response> {
     const { url, testnet, apiKey, fetch: send = fetch } = this.#options
     const target = new URL(`${String(url).replace(/\/+$/, '')}${pathOf(path, params)}`)
     for (const [name, value] of Object.entries({ ...(testnet && { testnet: true }), ...query }))
@@ -100,7 +108,10 @@ export class Transport {
     }
     // `fetch` would say no more than that it failed
     if ([apiKey, this.token].some((key) => /[^ -~]/.test(key?.trim() ?? '')))
-      throw new ClusterdError('invalid_request', 'The token or the API key has letters that no key has.')
+      throw new ClusterdError(
+        'invalid_request',
+        'The token or the API key has letters that no key has.',
+      )
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
     const response = await send(target, init).catch(unreachable)
     if (!response.ok) throw errorOf(response, parsed(await response.text().catch(unreachable)))

@@ -15,7 +15,8 @@ export type PathOf<M extends Method> = {
   [P in keyof Paths]: Paths[P] extends Record<Lowercase<M>, { responses: unknown }> ? P : never
 }[keyof Paths]
 
-type Operation<M extends Method, P extends PathOf<M>> = Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
+type Operation<M extends Method, P extends PathOf<M>> =
+  Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
 
 /** Signal that ends a call before its answer. */
 export interface CallOptions {
@@ -26,8 +27,12 @@ export interface CallOptions {
 
 /** Input of a route: `params` of its path, `query`, `body`. */
 export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
-  (Operation<M, P> extends { parameters: { path: infer T } } ? { params: T } : { params?: undefined }) &
-  (Operation<M, P> extends { parameters: { query?: infer T } } ? { query?: T } : { query?: undefined }) &
+  (Operation<M, P> extends { parameters: { path: infer T } }
+    ? { params: T }
+    : { params?: undefined }) &
+  (Operation<M, P> extends { parameters: { query?: infer T } }
+    ? { query?: T }
+    : { query?: undefined }) &
   (Operation<M, P> extends { requestBody: { content: { 'application/json': infer T } } }
     ? { body: T }
     : { body?: undefined })

@@ -72,6 +72,8 @@ function adapterOf({ accounts: [account], features }: StandardWallet): SolanaWal
   const feature: MessageSigner | undefined = Reflect.get(features, 'solana:signMessage')
   return {
     publicKey: account ? { toBase58: () => account.address } : null,
-    ...(feature && { signMessage: async (message) => (await feature.signMessage({ account, message }))[0]! }),
+    ...(feature && {
+      signMessage: async (message) => (await feature.signMessage({ account, message }))[0]!,
+    }),
   }
 }

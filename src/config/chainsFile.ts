@@ -44,7 +44,10 @@ const solanaCluster = z
         ethUsd: hex(20),
         /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
         maxAgeSeconds: z
-          .union([z.int().positive(), z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() })])
+          .union([
+            z.int().positive(),
+            z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() }),
+          ])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
         /** A price further than this from that of the last quotes is refused. */
@@ -70,9 +73,15 @@ const ensParent = z.strictObject({
 
 const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
-  solana: z.strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() }).prefault({}),
-  ens: z.strictObject({ mainnet: ensParent.optional(), testnet: ensParent.optional() }).prefault({}),
-  deliveries: z.strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) }).prefault({}),
+  solana: z
+    .strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() })
+    .prefault({}),
+  ens: z
+    .strictObject({ mainnet: ensParent.optional(), testnet: ensParent.optional() })
+    .prefault({}),
+  deliveries: z
+    .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
+    .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
   deployment: z
     .strictObject({ mainnet: networkDeployment.optional(), testnet: networkDeployment.optional() })
@@ -101,23 +110,31 @@ const LOCAL_DAILY_CAP_WEI = 10n ** 24n
 
 const chainsFile = sections
   .transform((file, ctx) => {
-    const issue = (path: (string | number)[], message: string) => ctx.addIssue({ code: 'custom', path, message })
+    const issue = (path: (string | number)[], message: string) =>
+      ctx.addIssue({ code: 'custom', path, message })
     checkChains(file, issue)
     checkNetworks(file, issue)
     return file
   })
   .transform(({ deliveries: { mainnet, testnet }, ...file }) => {
     const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
-      const isLocal = file.chains.some((chain) => chain.network === network && chain.role === 'hub' && chain.local)
-      const spendCapWei = settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
-      const dailyCapWei = settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
+      const isLocal = file.chains.some(
+        (chain) => chain.network === network && chain.role === 'hub' && chain.local,
+      )
+      const spendCapWei =
+        settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
+      const dailyCapWei =
+        settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
       const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
       return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
     }
     return {
       ...file,
       solana: withPresets(file),
-      deliveries: { mainnet: settingsOf('mainnet', mainnet), testnet: settingsOf('testnet', testnet) },
+      deliveries: {
+        mainnet: settingsOf('mainnet', mainnet),
+        testnet: settingsOf('testnet', testnet),
+      },
     }
   })
   .readonly()
@@ -130,7 +147,9 @@ function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): S
     if (!cluster) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
     const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
-    const preset = isPublic ? { genesisHash: SOLANA_GENESIS[network], feeds: SOLANA_FEEDS.get(hub.label) } : undefined
+    const preset = isPublic
+      ? { genesisHash: SOLANA_GENESIS[network], feeds: SOLANA_FEEDS.get(hub.label) }
+      : undefined
     const { genesisHash = preset?.genesisHash, feeds = preset?.feeds } = cluster
     known[network] = { ...cluster, genesisHash, feeds }
   }
@@ -145,13 +164,17 @@ function checkChains({ chains }: Sections, issue: Issue): void {
       issue(['chains', i, 'network'], `label "${label}" belongs to the other network`)
     if (chains.findIndex((chain) => chain.label === label) < i)
       issue(['chains', i, 'label'], `"${label}" is listed twice`)
-    if (communityPayments && watchOnly) issue(['chains', i, 'communityPayments'], 'does not go with watchOnly')
+    if (communityPayments && watchOnly)
+      issue(['chains', i, 'communityPayments'], 'does not go with watchOnly')
     if (communityPayments && communityPayments === contract)
       issue(['chains', i, 'communityPayments'], 'is the hub or spoke contract')
   })
 }
 
-function checkNetworks({ chains, solana, ens: { mainnet, testnet } }: Sections, issue: Issue): void {
+function checkNetworks(
+  { chains, solana, ens: { mainnet, testnet } }: Sections,
+  issue: Issue,
+): void {
   for (const network of NETWORKS) {
     const ofNetwork = chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
@@ -160,10 +183,14 @@ function checkNetworks({ chains, solana, ens: { mainnet, testnet } }: Sections, 
     if (solana[network] && hubs.some(({ watchOnly }) => watchOnly))
       issue(['solana', network], 'can pay for nothing: the hub is watch-only')
     if (solana[network]?.commitment === 'confirmed' && !hubs.some(({ local }) => local))
-      issue(['solana', network, 'commitment'], 'is "finalized" outside local worlds: a confirmed payment may vanish')
+      issue(
+        ['solana', network, 'commitment'],
+        'is "finalized" outside local worlds: a confirmed payment may vanish',
+      )
   }
   // a name would be on both networks
-  const [one, other] = [`.${mainnet?.parent}`, `.${testnet?.parent}`]
+  const one = `.${mainnet?.parent}`
+  const other = `.${testnet?.parent}`
   if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
     issue(['ens', 'testnet', 'parent'], 'may not be that of mainnet, nor lie above or below it')
 }
@@ -173,7 +200,8 @@ export type DraftFile = z.output<typeof chainsFile>
 export type DraftChain = z.output<typeof evmChain>
 type DraftCluster = z.output<typeof solanaCluster>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
-export type SolanaConfig = DraftCluster & Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
+export type SolanaConfig = DraftCluster &
+  Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
 export type DraftEns = z.output<typeof ensParent>
 export type EnsParent = DraftEns & { readonly resolver: `0x${string}` }
 export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana' | 'ens'> {
@@ -207,34 +235,47 @@ function textOf(file: string): string {
       throw new ConfigError(
         `The chains file ${file} does not exist: set CLUSTERD_CHAINS to one (docs/run/configuration.md shows its form).`,
       )
-    throw new ConfigError(`The chains file ${file} can not be read (${code}): let this user read it, or name another.`)
+    throw new ConfigError(
+      `The chains file ${file} can not be read (${code}): let this user read it, or name another.`,
+    )
   }
 }
 
 /** Contracts may not be deployed yet. @throws ConfigError */
-export const parseDraft = (json: unknown, file: string): DraftFile => parseInput(chainsFile, json, whereOf(file))
+export const parseDraft = (json: unknown, file: string): DraftFile =>
+  parseInput(chainsFile, json, whereOf(file))
 
 /** Checks the content of a chains file. @throws ConfigError */
-export const parseChainsFile = (json: unknown, file: string): ChainsFile => complete(parseDraft(json, file), file)
+export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
+  complete(parseDraft(json, file), file)
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
 /** @throws ConfigError that says how what a draft lacks comes into it */
 function complete(draft: DraftFile, file: string): ChainsFile {
   const faults: string[] = []
-  const undeployed = draft.chains.filter(({ contract }) => !contract).map(({ label }) => `"${label}"`)
+  const undeployed = draft.chains
+    .filter(({ contract }) => !contract)
+    .map(({ label }) => `"${label}"`)
   if (undeployed.length > 0)
     faults.push(
       `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and prints it`,
     )
   for (const network of NETWORKS) {
-    const [cluster, ens] = [draft.solana[network], draft.ens[network]]
+    const cluster = draft.solana[network]
+    const ens = draft.ens[network]
     if (ens && !ens.resolver)
-      faults.push(`ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`)
+      faults.push(
+        `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
+      )
     if (cluster && !cluster.programId)
-      faults.push(`solana.${network}.programId is missing: \`clusterd solana deploy\` deploys the program`)
+      faults.push(
+        `solana.${network}.programId is missing: \`clusterd solana deploy\` deploys the program`,
+      )
     if (cluster && !cluster.feeds)
-      faults.push(`solana.${network}.feeds is missing: name the price feeds solUsd and ethUsd on the hub`)
+      faults.push(
+        `solana.${network}.feeds is missing: name the price feeds solUsd and ethUsd on the hub`,
+      )
   }
   if (faults.length > 0) throw inOneError(faults, whereOf(file))
   return draft as ChainsFile

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { parseChainsFile, readConfig, readEnvironment } from './index.js'
 
-const example = (): { chains: Record<string, unknown>[] } => JSON.parse(readFileSync('examples/chains.json', 'utf8'))
+const example = (): { chains: Record<string, unknown>[] } =>
+  JSON.parse(readFileSync('examples/chains.json', 'utf8'))
 const withChain = (changes: Record<string, unknown>) => {
   const file = example()
   file.chains[0] = { ...file.chains[0], ...changes }
@@ -27,7 +28,10 @@ describe('the chains file', () => {
     [{ label: 'constructor' }, /chains\[0\]\.label: is not a network label/],
     [{ explorer: 'etherscan.io' }, /chains\[0\]\.explorer: must be an http\(s\) URL/],
     [{ confirmation: 'latest' }, /chains\[0\]\.confirmation/],
-    [{ label: '11155111', network: 'mainnet' }, /chains\[0\]\.network: label "11155111" belongs to the other network/],
+    [
+      { label: '11155111', network: 'mainnet' },
+      /chains\[0\]\.network: label "11155111" belongs to the other network/,
+    ],
     [{ label: '8453' }, /label: "8453" is listed twice/],
     [{ role: 'spoke' }, /mainnet needs exactly one hub, has 0/],
     [{ rpcUrls: [] }, /chains\[0\]\.rpcUrls/],
@@ -62,13 +66,20 @@ describe('deliveries', () => {
       dailyCapWei: 5n * 10n ** 18n,
       ...PAYMENTS,
     }
-    expect(parseChainsFile(example(), 'f').deliveries).toEqual({ mainnet: settings, testnet: settings })
+    expect(parseChainsFile(example(), 'f').deliveries).toEqual({
+      mainnet: settings,
+      testnet: settings,
+    })
   })
 
   it('are set per network', () => {
     const deliveries = { mainnet: { executeStranded: true, spendCapWei: '5' } }
     expect(parseChainsFile({ ...example(), deliveries }, 'f').deliveries.mainnet).toEqual({
-      ...{ executeStranded: true, strandedAfterMs: 1_800_000, spendCapWei: 5n, dailyCapWei: 25n, ...PAYMENTS },
+      executeStranded: true,
+      strandedAfterMs: 1_800_000,
+      spendCapWei: 5n,
+      dailyCapWei: 25n,
+      ...PAYMENTS,
     })
   })
 
@@ -85,7 +96,10 @@ describe('deliveries', () => {
 
   it.each([
     [{ mainnet: { spendCapWei: 5 } }, /deliveries\.mainnet\.spendCapWei/],
-    [{ mainnet: { spendCapWei: '1e18' } }, /deliveries\.mainnet\.spendCapWei: must be a decimal amount of wei/],
+    [
+      { mainnet: { spendCapWei: '1e18' } },
+      /deliveries\.mainnet\.spendCapWei: must be a decimal amount of wei/,
+    ],
     [{ mainnet: { strandedAfterMs: 0 } }, /deliveries\.mainnet\.strandedAfterMs/],
     [{ holesky: {} }, /deliveries/],
   ])('with %o stop with one sentence', (deliveries, sentence) => {
@@ -106,7 +120,9 @@ describe('solana', () => {
   it('is off where it is not named, and confirms at the commitment finalized', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
-      ...{ commitment: 'finalized', startSlot: 0, wsUrls: [] },
+      commitment: 'finalized',
+      startSlot: 0,
+      wsUrls: [],
       feeds: { maxAgeSeconds: { solUsd: 90_000, ethUsd: 90_000 }, maxMovePercent: 10 },
     })
   })
@@ -116,7 +132,10 @@ describe('solana', () => {
     [{ genesisHash: HUB_FEED }, /solana\.mainnet\.genesisHash/],
     [{ wsUrls: ['http://x'] }, /solana\.mainnet\.wsUrls\[0\]: must be a ws\(s\) URL/],
     [{ commitment: 'processed' }, /solana\.mainnet\.commitment/],
-    [{ commitment: 'confirmed' }, /solana\.mainnet\.commitment: is "finalized" outside local worlds/],
+    [
+      { commitment: 'confirmed' },
+      /solana\.mainnet\.commitment: is "finalized" outside local worlds/,
+    ],
     [{ feeds: { solUsd: HUB_FEED } }, /solana\.mainnet\.feeds\.ethUsd/],
   ])('with %o stops with one sentence', (changes, sentence) => {
     expect(() => parsed(changes)).toThrow(sentence)
@@ -128,13 +147,19 @@ describe('solana', () => {
     const { chains } = example()
     chains[0] = { ...chains[0], watchOnly: {} }
     const watched = { chains, solana: { mainnet: section } }
-    expect(() => parseChainsFile(watched, 'f')).toThrow(/solana\.mainnet: can pay for nothing: the hub is watch-only/)
+    expect(() => parseChainsFile(watched, 'f')).toThrow(
+      /solana\.mainnet: can pay for nothing: the hub is watch-only/,
+    )
   })
 })
 
 describe('the environment', () => {
   it('has defaults, and an empty variable counts as unset', () => {
-    expect(readEnvironment({ PORT: '' })).toMatchObject({ port: undefined, host: '127.0.0.1', logLevel: 'info' })
+    expect(readEnvironment({ PORT: '' })).toMatchObject({
+      port: undefined,
+      host: '127.0.0.1',
+      logLevel: 'info',
+    })
   })
 
   it.each([
@@ -159,41 +184,63 @@ describe('the environment', () => {
   )
 
   it.each([
-    [{ RELAYER_ADDRESS: `0x${'ab'.repeat(20)}` }, /RELAYER_ADDRESS is set, and RELAYER_SIGNER_URL is not/],
+    [
+      { RELAYER_ADDRESS: `0x${'ab'.repeat(20)}` },
+      /RELAYER_ADDRESS is set, and RELAYER_SIGNER_URL is not/,
+    ],
     [{ RELAYER_PASSWORD_FILE: '/x' }, /RELAYER_PASSWORD_FILE is set, and RELAYER_KEYSTORE is not/],
-    [{ RELAYER_PRIVATE_KEY: `0x${'01'.repeat(32)}`, RELAYER_PASSWORD_FILE: '/x' }, /RELAYER_KEYSTORE is not/],
+    [
+      { RELAYER_PRIVATE_KEY: `0x${'01'.repeat(32)}`, RELAYER_PASSWORD_FILE: '/x' },
+      /RELAYER_KEYSTORE is not/,
+    ],
     [{ RELAYER_PASSWORD_FILE: '', RELAYER_ADDRESS: '' }, null],
   ])('refuses half of what names the relayer’s key: %o', (env, sentence) => {
-    const set = { ...env, ROLES: 'index', DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: 'examples/chains.json' }
+    const set = {
+      ...env,
+      ROLES: 'index',
+      DATABASE_URL: 'postgresql://x',
+      CLUSTERD_CHAINS: 'examples/chains.json',
+    }
     if (sentence) expect(() => readConfig(set)).toThrow(sentence)
     else expect(() => readConfig(set)).not.toThrow()
   })
 
-  it.each(['[1,2]', '1'.repeat(64), '0xsecret'])('refuses a Solana key that is none, and doesn’t repeat it', (key) => {
-    const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
-    expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)
-    expect(read).not.toThrow(key)
-  })
+  it.each(['[1,2]', '1'.repeat(64), '0xsecret'])(
+    'refuses a Solana key that is none, and doesn’t repeat it',
+    (key) => {
+      const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
+      expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)
+      expect(read).not.toThrow(key)
+    },
+  )
 
   it('lacks what `clusterd start` needs', () => {
     expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)
-    expect(() => readConfig({ DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: '/nowhere.json' })).toThrow(
-      /chains file .* does not exist/,
-    )
+    expect(() =>
+      readConfig({ DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: '/nowhere.json' }),
+    ).toThrow(/chains file .* does not exist/)
   })
 
   it.each([
     [{}, /TOKEN_KEY is not set: the API needs .*openssl rand/],
-    [{ ROLES: 'index', CLUSTERD_CHAINS: 'solana' }, /QUOTE_KEY is not set: a chains file with Solana/],
+    [
+      { ROLES: 'index', CLUSTERD_CHAINS: 'solana' },
+      /QUOTE_KEY is not set: a chains file with Solana/,
+    ],
     [{ ROLES: 'index' }, null],
     [{ TOKEN_KEY: `0x${'01'.repeat(32)}` }, null],
   ])('has no secret in its database: %o', (env, sentence) => {
     const solana = {
-      mainnet: { rpcUrls: ['http://x'], programId: '1'.repeat(32), feeds: { solUsd: FEED, ethUsd: FEED } },
+      mainnet: {
+        rpcUrls: ['http://x'],
+        programId: '1'.repeat(32),
+        feeds: { solUsd: FEED, ethUsd: FEED },
+      },
     }
     writeFileSync(join(folder, 'solana'), JSON.stringify({ ...example(), solana }))
     const chains = 'CLUSTERD_CHAINS' in env ? join(folder, 'solana') : 'examples/chains.json'
-    const read = () => readConfig({ ...env, DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: chains })
+    const read = () =>
+      readConfig({ ...env, DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: chains })
     if (sentence) expect(read).toThrow(sentence)
     else expect(read).not.toThrow()
   })
@@ -202,12 +249,20 @@ describe('the environment', () => {
 describe('limits', () => {
   it('hold by default, and believe no proxy', () => {
     const { limits, trustProxy } = readEnvironment({})
-    expect(limits).toMatchObject({ address: { perSecond: 50, burst: 300 }, key: { perSecond: 500, burst: 3_000 } })
+    expect(limits).toMatchObject({
+      address: { perSecond: 50, burst: 300 },
+      key: { perSecond: 500, burst: 3_000 },
+    })
     expect(trustProxy).toBe(0)
     expect(readEnvironment({ LIMITS: 'off' }).limits).toBeNull()
-    expect(readEnvironment({ LIMIT_ADDRESS: '5/7' }).limits?.address).toEqual({ perSecond: 5, burst: 7 })
+    expect(readEnvironment({ LIMIT_ADDRESS: '5/7' }).limits?.address).toEqual({
+      perSecond: 5,
+      burst: 7,
+    })
     expect(readEnvironment({ TRUST_PROXY: '2' }).trustProxy).toBe(2)
-    const proxies = readEnvironment({ TRUST_PROXY: 'loopback, 10.0.0.0/8,2001:db8::/32' }).trustProxy
+    const proxies = readEnvironment({
+      TRUST_PROXY: 'loopback, 10.0.0.0/8,2001:db8::/32',
+    }).trustProxy
     expect(proxies).toEqual(['loopback', '10.0.0.0/8', '2001:db8::/32'])
   })
 
@@ -215,7 +270,10 @@ describe('limits', () => {
     [{ LIMITS: 'no' }, /LIMITS/],
     [{ LIMIT_ADDRESS: '0/5' }, /LIMIT_ADDRESS: must be <per second>\/<burst>/],
     [{ LIMIT_KEY: '500' }, /LIMIT_KEY/],
-    [{ TRUST_PROXY: '10.0.0.0/33' }, /TRUST_PROXY: must be a number of proxies, or their addresses/],
+    [
+      { TRUST_PROXY: '10.0.0.0/33' },
+      /TRUST_PROXY: must be a number of proxies, or their addresses/,
+    ],
     [{ TRUST_PROXY: 'true' }, /TRUST_PROXY/],
     [{ TRUST_PROXY: '-1' }, /TRUST_PROXY/],
   ])('with %o stop with one sentence', (env, sentence) => {
@@ -226,12 +284,21 @@ describe('limits', () => {
 describe('sessions', () => {
   it('live 14 days, have no key by themselves, and leave wallets that are not deployed out', () => {
     expect(readEnvironment({})).toMatchObject({
-      ...{ tokenKey: undefined, quoteKeys: [], sessionLifetimeMs: 14 * 24 * 3_600_000, acceptsErc6492: false },
+      tokenKey: undefined,
+      quoteKeys: [],
+      sessionLifetimeMs: 14 * 24 * 3_600_000,
+      acceptsErc6492: false,
     })
-    const set = readEnvironment({ TOKEN_KEY: `0x${'0a'.repeat(32)}`, SESSION_DAYS: '1', ERC6492: 'true' })
+    const set = readEnvironment({
+      TOKEN_KEY: `0x${'0a'.repeat(32)}`,
+      SESSION_DAYS: '1',
+      ERC6492: 'true',
+    })
     expect(set).toMatchObject({ sessionLifetimeMs: 24 * 3_600_000, acceptsErc6492: true })
     expect(Buffer.from(set.tokenKey!)).toEqual(Buffer.alloc(32, 10))
-    const { quoteKeys } = readEnvironment({ QUOTE_KEY: `0x${'0b'.repeat(32)}, 0x${'0c'.repeat(32)}` })
+    const { quoteKeys } = readEnvironment({
+      QUOTE_KEY: `0x${'0b'.repeat(32)}, 0x${'0c'.repeat(32)}`,
+    })
     expect(quoteKeys.map((key) => key[0])).toEqual([11, 12])
   })
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
 /** A block that the node names by a tag, or a number of blocks on top (`readHeads`). Solana's is `commitment`. */
-export const confirmation = z.union([z.enum(['finalized', 'safe']), z.strictObject({ blocks: z.int().nonnegative() })])
+export const confirmation = z.union([
+  z.enum(['finalized', 'safe']),
+  z.strictObject({ blocks: z.int().nonnegative() }),
+])
 
 export type Confirmation = z.output<typeof confirmation>
 
@@ -13,7 +16,10 @@ export type Confirmation = z.output<typeof confirmation>
 const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
 
 /** Policy of a chain that names none, by its preset's label: a hub decides names, and waits for `finalized`. */
-export function defaultConfirmation(role: 'hub' | 'spoke', label: string | undefined): Confirmation {
+export function defaultConfirmation(
+  role: 'hub' | 'spoke',
+  label: string | undefined,
+): Confirmation {
   if (role === 'hub') return 'finalized'
   if (label === undefined) return { blocks: 10 }
   return SAFE_LABELS.has(label) ? 'safe' : 'finalized'

@@ -19,7 +19,10 @@ interface Parts {
   deployment?: object | undefined
 }
 
-function desired({ hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }: Parts, known = true) {
+function desired(
+  { hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }: Parts,
+  known = true,
+) {
   const rpcUrls = ['http://127.0.0.1:1']
   // a chain of another id than its label's takes nothing from the preset
   const place = (n: number) => (known ? {} : { chainId: 900 + n, endpoint: address(n), eid: n })
@@ -27,7 +30,10 @@ function desired({ hub, spoke, deployment = { owner: OWNER, relayer: RELAYER } }
     { label: '17000', role: 'spoke', rpcUrls, ...place(2), ...spoke },
     { label: '11155111', role: 'hub', rpcUrls, ...place(1), ...hub },
   ]
-  writeFileSync(file, JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }))
+  writeFileSync(
+    file,
+    JSON.stringify({ chains, ...(deployment && { deployment: { testnet: deployment } }) }),
+  )
   return desiredOf(readDraft(file), 'testnet')
 }
 
@@ -35,33 +41,74 @@ describe('desired', () => {
   it('have defaults for all but owner and relayer, hub first', () => {
     const [hub, spoke] = desired({})
     expect(hub).toMatchObject({
-      ...{ label: '11155111', role: 'hub', owner: OWNER, relayer: RELAYER, pauser: address(0), hasPayments: true },
-      ...{ minimumWei: 10n ** 16n, deliverLimitWei: 10n ** 18n, reclaimSeconds: 604_800n, contract: null },
+      label: '11155111',
+      role: 'hub',
+      owner: OWNER,
+      relayer: RELAYER,
+      pauser: address(0),
+      hasPayments: true,
+      minimumWei: 10n ** 16n,
+      deliverLimitWei: 10n ** 18n,
+      reclaimSeconds: 604_800n,
+      contract: null,
       bridge: { requiredDvns: [LAYER_ZERO.dvn], executor: LAYER_ZERO.executor, confirmations: 64 },
     })
-    expect(spoke).toMatchObject({ label: '17000', endpoint: expect.stringMatching(/^0x/), eid: 40_217 })
-    expect(desired({ hub: { messageLib: address(9) } }, false).map(({ bridge }) => bridge)).toEqual([null, null])
+    expect(spoke).toMatchObject({
+      label: '17000',
+      endpoint: expect.stringMatching(/^0x/),
+      eid: 40_217,
+    })
+    expect(desired({ hub: { messageLib: address(9) } }, false).map(({ bridge }) => bridge)).toEqual(
+      [null, null],
+    )
   })
 
   it('of a chain come before those of its network', () => {
-    const [hub, spoke] = desired({ spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } } })
-    expect([hub!.owner, spoke!.owner, spoke!.relayer, spoke!.hasPayments]).toEqual([OWNER, B, RELAYER, false])
+    const [hub, spoke] = desired({
+      spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } },
+    })
+    expect([hub!.owner, spoke!.owner, spoke!.relayer, spoke!.hasPayments]).toEqual([
+      OWNER,
+      B,
+      RELAYER,
+      false,
+    ])
     expect(spoke!.bridge!.confirmations).toBe(3)
   })
 
   it('name verifiers once each, ascending', () => {
-    const [hub] = desired({ hub: { bridge: { requiredDvns: [C, A, C] } }, spoke: { bridge: { requiredDvns: [A, B] } } })
+    const [hub] = desired({
+      hub: { bridge: { requiredDvns: [C, A, C] } },
+      spoke: { bridge: { requiredDvns: [A, B] } },
+    })
     expect(hub!.bridge!.requiredDvns).toEqual([A, C])
   })
 
   it.each<[string, Parts, string, boolean?]>([
     ['no deployment', { deployment: null as unknown as undefined }, 'has no `deployment.testnet`'],
-    ['other verifiers at the two ends', { hub: { bridge: { requiredDvns: [A, B] } } }, 'names other verifiers'],
-    ['a bridge at one end', { hub: { bridge: { requiredDvns: [A] } } }, 'has no `sendLibrary`', false],
-    ['a threshold without verifiers', { hub: { bridge: { optionalThreshold: 1 } } }, 'is 1 to the number'],
+    [
+      'other verifiers at the two ends',
+      { hub: { bridge: { requiredDvns: [A, B] } } },
+      'names other verifiers',
+    ],
+    [
+      'a bridge at one end',
+      { hub: { bridge: { requiredDvns: [A] } } },
+      'has no `sendLibrary`',
+      false,
+    ],
+    [
+      'a threshold without verifiers',
+      { hub: { bridge: { optionalThreshold: 1 } } },
+      'is 1 to the number',
+    ],
     ['no verifiers', { hub: { bridge: { requiredDvns: [] } } }, 'names no verifiers'],
     ['another field', { hub: { bridge: { dvns: [] } } }, 'Unrecognized key'],
-    ['a wrong time', { deployment: { owner: OWNER, relayer: RELAYER, reclaimDays: 31 } }, 'reclaimDays'],
+    [
+      'a wrong time',
+      { deployment: { owner: OWNER, relayer: RELAYER, reclaimDays: 31 } },
+      'reclaimDays',
+    ],
   ])('are refused for %s', (_, parts, sentence, known = true) => {
     expect(() => desired(parts, known)).toThrow(sentence)
   })

@@ -31,10 +31,19 @@ export function desiredOf({ chains, deployment }: Source, network: Network) {
   const desired = ours.map((chain) => {
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
-      throw new ConfigError(`Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`)
+      throw new ConfigError(
+        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`,
+      )
     const { owner, pauser, relayer, payments } = { ...common, ...chain.deployment }
     return {
-      ...{ label, role, endpoint, eid, owner, pauser, relayer, hasPayments: payments },
+      label,
+      role,
+      endpoint,
+      eid,
+      owner,
+      pauser,
+      relayer,
+      hasPayments: payments,
       minimumWei: common.minimumWei,
       deliverLimitWei: common.deliverLimitWei ?? DELIVERED_MINIMUMS * common.minimumWei,
       reclaimSeconds: BigInt(Math.round(common.reclaimDays * DAY_SECONDS)),
@@ -59,13 +68,21 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
   const { optionalDvns = [], optionalThreshold = 0 } = bridge ?? {}
   const addressOf = (field: 'sendLibrary' | 'receiveLibrary' | 'executor'): Hex => {
     const address = bridge?.[field] ?? known?.[field]
-    if (!address) throw new ConfigError(`\`bridge\` of chain "${label}" has no \`${field}\`, and no preset knows it.`)
+    if (!address)
+      throw new ConfigError(
+        `\`bridge\` of chain "${label}" has no \`${field}\`, and no preset knows it.`,
+      )
     return address
   }
   const required = bridge?.requiredDvns ?? (known ? [known.dvn] : [])
   if (required.length + optionalThreshold === 0)
-    throw new ConfigError(`\`bridge\` of chain "${label}" names no verifiers: say \`requiredDvns\`.`)
-  if (optionalThreshold > optionalDvns.length || (optionalThreshold === 0) !== (optionalDvns.length === 0))
+    throw new ConfigError(
+      `\`bridge\` of chain "${label}" names no verifiers: say \`requiredDvns\`.`,
+    )
+  if (
+    optionalThreshold > optionalDvns.length ||
+    (optionalThreshold === 0) !== (optionalDvns.length === 0)
+  )
     throw new ConfigError(
       `\`bridge\` of chain "${label}": \`optionalThreshold\` is 1 to the number of \`optionalDvns\`.`,
     )
@@ -88,9 +105,13 @@ function checkBridges(desired: readonly DesiredChain[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge
   for (const { label, role, bridge } of desired) {
     if (role === 'hub') continue
-    if (!hub !== !bridge) throw new ConfigError(`Chain "${label}" and its hub need \`bridge\` both, or neither.`)
+    if (!hub !== !bridge)
+      throw new ConfigError(`Chain "${label}" and its hub need \`bridge\` both, or neither.`)
     if (!hub || !bridge) continue
-    if (hub.requiredDvns.length !== bridge.requiredDvns.length || hub.optionalThreshold !== bridge.optionalThreshold)
+    if (
+      hub.requiredDvns.length !== bridge.requiredDvns.length ||
+      hub.optionalThreshold !== bridge.optionalThreshold
+    )
       throw new ConfigError(
         `\`bridge\` of chain "${label}" names other verifiers than its hub's: as many required ones, and the same threshold.`,
       )

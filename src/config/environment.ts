@@ -46,7 +46,10 @@ const keys32 = z
 const solanaKey = z.string().transform((text, ctx) => {
   const key = parseSolanaSecretKey(text)
   if (key) return key
-  ctx.addIssue({ code: 'custom', message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)' })
+  ctx.addIssue({
+    code: 'custom',
+    message: 'is no secret key of a Solana account (64 bytes, base58 or a JSON array)',
+  })
   return z.NEVER
 })
 
@@ -61,7 +64,13 @@ const rate = z
 
 const limit = z.coerce.number().int().min(1).max(10_000_000)
 
-const proxy = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.enum(['loopback', 'linklocal', 'uniquelocal'])])
+const proxy = z.union([
+  z.ipv4(),
+  z.ipv6(),
+  z.cidrv4(),
+  z.cidrv6(),
+  z.enum(['loopback', 'linklocal', 'uniquelocal']),
+])
 
 /** A number of hops, or addresses, as Express's `trust proxy` takes them. */
 const proxies = z.union(
@@ -260,7 +269,10 @@ export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.Pro
  * Reads the environment variables; an empty one counts as unset. The only reader of process.env.
  * @throws ConfigError
  */
-export function readEnvironment(env: NodeJS.ProcessEnv = process.env, flags: Flags = {}): Environment {
+export function readEnvironment(
+  env: NodeJS.ProcessEnv = process.env,
+  flags: Flags = {},
+): Environment {
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
   return parseInput(environment, set, 'the environment')

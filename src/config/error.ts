@@ -6,11 +6,17 @@ export class ConfigError extends Error {
 }
 
 /** @param where names the input in the error @throws ConfigError with one line per wrong field */
-export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, where: string): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  where: string,
+): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
   throw inOneError(
-    parsed.error.issues.map(({ path, message }) => `${z.core.toDotPath(path) || 'the content'}: ${message}`),
+    parsed.error.issues.map(
+      ({ path, message }) => `${z.core.toDotPath(path) || 'the content'}: ${message}`,
+    ),
     where,
   )
 }

@@ -10,7 +10,9 @@ const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
 const fields = z.strictObject({
   kind: z.literal('evm').default('evm'),
   network: z.enum(NETWORKS).optional(),
-  label: z.string().refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
+  label: z
+    .string()
+    .refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
   /** Hash of block 0: tells a chain from another one under the same id. */
@@ -33,7 +35,9 @@ const fields = z.strictObject({
   pollMs: z.int().positive().default(2_000),
   /** The most that the relayer pays for a unit of gas; default 20 times the median of the last 1,024 blocks. */
   maxGasPriceWei: wei.transform(BigInt).optional(),
-  gasToken: z.strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) }).optional(),
+  gasToken: z
+    .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
+    .optional(),
   /** Base URL of a block explorer. */
   explorer: httpUrl.transform((url) => url.replace(/\/$/, '')).optional(),
   /** Added to the bridge's fee on top of the delivered amount, percent; the endpoint pays the excess back. */

@@ -15,7 +15,13 @@ export {
   readDraft,
   type SolanaConfig,
 } from './chainsFile.js'
-export { type Environment, type Flags, loadEnvFile, localDaemonEnv, readEnvironment } from './environment.js'
+export {
+  type Environment,
+  type Flags,
+  loadEnvFile,
+  localDaemonEnv,
+  readEnvironment,
+} from './environment.js'
 export { ConfigError } from './error.js'
 export { sealKeystore } from './keystore.js'
 export { labelsOf, presetOf } from './presets.js'
@@ -35,7 +41,8 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
     )
   const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
   const chains = readChains(base.chainsFile)
-  if (!base.tokenKey && base.roles.includes('api')) throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
+  if (!base.tokenKey && base.roles.includes('api'))
+    throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
   if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))
     throw new ConfigError(lacks('QUOTE_KEY', 'a chains file with Solana'))
   const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
@@ -45,10 +52,14 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
       'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
     )
   if (relayerKey && ensKey && addressOf(relayerKey) === addressOf(ensKey))
-    throw new ConfigError('The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.')
+    throw new ConfigError(
+      'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',
+    )
   return Object.freeze({
     ...base,
-    ...{ databaseUrl, databaseDirectUrl, port },
+    databaseUrl,
+    databaseDirectUrl,
+    port,
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,

@@ -47,7 +47,10 @@ const SCRYPT = {
 }
 
 const opened = (keystore: unknown, password = PASSWORD) =>
-  openKeystore(typeof keystore === 'string' ? keystore : JSON.stringify(keystore), password)?.toString('hex')
+  openKeystore(
+    typeof keystore === 'string' ? keystore : JSON.stringify(keystore),
+    password,
+  )?.toString('hex')
 
 describe('a keystore file', () => {
   it('of the specification gives its key, with `Crypto` too', () => {
@@ -60,10 +63,19 @@ describe('a keystore file', () => {
   it('with another password, an altered byte, or another form gives none', () => {
     expect(opened(PBKDF2, 'other')).toBeUndefined()
     const { crypto } = PBKDF2
-    expect(opened({ ...PBKDF2, crypto: { ...crypto, mac: crypto.mac.replace('5', '6') } })).toBeUndefined()
+    expect(
+      opened({ ...PBKDF2, crypto: { ...crypto, mac: crypto.mac.replace('5', '6') } }),
+    ).toBeUndefined()
     const { crypto: hard } = SCRYPT
     const tooMuch = { ...hard, kdfparams: { ...hard.kdfparams, n: 2 ** 26, r: 8 } }
-    for (const bad of ['', '[]', 'null', '{"Crypto":1}', { ...PBKDF2, version: 1 }, { ...SCRYPT, crypto: tooMuch }])
+    for (const bad of [
+      '',
+      '[]',
+      'null',
+      '{"Crypto":1}',
+      { ...PBKDF2, version: 1 },
+      { ...SCRYPT, crypto: tooMuch },
+    ])
       expect(opened(bad)).toBeUndefined()
   })
 })
@@ -88,13 +100,16 @@ describe('the relayer’s keys', () => {
   }
   const RELAYER_KEYSTORE = file('keystore', JSON.stringify(PBKDF2))
   const RELAYER_PASSWORD_FILE = file('password', `${PASSWORD}\n`)
-  const keyOf = (env: Record<string, string>) => keyOfRole('RELAYER', readEnvironment(env).relayerKeySources)
+  const keyOf = (env: Record<string, string>) =>
+    keyOfRole('RELAYER', readEnvironment(env).relayerKeySources)
 
   it('come from the environment, a keystore, a signer elsewhere, or nowhere', () => {
     const RELAYER_PRIVATE_KEY = `0x${'01'.repeat(32)}`
     expect(keyOf({})).toBeUndefined()
     expect(keyOf({ RELAYER_PRIVATE_KEY })).toEqual({ privateKey: RELAYER_PRIVATE_KEY })
-    expect(keyOf({ RELAYER_KEYSTORE, RELAYER_PASSWORD_FILE })).toEqual({ privateKey: `0x${SECRET}` })
+    expect(keyOf({ RELAYER_KEYSTORE, RELAYER_PASSWORD_FILE })).toEqual({
+      privateKey: `0x${SECRET}`,
+    })
     const address = `0x${'0a'.repeat(20)}`
     const signer = { RELAYER_SIGNER_URL: 'http://signer:9000', RELAYER_ADDRESS: address }
     expect(keyOf(signer)).toEqual({ signerUrl: 'http://signer:9000', address })
@@ -102,7 +117,10 @@ describe('the relayer’s keys', () => {
 
   it.each([
     [{ RELAYER_KEYSTORE }, /RELAYER_PASSWORD_FILE is not set/],
-    [{ RELAYER_KEYSTORE: '/nowhere', RELAYER_PASSWORD_FILE }, /RELAYER_KEYSTORE: \/nowhere can not be read \(ENOENT\)/],
+    [
+      { RELAYER_KEYSTORE: '/nowhere', RELAYER_PASSWORD_FILE },
+      /RELAYER_KEYSTORE: \/nowhere can not be read \(ENOENT\)/,
+    ],
     [{ RELAYER_KEYSTORE, RELAYER_PASSWORD_FILE: RELAYER_KEYSTORE }, /can not be opened/],
     [{ RELAYER_SIGNER_URL: 'http://signer' }, /RELAYER_ADDRESS is not set/],
     [{ RELAYER_SIGNER_URL: 'http://signer', RELAYER_KEYSTORE }, /exclude one another/],
@@ -112,11 +130,16 @@ describe('the relayer’s keys', () => {
   })
 
   it('on Solana come from a file of solana-keygen too', () => {
-    const key = Buffer.from('8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c', 'hex')
+    const key = Buffer.from(
+      '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c',
+      'hex',
+    )
     const of = (env: Record<string, string>) => solanaKeyOf(readEnvironment(env))
     const zeros = JSON.stringify([...Buffer.alloc(32, 1), ...key])
     expect(of({ SOLANA_RELAYER_KEY_FILE: file('solana', zeros) })).toHaveLength(64)
-    expect(() => of({ SOLANA_RELAYER_KEY_FILE: file('none', '[1,2]') })).toThrow(/holds no secret key/)
+    expect(() => of({ SOLANA_RELAYER_KEY_FILE: file('none', '[1,2]') })).toThrow(
+      /holds no secret key/,
+    )
     expect(of({})).toBeUndefined()
   })
 })

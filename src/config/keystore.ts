@@ -31,7 +31,9 @@ const scrypt = z
   })
   .refine(({ n, r }) => 128 * n * r <= MAX_SCRYPT_BYTES, 'asks for too much memory')
 const pbkdf2 = z.object({
-  ...{ c: z.int().min(1).max(MAX_ROUNDS), dklen: z.literal(32), salt: bytes() },
+  c: z.int().min(1).max(MAX_ROUNDS),
+  dklen: z.literal(32),
+  salt: bytes(),
   prf: z.literal('hmac-sha256'),
 })
 
@@ -79,7 +81,8 @@ const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
  * @returns the file's content
  */
 export function sealKeystore(key: Buffer, password: string, address: string): string {
-  const [salt, iv] = [randomBytes(32), randomBytes(16)]
+  const salt = randomBytes(32)
+  const iv = randomBytes(16)
   const derived = derive({ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt } }, password)
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
   const ciphertext = Buffer.concat([cipher.update(key), cipher.final()])
@@ -106,7 +109,8 @@ function keystoreJson(text: string): unknown {
 }
 
 function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: string): Buffer {
-  if (kdf === 'pbkdf2') return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
+  if (kdf === 'pbkdf2')
+    return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
   const { salt, n, r, p, dklen } = kdfparams
   const settings = { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES }
   // OpenSSL's takes less than half of the time, and refuses the N of the specification's own file

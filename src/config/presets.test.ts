@@ -28,7 +28,8 @@ describe('a preset', () => {
       const { network, eid, endpoint, layerZero } = presetOf(label)!
       // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets
       expect(Math.floor(eid / 10_000)).toBe(network === 'mainnet' ? 3 : 4)
-      for (const address of [endpoint, ...Object.values(layerZero)]) expect(address).toMatch(/^0x[0-9a-f]{40}$/)
+      for (const address of [endpoint, ...Object.values(layerZero)])
+        expect(address).toMatch(/^0x[0-9a-f]{40}$/)
     }
     const distinct = (of: (label: string) => unknown) => new Set(labels.map(of)).size
     expect(distinct((label) => presetOf(label)!.eid)).toBe(labels.length)
@@ -37,11 +38,21 @@ describe('a preset', () => {
   it('fills what a chain leaves out: label, role, RPC URLs and the contract are enough', () => {
     const { layerZero: _, ...known } = presetOf('8453')!
     expect(chainsOf(hub, spoke)[1]).toMatchObject(known)
-    expect(chainsOf(hub)[0]).toMatchObject({ network: 'mainnet', chainId: 1, eid: 30_101, confirmation: 'finalized' })
+    expect(chainsOf(hub)[0]).toMatchObject({
+      network: 'mainnet',
+      chainId: 1,
+      eid: 30_101,
+      confirmation: 'finalized',
+    })
   })
 
   it('gives way to what a chain says', () => {
-    const own = { genesisHash: `0x${'0b'.repeat(32)}`, endpoint: CONTRACT, eid: 7, confirmation: { blocks: 3 } }
+    const own = {
+      genesisHash: `0x${'0b'.repeat(32)}`,
+      endpoint: CONTRACT,
+      eid: 7,
+      confirmation: { blocks: 3 },
+    }
     const more = { gasToken: { symbol: 'X', decimals: 18 }, explorer: 'https://explorer.example' }
     expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
   })
@@ -49,8 +60,13 @@ describe('a preset', () => {
   it.each([true, false])('gives nothing to a chain of another id (local: %s)', (local) => {
     const [, local8453] = chainsOf(hub, { ...spoke, chainId: 900_008_453, local })
     expect(local8453).toMatchObject({
-      ...{ network: 'mainnet', chainId: 900_008_453, confirmation: { blocks: 10 } },
-      ...{ genesisHash: undefined, endpoint: undefined, eid: undefined, explorer: undefined },
+      network: 'mainnet',
+      chainId: 900_008_453,
+      confirmation: { blocks: 10 },
+      genesisHash: undefined,
+      endpoint: undefined,
+      eid: undefined,
+      explorer: undefined,
     })
     const [bnb] = chainsOf({ ...hub, label: '56', chainId: 5 })
     expect(bnb!.gasToken.symbol).toBe('ETH')
@@ -63,8 +79,8 @@ describe('a preset', () => {
 
   it('gives the genesis of Solana’s own cluster to that of a public hub alone', () => {
     const genesisOf = (chain: object, more = {}) =>
-      parseChainsFile({ chains: [chain], solana: { mainnet: { ...cluster, ...more } } }, 'f').solana.mainnet!
-        .genesisHash
+      parseChainsFile({ chains: [chain], solana: { mainnet: { ...cluster, ...more } } }, 'f').solana
+        .mainnet!.genesisHash
     expect(genesisOf(hub)).toMatch(/^5eykt4/)
     expect(genesisOf(hub, { genesisHash: cluster.programId })).toBe(cluster.programId)
     expect(genesisOf({ ...hub, chainId: 31_337 })).toBeUndefined()
@@ -90,11 +106,16 @@ describe('a draft', () => {
   const { contract: _, ...undeployed } = hub
 
   it('may lack contracts, the program and the feeds; a start names the commands that bring them', () => {
-    const file = fileOf({ chains: [{ ...undeployed, chainId: 9_001 }, spoke], solana: { mainnet: { rpcUrls } } })
+    const file = fileOf({
+      chains: [{ ...undeployed, chainId: 9_001 }, spoke],
+      solana: { mainnet: { rpcUrls } },
+    })
     expect(readDraft(file).chains.map(({ contract }) => contract)).toEqual([undefined, CONTRACT])
     expect(() => readChains(file)).toThrow(
       /no contract is named for "1": `clusterd contracts deploy` .*\n.*programId is missing: `clusterd solana deploy`.*\n.*feeds is missing/,
     )
-    expect(() => readChains(fileOf({ chains: [undeployed] }))).toThrow(/^In the chains file .*, no contract .* it\.$/)
+    expect(() => readChains(fileOf({ chains: [undeployed] }))).toThrow(
+      /^In the chains file .*, no contract .* it\.$/,
+    )
   })
 })

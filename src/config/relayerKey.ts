@@ -37,7 +37,9 @@ export function keyOfRole(
     address: `${role}_ADDRESS`,
   }
   if (privateKey && (keystore || signerUrl))
-    throw new ConfigError(`${role}_PRIVATE_KEY, ${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
+    throw new ConfigError(
+      `${role}_PRIVATE_KEY, ${names.keystore} and ${names.signerUrl} exclude one another: set one.`,
+    )
   // half of a source, as beside a misspelt name of the other half, would be no key without a word
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
@@ -48,7 +50,9 @@ export function keyOfRole(
 export const addressOf = (key: RelayerKey): Hex =>
   'address' in key
     ? key.address
-    : toHex(keccak256(secp256k1.getPublicKey(fromHex(key.privateKey), false).subarray(1)).subarray(12))
+    : toHex(
+        keccak256(secp256k1.getPublicKey(fromHex(key.privateKey), false).subarray(1)).subarray(12),
+      )
 
 const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
@@ -60,12 +64,16 @@ export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | u
     throw new ConfigError(`${names.keystore} and ${names.signerUrl} exclude one another: set one.`)
   if (keystore) return { privateKey: fromKeystore(keystore, passwordFile, names) }
   if (!signerUrl) return undefined
-  if (!address) throw new ConfigError(`${names.address} is not set: ${names.signerUrl} needs the address that signs.`)
+  if (!address)
+    throw new ConfigError(
+      `${names.address} is not set: ${names.signerUrl} needs the address that signs.`,
+    )
   return { signerUrl, address }
 }
 
 function fromKeystore(file: string, passwordFile: string | undefined, names: SourceNames): Hex {
-  if (!passwordFile) throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
+  if (!passwordFile)
+    throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
   const password = contentOf(passwordFile, names.passwordFile).replace(/\r?\n$/, '')
   const key = openKeystore(contentOf(file, names.keystore), password)
   if (!key)
@@ -76,10 +84,15 @@ function fromKeystore(file: string, passwordFile: string | undefined, names: Sou
 }
 
 /** The relay authority's key on Solana. @throws ConfigError */
-export function solanaKeyOf({ solanaRelayerKey, solanaRelayerKeyFile }: Environment): Uint8Array | undefined {
+export function solanaKeyOf({
+  solanaRelayerKey,
+  solanaRelayerKeyFile,
+}: Environment): Uint8Array | undefined {
   if (!solanaRelayerKeyFile) return solanaRelayerKey
   if (solanaRelayerKey)
-    throw new ConfigError('SOLANA_RELAYER_PRIVATE_KEY and SOLANA_RELAYER_KEY_FILE exclude one another: set one.')
+    throw new ConfigError(
+      'SOLANA_RELAYER_PRIVATE_KEY and SOLANA_RELAYER_KEY_FILE exclude one another: set one.',
+    )
   return solanaKeyIn(solanaRelayerKeyFile, 'SOLANA_RELAYER_KEY_FILE')
 }
 
@@ -94,6 +107,8 @@ function contentOf(file: string, variable: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new ConfigError(
+      `${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`,
+    )
   }
 }

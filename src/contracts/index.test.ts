@@ -9,10 +9,16 @@ import * as contracts from './index.js'
 describe('clusterd/contracts', () => {
   it('has typed interfaces with functions, events and errors, and bytecode', () => {
     const { hubAbi } = contracts
-    const data = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefundFor', args: [`0x${'11'.repeat(20)}`] })
+    const data = encodeFunctionData({
+      abi: hubAbi,
+      functionName: 'withdrawRefundFor',
+      args: [`0x${'11'.repeat(20)}`],
+    })
     expect(data).toHaveLength(2 + 8 + 64)
     // @ts-expect-error: the hub has no such function
-    expect(() => encodeFunctionData({ abi: hubAbi, functionName: 'holderOf', args: [1n] })).toThrow('holderOf')
+    expect(() => encodeFunctionData({ abi: hubAbi, functionName: 'holderOf', args: [1n] })).toThrow(
+      'holderOf',
+    )
     const all = [
       [contracts.hubAbi, contracts.hubBytecode],
       [contracts.spokeAbi, contracts.spokeBytecode],
@@ -40,13 +46,21 @@ describe('clusterd/contracts', () => {
   })
 
   it('has LayerZero’s endpoint ids of the presets', () => {
-    for (const [label, end] of Object.entries(contracts.layerZero)) expect(presetOf(label)).toMatchObject(end)
-    expect(contracts.layerZero['8453']).toEqual({ eid: 30184, endpoint: presetOf('8453')!.endpoint })
+    for (const [label, end] of Object.entries(contracts.layerZero))
+      expect(presetOf(label)).toMatchObject(end)
+    expect(contracts.layerZero['8453']).toEqual({
+      eid: 30184,
+      endpoint: presetOf('8453')!.endpoint,
+    })
   })
 
   it('names the files of the program on Solana', () => {
     expect(JSON.parse(readFileSync(contracts.registrarIdl, 'utf8'))).toEqual(usedIdl)
-    const program = createHash('sha256').update(readFileSync(contracts.registrarProgram)).digest('hex')
-    expect(readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8')).toContain(program)
+    const program = createHash('sha256')
+      .update(readFileSync(contracts.registrarProgram))
+      .digest('hex')
+    expect(readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8')).toContain(
+      program,
+    )
   })
 })

@@ -6,7 +6,10 @@ export {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../contracts/evm/artifacts/AirdropDistributor.js'
-export { communityPaymentsAbi, communityPaymentsBytecode } from '../../contracts/evm/artifacts/CommunityPayments.js'
+export {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
+} from '../../contracts/evm/artifacts/CommunityPayments.js'
 export { ensResolverAbi, ensResolverBytecode } from '../../contracts/evm/artifacts/EnsResolver.js'
 export { hubAbi, hubBytecode } from '../../contracts/evm/artifacts/Hub.js'
 export { spokeAbi, spokeBytecode } from '../../contracts/evm/artifacts/Spoke.js'
@@ -14,6 +17,12 @@ export { addresses, type ContractName, type DeployedAddresses } from './addresse
 export { type LayerZeroEnd, layerZero } from './layerZero.js'
 
 /** Interface of the registrar program (Anchor IDL). In Node: `JSON.parse(readFileSync(registrarIdl, 'utf8'))`. */
-export const registrarIdl: URL = new URL('../../contracts/solana/registrar/idl.json', import.meta.url)
+export const registrarIdl: URL = new URL(
+  '../../contracts/solana/registrar/idl.json',
+  import.meta.url,
+)
 /** The registrar program that is deployed on Solana; its SHA-256 stands beside it. */
-export const registrarProgram: URL = new URL('../../contracts/solana/registrar/registrar.so', import.meta.url)
+export const registrarProgram: URL = new URL(
+  '../../contracts/solana/registrar/registrar.so',
+  import.meta.url,
+)

@@ -21,7 +21,12 @@ export interface EnsAnswer {
 
 /** Typed data (EIP-712, viem's form) of an answer, as EnsResolver.sol checks it; JSON for signers elsewhere. */
 export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer) => ({
-  domain: { name: 'EnsResolver', version: '1', chainId: under.chainId, verifyingContract: under.resolver },
+  domain: {
+    name: 'EnsResolver',
+    version: '1',
+    chainId: under.chainId,
+    verifyingContract: under.resolver,
+  },
   types: {
     Answer: [
       { name: 'request', type: 'bytes32' },
@@ -34,7 +39,9 @@ export const answerTypedData = ({ under, request, result, expiresS }: EnsAnswer)
 })
 export type SignAnswer = (typedData: ReturnType<typeof answerTypedData>) => Promise<Hex>
 
-const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')
+const SIGNED = parseAbiParameters(
+  'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
+)
 
 /** In the form that `resolveWithProof` of the resolver takes. */
 export function encodeAnswer({ under, request, result, expiresS }: EnsAnswer, signature: Hex): Hex {

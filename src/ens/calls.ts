@@ -26,7 +26,13 @@ const FUNCTIONS = new Map<string, AbiFunction>(
 )
 
 /** Values of records that are not there, by their types. */
-const EMPTY: Record<string, unknown> = { address: zeroAddress, bytes: '0x', string: '', uint256: 0n, bytes32: zeroHash }
+const EMPTY: Record<string, unknown> = {
+  address: zeroAddress,
+  bytes: '0x',
+  string: '',
+  uint256: 0n,
+  bytes32: zeroHash,
+}
 
 export type Call = ReturnType<typeof readCall>
 
@@ -37,8 +43,13 @@ export function readCall(data: Hex) {
   const { name, inputs, outputs } = fn
   return {
     name,
-    args: reading('The arguments of the call are malformed.', () => decodeAbiParameters(inputs, `0x${data.slice(10)}`)),
+    args: reading('The arguments of the call are malformed.', () =>
+      decodeAbiParameters(inputs, `0x${data.slice(10)}`),
+    ),
     encode: (value: string | null): Hex =>
-      encodeAbiParameters(outputs, value === null ? outputs.map(({ type }) => EMPTY[type]) : [value]),
+      encodeAbiParameters(
+        outputs,
+        value === null ? outputs.map(({ type }) => EMPTY[type]) : [value],
+      ),
   }
 }

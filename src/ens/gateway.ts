@@ -22,15 +22,25 @@ export type EnsGateway = ReturnType<typeof createEnsGateway>
  */
 export function createEnsGateway(parents: ChainsFile['ens'], sign: SignAnswer, now = Date.now) {
   const answered = createAnswerer(sign, now)
-  return async (asked: { sender: string; data: string }, lookups: Readonly<Record<Network, Lookups>>): Promise<Hex> => {
-    if (!SENDER.test(asked.sender)) throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
-    if (!DATA.test(asked.data)) throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
+  return async (
+    asked: { sender: string; data: string },
+    lookups: Readonly<Record<Network, Lookups>>,
+  ): Promise<Hex> => {
+    if (!SENDER.test(asked.sender))
+      throw new EnsRequestError('The sender is not 0x and 40 hex digits.')
+    if (!DATA.test(asked.data))
+      throw new EnsRequestError('The data is not 0x and 4 to 2,000 bytes in hex.')
     const data = asked.data.toLowerCase() as Hex
     const outer = readCall(data)
-    if (outer.name !== 'resolve') throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')
+    if (outer.name !== 'resolve')
+      throw new EnsRequestError('The data is no call of resolve(bytes,bytes).')
     const [dnsName, inner] = outer.args as readonly [Hex, Hex]
     const call = readCall(inner)
     const name = readName(fromHex(dnsName), parents)
-    return answered(data, name.under, call.encode(await recordOf(name, call, lookups[name.network])))
+    return answered(
+      data,
+      name.under,
+      call.encode(await recordOf(name, call, lookups[name.network])),
+    )
   }
 }

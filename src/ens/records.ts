@@ -21,7 +21,11 @@ export interface Lookups {
  * The value of a name's record; null for none. A name that nobody holds and a wallet that is private or unverified have
  * none, and are asked for by the same statements. The node in the call counts for nothing.
  */
-export async function recordOf({ own, text }: EnsName, { name, args }: Call, lookups: Lookups): Promise<string | null> {
+export async function recordOf(
+  { own, text }: EnsName,
+  { name, args }: Call,
+  lookups: Lookups,
+): Promise<string | null> {
   if (own === null) return null
   const [, second] = args
   if (name === 'addr') return addressOf(own, coinOf(second as bigint | undefined), lookups)
@@ -32,7 +36,11 @@ export async function recordOf({ own, text }: EnsName, { name, args }: Call, loo
       : (await lookups.walletOf(own))?.isVerified
   if (!isShown) return null
   const { profileUrl, imageUrl } = lookups.pagesOf(own.cluster)
-  const texts = { avatar: imageUrl, url: profileUrl, description: `${own.cluster}/${own.wallet ?? ''}` }
+  const texts = {
+    avatar: imageUrl,
+    url: profileUrl,
+    description: `${own.cluster}/${own.wallet ?? ''}`,
+  }
   return name === 'name' ? text : (new Map(Object.entries(texts)).get(second as string) ?? null)
 }
 
@@ -46,10 +54,16 @@ function coinOf(asked = ETH): Coin | undefined {
 }
 
 /** Address in the coin’s own bytes of the wallet that a name stands for, in hex (ENSIP-9). */
-async function addressOf(name: FullName, coin: Coin | undefined, lookups: Lookups): Promise<string | null> {
+async function addressOf(
+  name: FullName,
+  coin: Coin | undefined,
+  lookups: Lookups,
+): Promise<string | null> {
   if (!coin) return null
   const { cluster, wallet } = name
-  const hit = await (wallet === null ? lookups.verifiedOf({ cluster, stored: coin.stored }) : lookups.walletOf(name))
+  const hit = await (wallet === null
+    ? lookups.verifiedOf({ cluster, stored: coin.stored })
+    : lookups.walletOf(name))
   if (!hit?.isVerified || !new RegExp(coin.stored).test(hit.address.toString('hex'))) return null
   return toHex(coin.bytes(decodeWallet(hit.address)))
 }

@@ -86,27 +86,34 @@ export class AirdropWatcher {
     const { chain, log } = this.#options
     const { network, community, nextBlock: from } = watched
     const source: RangeSource<ClaimRange> = {
-      ...{ rpc: chain.rpc, width: this.#width },
+      rpc: chain.rpc,
+      width: this.#width,
       read: (call, first, last) => readClaims(call, watched, first, last),
       sizeOf: ({ claims }) => claims.length,
     }
     // of ranges that nodes find too large, the next steps read the others
     const [range] = await inRanges(source, from, Math.min(confirmed, from + this.#width.blocks - 1))
     const { claims, last, parentHash } = range!
-    if (watched.parentHash && toHex(watched.parentHash) !== parentHash) return this.#restart(watched, from)
+    if (watched.parentHash && toHex(watched.parentHash) !== parentHash)
+      return this.#restart(watched, from)
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
     await this.#write((client) => storeClaims(client, watched, claims, stored))
     // unconfirmed claims may have been among them
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0)
-      log.info({ network, chain: chain.label, community, claims: claims.length }, 'claims of an airdrop')
+      log.info(
+        { network, chain: chain.label, community, claims: claims.length },
+        'claims of an airdrop',
+      )
   }
 
   async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
     const { chain, log } = this.#options
     if (!(await isCheckpointReplaced(chain, watched)))
-      throw transient(`block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`)
+      throw transient(
+        `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
+      )
     await this.#write((client) => restartClaims(client, watched))
     const fields = { network: chain.network, chain: chain.label, community: watched.community }
     log.warn(fields, 'confirmed blocks were replaced: the claims of an airdrop are read again')
@@ -115,7 +122,8 @@ export class AirdropWatcher {
   async #followTail(watched: WatchedAirdrop, latest: number): Promise<void> {
     const from = watched.nextBlock
     const { rpc } = this.#options.chain
-    const seen = latest < from ? null : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
+    const seen =
+      latest < from ? null : await rpc.onOneNode((call) => readClaims(call, watched, from, latest))
     const claims = seen?.claims ?? []
     const keys = claims.map(keyOf).join()
     if (this.#tails.get(watched.airdrop) === keys) return

@@ -20,7 +20,9 @@ describe('the usual time between blocks', () => {
 
   it('is moved by neither a stall nor one node with a made-up head', () => {
     expect(clockOf([1, 12], [2, 24], [3, 7_200], [4, 7_212], [5, 7_224]).blockMs).toBe(12_000)
-    expect(clockOf([1, 12], [2, 24], [3, 36], [9_999_999, 37], [4, 48], [5, 60], [6, 72]).blockMs).toBe(12_000)
+    expect(
+      clockOf([1, 12], [2, 24], [3, 36], [9_999_999, 37], [4, 48], [5, 60], [6, 72]).blockMs,
+    ).toBe(12_000)
   })
 
   it('makes the alarm: 20 blocks, at least a minute', () => {

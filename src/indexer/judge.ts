@@ -67,7 +67,11 @@ interface Read {
 /** @param notify notified when payments may have become final */
 export function paymentJudgeWorker(
   ctx: LeaderContext,
-  { ports, notify, pollMs }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
+  {
+    ports,
+    notify,
+    pollMs,
+  }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
 ): Worker {
   const { pool, network, epoch, log, metrics } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
@@ -93,7 +97,10 @@ export function paymentJudgeWorker(
       metrics.paymentsWait.set({ network }, waitingMs / 1_000)
       const isAlarm = waitingMs >= ALARM_AFTER_MS
       if (isAlarm && !isAlarmed)
-        log.error({ network, waiting, waitingMs, reason, ...alarmFields('ClusterdPaymentsWait') }, NO_ANSWER)
+        log.error(
+          { network, waiting, waitingMs, reason, ...alarmFields('ClusterdPaymentsWait') },
+          NO_ANSWER,
+        )
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
     },
   }
@@ -112,7 +119,11 @@ export class PaymentJudge {
   /** The payments that wait because a chain can't be asked: how many, since when (ms) and why the first does. */
   get state() {
     const [first] = [...this.#stuck.values()].sort((a, b) => a.sinceMs - b.sinceMs)
-    return { waiting: this.#stuck.size, sinceMs: first?.sinceMs ?? null, reason: first?.reason ?? null }
+    return {
+      waiting: this.#stuck.size,
+      sinceMs: first?.sinceMs ?? null,
+      reason: first?.reason ?? null,
+    }
   }
 
   /**
@@ -137,7 +148,11 @@ export class PaymentJudge {
     return this.#outcome(payments)
   }
 
-  async #read(payment: OpenPayment, rules: RulesOf, ports: readonly BalancePort[]): Promise<Read | null> {
+  async #read(
+    payment: OpenPayment,
+    rules: RulesOf,
+    ports: readonly BalancePort[],
+  ): Promise<Read | null> {
     const { pool, network } = this.#options
     const requirements = requirementsOf(payment, rules)
     if (!requirements) return { payment, hash: null, isMet: false }
@@ -145,7 +160,9 @@ export class PaymentJudge {
     if (payment.isPayers) return { payment, hash, isMet: false }
     try {
       const wallet = await readRequirementInputs({
-        ...{ wallet: payment.payer, requirements, ports },
+        wallet: payment.payer,
+        requirements,
+        ports,
         verifiedIn: (names) => verifiedInClusters(pool, network, payment.payer, names),
       })
       return { payment, hash, isMet: areRequirementsMet(requirements, wallet) }
@@ -170,7 +187,13 @@ export class PaymentJudge {
     const before = this.#stuck.get(keyOf(id))
     const failures = (before?.failures ?? 0) + 1
     const pauseMs = pauseAfter(failures, PAUSES_MS.payer)
-    this.#stuck.set(keyOf(id), { id, failures, nextMs: nowMs + pauseMs, sinceMs: before?.sinceMs ?? nowMs, reason })
+    this.#stuck.set(keyOf(id), {
+      id,
+      failures,
+      nextMs: nowMs + pauseMs,
+      sinceMs: before?.sinceMs ?? nowMs,
+      reason,
+    })
   }
 
   /** A rewind may have taken waiting payments back. */
@@ -249,7 +272,9 @@ async function enter(
     const entries = still.map((read) => entryOf(read, freed.get(keyOf(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markAppended(client, network, ids)
-    const refused = payments.filter((_, i) => changes.payments[i]!.judgement.outcome !== 'registered')
+    const refused = payments.filter(
+      (_, i) => changes.payments[i]!.judgement.outcome !== 'registered',
+    )
     await queueRefusals(client, network, refused, nowMs())
     if (still.length > 0) await notify(client, network)
     failpoint('judge.before_commit')
@@ -268,7 +293,14 @@ function entryOf({ payment, hash, isMet }: Read, freed: number | undefined): Dec
     txKey: txKey(tx),
     causeMs: payment.paidMs,
     body: encodePayment({
-      ...{ tx, network: label, payer, ...money, recipient, community, name, referral },
+      tx,
+      network: label,
+      payer,
+      ...money,
+      recipient,
+      community,
+      name,
+      referral,
       blockMs: payment.paidMs,
       met: isMet ? hash : null,
       ...(freed !== undefined && { freed }),

@@ -19,13 +19,17 @@ export interface Progress {
 }
 
 /** @param startedMs Unix time of the first block */
-export function measure(done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>, startedMs: number): Progress {
+export function measure(
+  done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>,
+  startedMs: number,
+): Progress {
   const { doneBlocks, totalBlocks, registrations } = done
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1_000)
   return {
     ...done,
     registrationsPerS: Math.round(registrations / seconds),
-    secondsLeft: doneBlocks > 0 ? Math.round(((totalBlocks - doneBlocks) * seconds) / doneBlocks) : null,
+    secondsLeft:
+      doneBlocks > 0 ? Math.round(((totalBlocks - doneBlocks) * seconds) / doneBlocks) : null,
   }
 }
 

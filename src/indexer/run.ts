@@ -40,13 +40,20 @@ export interface IndexRun {
 /**
  * Runs a network's indexers while this process leads it: a worker a chain, so none delays another.
  */
-export function runIndexers(ctx: Context, sources: Sources, at: { leases: pg.Pool; listener: Listener }): IndexRun {
+export function runIndexers(
+  ctx: Context,
+  sources: Sources,
+  at: { leases: pg.Pool; listener: Listener },
+): IndexRun {
   const { network, log, loops, signal } = ctx
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
-  const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(({ chain }) => chain.label)
-  const onError = (err: Error) => log.error({ network, err }, 'indexing stopped; trying to lead again')
+  const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(
+    ({ chain }) => chain.label,
+  )
+  const onError = (err: Error) =>
+    log.error({ network, err }, 'indexing stopped; trying to lead again')
   const lead = { ...at, network, role: 'index', signal, loops, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')
@@ -75,8 +82,13 @@ const WRITE_STATES_EVERY_MS = 2_000
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createNotify()
-  const decisiveOf = (state: ChainState) => [state.isCaughtUp, state.tailBlock !== null, state.halted]
-  const decisive = () => JSON.stringify(states().map((one) => [decisiveOf(one), isHeadStale(one, Date.now())]))
+  const decisiveOf = (state: ChainState) => [
+    state.isCaughtUp,
+    state.tailBlock !== null,
+    state.halted,
+  ]
+  const decisive = () =>
+    JSON.stringify(states().map((one) => [decisiveOf(one), isHeadStale(one, Date.now())]))
   let written = ''
   const worker: Worker = {
     name: 'the writer of states',
@@ -96,14 +108,22 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
   return { worker, onAdvance }
 }
 
-function workersOf(ctx: LeaderContext, sources: Sources, on: Pick<Reporting, 'onStart' | 'onAdvance'>): Worker[] {
+function workersOf(
+  ctx: LeaderContext,
+  sources: Sources,
+  on: Pick<Reporting, 'onStart' | 'onAdvance'>,
+): Worker[] {
   const { chains, solana } = sources
   const notify = createNotify()
   const onAdvance = (isNews: boolean): void => {
     if (isNews) notify.notify()
     on.onAdvance(isNews)
   }
-  const reporting: Reporting = { onStart: on.onStart, onAdvance, onProgress: createProgressLog(ctx.log) }
+  const reporting: Reporting = {
+    onStart: on.onStart,
+    onAdvance,
+    onProgress: createProgressLog(ctx.log),
+  }
   const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))
   return [
     ...chains.map((chain) => chainWorker(ctx, chain, reporting)),
@@ -128,11 +148,16 @@ const FORGET_EVERY_MS = 60 * 60_000
 /**
  * Once an hour forgets what has had its time. @param isSqlServed without it, readers by SQL see nothing
  */
-export function retentionWorker({ pool, network, log }: LeaderContext, isSqlServed?: boolean): Worker {
+export function retentionWorker(
+  { pool, network, log }: LeaderContext,
+  isSqlServed?: boolean,
+): Worker {
   // a clock that is set does not move it
   let doneAt: number | null = null
   return {
-    ...{ name: 'the retention', fields: { network }, pollMs: 60_000 },
+    name: 'the retention',
+    fields: { network },
+    pollMs: 60_000,
     async step(signal, alive) {
       if (doneAt !== null && performance.now() - doneAt < FORGET_EVERY_MS) return 'idle'
       if (!isSqlServed) await hideCopied(pool, network)
@@ -151,12 +176,16 @@ const MOVE_PAUSE_MS = 100
 /** A slice at a time; a process that takes over goes on with the next. */
 function moveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
-    ...{ name: 'the moves of names', fields: { network } },
-    ...{ pollMs: MOVE_PAUSE_MS, idleMs: 1_000, maxBusySteps: 0 },
+    name: 'the moves of names',
+    fields: { network },
+    pollMs: MOVE_PAUSE_MS,
+    idleMs: 1_000,
+    maxBusySteps: 0,
     async step() {
       const moved = await moveSlice({ pool, network, epoch })
       if (moved === null) return 'idle'
-      if (moved.isLast) log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')
+      if (moved.isLast)
+        log.info({ network, clusterId: moved.clusterId }, 'the last names of a cluster have moved')
       return 'progressed'
     },
   }

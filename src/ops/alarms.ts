@@ -23,4 +23,7 @@ export interface Problem {
 }
 
 /** Fields of a log line that leads from a text to its remedy. */
-export const alarmFields = (alarm: AlarmName) => ({ alarm, see: `docs/run/alarms.md#${alarm.toLowerCase()}` })
+export const alarmFields = (alarm: AlarmName) => ({
+  alarm,
+  see: `docs/run/alarms.md#${alarm.toLowerCase()}`,
+})

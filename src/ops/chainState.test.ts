@@ -5,11 +5,24 @@ import { behindMs, type ChainState, chainProblem, isHeadStale } from './chainSta
 const NOW_MS = 10 * FINALITY_ALARM_MS
 const BLOCK_MS = 12_000
 const caughtUp: ChainState = {
-  ...{ network: 'mainnet', label: '1', chain: 1, latest: 100, confirmed: 98, nextBlock: 99, tailBlock: 100 },
-  ...{ headMs: NOW_MS, confirmedMs: NOW_MS, blockMs: BLOCK_MS, isCaughtUp: true, trust: 'proved', halted: null },
-  ...{ lastStepMs: NOW_MS, lastError: null },
+  network: 'mainnet',
+  label: '1',
+  chain: 1,
+  latest: 100,
+  confirmed: 98,
+  nextBlock: 99,
+  tailBlock: 100,
+  headMs: NOW_MS,
+  confirmedMs: NOW_MS,
+  blockMs: BLOCK_MS,
+  isCaughtUp: true,
+  trust: 'proved',
+  halted: null,
+  lastStepMs: NOW_MS,
+  lastError: null,
 }
-const problemOf = (state: Partial<ChainState>) => chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null
+const problemOf = (state: Partial<ChainState>) =>
+  chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null
 
 describe('a chain', () => {
   it.each([
@@ -47,7 +60,9 @@ describe('a chain', () => {
 
   it('is behind by its head’s age and by the blocks that are still to be read', () => {
     expect(behindMs(caughtUp, NOW_MS)).toBe(0)
-    expect(behindMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(5_000 + 5 * BLOCK_MS)
+    expect(behindMs({ ...caughtUp, tailBlock: 95, headMs: NOW_MS - 5_000 }, NOW_MS)).toBe(
+      5_000 + 5 * BLOCK_MS,
+    )
     expect(behindMs({ ...caughtUp, tailBlock: null, nextBlock: 91 }, NOW_MS)).toBe(10 * BLOCK_MS)
     expect(behindMs({ ...caughtUp, headMs: null }, NOW_MS)).toBeNull()
   })

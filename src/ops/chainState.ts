@@ -77,13 +77,22 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
     return is('ClusterdChainFailing', `has not answered yet${why}`)
   }
   if (isHeadStale(state, nowMs))
-    return is('ClusterdHeadStandsStill', `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`)
+    return is(
+      'ClusterdHeadStandsStill',
+      `its head stands still: ${seconds(headAgeMs(state, nowMs))} s old`,
+    )
   if (state.latest < state.nextBlock - 1)
     return is('ClusterdChainBehind', `its head is block ${state.latest}, below what was confirmed`)
   if (!state.isCaughtUp)
-    return is('ClusterdChainBehind', `catching up, at block ${state.nextBlock} of ${state.confirmed}`)
+    return is(
+      'ClusterdChainBehind',
+      `catching up, at block ${state.nextBlock} of ${state.confirmed}`,
+    )
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
-    return is('ClusterdLoopHangs', `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`)
+    return is(
+      'ClusterdLoopHangs',
+      `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`,
+    )
   if (state.lastError) return is('ClusterdChainFailing', state.lastError)
   const lag = state.latest - state.tailBlock
   if (lag > LAG_BLOCKS) return is('ClusterdChainBehind', `${lag} blocks behind its head`)

@@ -12,7 +12,9 @@ describe('loops', () => {
     judge.turned()
     expect(stuck()).toEqual([])
     nowMs = 101
-    expect(stuck()).toMatchObject([{ name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 101 }])
+    expect(stuck()).toMatchObject([
+      { name: 'the indexer', network: 'mainnet', chain: '1', ageMs: 101 },
+    ])
     indexer.turned()
     expect(stuck()).toEqual([])
     nowMs = 1_000
@@ -25,7 +27,9 @@ describe('loops', () => {
     const loop = loops.start({ name: 'the indexer' })
     loop.failed(new Error('one'))
     loop.failed(new Error('two'))
-    expect(loops.states()).toEqual([{ name: 'the indexer', ageMs: 0, failures: 2, lastError: 'two' }])
+    expect(loops.states()).toEqual([
+      { name: 'the indexer', ageMs: 0, failures: 2, lastError: 'two' },
+    ])
     loop.succeeded()
     expect(loops.states()).toMatchObject([{ failures: 0, lastError: null }])
   })

@@ -29,8 +29,17 @@ export class Loops {
   }
 
   start({ name, network, chain }: LoopName) {
-    const where = { ...(network !== undefined && { network }), ...(chain !== undefined && { chain }) }
-    const loop = { name, ...where, turnedMs: this.#nowMs(), failures: 0, lastError: null as string | null }
+    const where = {
+      ...(network !== undefined && { network }),
+      ...(chain !== undefined && { chain }),
+    }
+    const loop = {
+      name,
+      ...where,
+      turnedMs: this.#nowMs(),
+      failures: 0,
+      lastError: null as string | null,
+    }
     this.#running.add(loop)
     const turned = (failures: number, lastError: string | null): void => {
       Object.assign(loop, { turnedMs: this.#nowMs(), failures, lastError })

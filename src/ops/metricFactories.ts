@@ -1,7 +1,10 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** Numbers that a gauge shows, by their labels; null: none. */
-export type Samples<Label extends string> = readonly (readonly [Record<Label, string>, number | null])[]
+export type Samples<Label extends string> = readonly (readonly [
+  Record<Label, string>,
+  number | null,
+])[]
 
 export function metricFactories(registry: Registry) {
   const registers = [registry]

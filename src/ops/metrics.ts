@@ -14,42 +14,67 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS })
   const { counter, gauge } = metricFactories(registry)
-  const ofChain = (name: string, help: string, read: (state: ChainState, nowMs: number) => number | null) =>
+  const ofChain = (
+    name: string,
+    help: string,
+    read: (state: ChainState, nowMs: number) => number | null,
+  ) =>
     gauge(name, help, ['network', 'chain'], () =>
-      states().map((state) => [{ network: state.network, chain: state.label }, read(state, Date.now())]),
+      states().map((state) => [
+        { network: state.network, chain: state.label },
+        read(state, Date.now()),
+      ]),
     )
   ofChain('clusterd_chain_head_block', 'Newest block of the chain', ({ latest }) => latest)
   ofChain('clusterd_chain_confirmed_block', 'Newest confirmed block', ({ confirmed }) => confirmed)
-  ofChain('clusterd_chain_next_block', 'First block that is not yet in the journal', ({ nextBlock }) => nextBlock)
-  ofChain('clusterd_chain_head_age_seconds', 'Time since the newest block, by its header', (state, nowMs) =>
-    secondsOf(headAgeMs(state, nowMs)),
+  ofChain(
+    'clusterd_chain_next_block',
+    'First block that is not yet in the journal',
+    ({ nextBlock }) => nextBlock,
+  )
+  ofChain(
+    'clusterd_chain_head_age_seconds',
+    'Time since the newest block, by its header',
+    (state, nowMs) => secondsOf(headAgeMs(state, nowMs)),
   )
   ofChain(
     'clusterd_chain_head_alarm_seconds',
     'Age from which the head counts as standing still: 20 times the usual time between blocks, at least 60 s',
     ({ blockMs }) => secondsOf(headAlarmMs(blockMs)),
   )
-  ofChain('clusterd_chain_finality_age_seconds', 'Time since the newest finalized block', ({ confirmedMs }, nowMs) =>
-    secondsOf(confirmedMs && nowMs - confirmedMs),
+  ofChain(
+    'clusterd_chain_finality_age_seconds',
+    'Time since the newest finalized block',
+    ({ confirmedMs }, nowMs) => secondsOf(confirmedMs && nowMs - confirmedMs),
   )
   ofChain(
     'clusterd_chain_halted',
     '1 while indexing of the chain is stopped, because a confirmed block was replaced',
     ({ halted }) => Number(halted !== null),
   )
-  ofChain('clusterd_chain_caught_up', '0 during the first catch-up', ({ isCaughtUp }) => Number(isCaughtUp))
-  ofChain('clusterd_chain_failing', '1 while the newest step failed; `/status` says why', ({ lastError }) =>
-    Number(lastError !== null),
+  ofChain('clusterd_chain_caught_up', '0 during the first catch-up', ({ isCaughtUp }) =>
+    Number(isCaughtUp),
   )
-  ofChain('clusterd_chain_problem', '1 while anything is wrong with the chain; `/status` says what', (state, nowMs) =>
-    Number(chainProblem(state, nowMs) !== null),
+  ofChain(
+    'clusterd_chain_failing',
+    '1 while the newest step failed; `/status` says why',
+    ({ lastError }) => Number(lastError !== null),
+  )
+  ofChain(
+    'clusterd_chain_problem',
+    '1 while anything is wrong with the chain; `/status` says what',
+    (state, nowMs) => Number(chainProblem(state, nowMs) !== null),
   )
   return {
     registry,
-    entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', ['network']),
-    wentBack: counter('clusterd_database_went_back_total', 'Times that entries were gone that had been there', [
+    entries: counter('clusterd_journal_entries_total', 'Chain entries appended to the journal', [
       'network',
     ]),
+    wentBack: counter(
+      'clusterd_database_went_back_total',
+      'Times that entries were gone that had been there',
+      ['network'],
+    ),
     paymentsWait: gauge(
       'clusterd_payments_wait_seconds',
       'Longest wait of a payment for a community name for a chain that has to be asked about its payer',
@@ -63,10 +88,11 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15],
       registers: [registry],
     }),
-    limited: counter('clusterd_http_limited_total', 'API requests refused by a limit, by route and limit', [
-      'route',
-      'limit',
-    ]),
+    limited: counter(
+      'clusterd_http_limited_total',
+      'API requests refused by a limit, by route and limit',
+      ['route', 'limit'],
+    ),
   }
 }
 

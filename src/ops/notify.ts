@@ -61,7 +61,11 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** At most this long; `otherwise` after that. @throws as the answer does in time */
-export async function inTime<T, Late>(ms: number, answer: Promise<T>, otherwise: Late): Promise<T | Late> {
+export async function inTime<T, Late>(
+  ms: number,
+  answer: Promise<T>,
+  otherwise: Late,
+): Promise<T | Late> {
   const ended = new AbortController()
   const late = pause(ms, ended.signal).then(() => otherwise)
   return Promise.race([answer, late]).finally(() => ended.abort())

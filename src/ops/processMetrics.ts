@@ -23,10 +23,14 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     'clusterd_leader',
     '1 in the process that leads a network in a role, 0 where it stands by',
     ['network', 'role'],
-    () => state().leads.map(({ network, role, isLeading }) => [{ network, role }, Number(isLeading)]),
+    () =>
+      state().leads.map(({ network, role, isLeading }) => [{ network, role }, Number(isLeading)]),
   )
-  gauge('clusterd_relay_wanted', '1 where a network has messages or payments to carry', ['network'], () =>
-    state().relays.map(({ network }) => [{ network }, 1]),
+  gauge(
+    'clusterd_relay_wanted',
+    '1 where a network has messages or payments to carry',
+    ['network'],
+    () => state().relays.map(({ network }) => [{ network }, 1]),
   )
   gauge(
     'clusterd_relay_missing_keys',
@@ -41,20 +45,30 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
         return [{ loop: name, network, chain }, read(loop)]
       }),
     )
-  ofLoop('clusterd_step_age_seconds', 'Time since the last turn of a loop', ({ ageMs }) => ageMs / 1_000)
+  ofLoop(
+    'clusterd_step_age_seconds',
+    'Time since the last turn of a loop',
+    ({ ageMs }) => ageMs / 1_000,
+  )
   ofLoop(
     'clusterd_step_failures',
     'Failed turns of a loop in a row; `/status` has the last error',
     ({ failures }) => failures,
   )
-  gauge('clusterd_database_connections', 'Connections of a pool: total, idle, or waited for', ['pool', 'state'], () =>
-    Object.entries(state().pools).flatMap(([pool, { totalCount, idleCount, waitingCount }]) => [
-      [{ pool, state: 'total' }, totalCount],
-      [{ pool, state: 'idle' }, idleCount],
-      [{ pool, state: 'waiting' }, waitingCount],
-    ]),
+  gauge(
+    'clusterd_database_connections',
+    'Connections of a pool: total, idle, or waited for',
+    ['pool', 'state'],
+    () =>
+      Object.entries(state().pools).flatMap(([pool, { totalCount, idleCount, waitingCount }]) => [
+        [{ pool, state: 'total' }, totalCount],
+        [{ pool, state: 'idle' }, idleCount],
+        [{ pool, state: 'waiting' }, waitingCount],
+      ]),
   )
-  gauge('clusterd_changes_waiting', 'Signed changes that wait for their turn', [], () => [[{}, state().changesWaiting]])
+  gauge('clusterd_changes_waiting', 'Signed changes that wait for their turn', [], () => [
+    [{}, state().changesWaiting],
+  ])
   gauge(
     'clusterd_http_staying',
     'Requests that wait for a status (waits), and open streams of the feed',

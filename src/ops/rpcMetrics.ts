@@ -17,7 +17,8 @@ type ReadNumbers = () => readonly { use: string; nodes: readonly NodeNumbers[] }
 export function createRpcMetrics(registry: Registry) {
   const chains = new Map<string, ReadNumbers>()
   /** The nodes of every chain, by who asks them. */
-  const nodes = () => [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked })))
+  const nodes = () =>
+    [...chains].flatMap(([chain, read]) => read().map((asked) => ({ chain, ...asked })))
   const { gauge } = metricFactories(registry)
   const ofNode = (name: string, help: string, read: (node: NodeNumbers) => number | null) =>
     gauge(name, help, ['chain', 'use', 'host'], () =>
@@ -25,11 +26,25 @@ export function createRpcMetrics(registry: Registry) {
         nodes.map((node) => [{ chain, use, host: node.host }, read(node)] as const),
       ),
     )
-  ofNode('clusterd_rpc_errors', 'Requests that failed by a fault of the node', ({ errors }) => errors)
-  ofNode('clusterd_rpc_latency_seconds', 'Time of recent answers', ({ latencyMs }) => latencyMs && latencyMs / 1_000)
-  ofNode('clusterd_rpc_rest_seconds', 'Time for which a node is passed over', ({ restMs }) => restMs / 1_000)
-  ofNode('clusterd_rpc_wrong_chain', '1 while a node serves another chain, or its logs were refuted', ({ isWrong }) =>
-    Number(isWrong),
+  ofNode(
+    'clusterd_rpc_errors',
+    'Requests that failed by a fault of the node',
+    ({ errors }) => errors,
+  )
+  ofNode(
+    'clusterd_rpc_latency_seconds',
+    'Time of recent answers',
+    ({ latencyMs }) => latencyMs && latencyMs / 1_000,
+  )
+  ofNode(
+    'clusterd_rpc_rest_seconds',
+    'Time for which a node is passed over',
+    ({ restMs }) => restMs / 1_000,
+  )
+  ofNode(
+    'clusterd_rpc_wrong_chain',
+    '1 while a node serves another chain, or its logs were refuted',
+    ({ isWrong }) => Number(isWrong),
   )
   return { watch: (chain: string, read: ReadNumbers): void => void chains.set(chain, read), nodes }
 }

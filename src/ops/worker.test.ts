@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { createNotify, pause } from './notify.js'
-import { FatalError, LeadLostError, runWorkers, type StepResult, StepTimeoutError, type Worker } from './worker.js'
+import {
+  FatalError,
+  LeadLostError,
+  runWorkers,
+  type StepResult,
+  StepTimeoutError,
+  type Worker,
+} from './worker.js'
 
 /** Time in which a frozen leader loses the lead: by then the others stand by. */
 const FROZEN_MS = 4_000
@@ -16,7 +23,10 @@ interface Line {
 function setup() {
   const lines: Line[] = []
   const stop = new AbortController()
-  const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const log = pino(
+    { level: 'debug' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  )
   return { lines, stop, context: { log, signal: stop.signal, errorPausesMs: [0] } }
 }
 
@@ -24,7 +34,9 @@ function setup() {
 function worker(step: (count: number) => StepResult, more: Partial<Worker> = {}): Worker {
   let count = 0
   return {
-    ...{ name: 'the test', fields: { chain: '1' }, pollMs: 2 ** 30 },
+    name: 'the test',
+    fields: { chain: '1' },
+    pollMs: 2 ** 30,
     step: async () => {
       count += 1
       return step(count)
@@ -119,11 +131,25 @@ describe('workers', () => {
       if (count === 6) stop.abort()
       return count === 3 || count === 6 ? 'progressed' : fail(`step ${count}`)
     }
-    await runWorkers([worker(step, { onFailure: () => (failures += 1), check: () => (checks += 1) })], context)
+    await runWorkers(
+      [worker(step, { onFailure: () => (failures += 1), check: () => (checks += 1) })],
+      context,
+    )
     expect([failures, checks]).toEqual([4, 2])
     expect(lines).toMatchObject([
-      { level: 40, chain: '1', err: { message: 'step 1' }, msg: 'a step of the test failed; it will be tried again' },
-      { level: 20, chain: '1', err: { message: 'step 2' }, failures: 1, msg: 'a step of the test failed again' },
+      {
+        level: 40,
+        chain: '1',
+        err: { message: 'step 1' },
+        msg: 'a step of the test failed; it will be tried again',
+      },
+      {
+        level: 20,
+        chain: '1',
+        err: { message: 'step 2' },
+        failures: 1,
+        msg: 'a step of the test failed again',
+      },
       { level: 40, err: { message: 'step 4' } },
       { level: 20, err: { message: 'step 5' } },
     ])
@@ -157,9 +183,9 @@ describe('workers', () => {
     const fatal = worker(() => {
       throw new FatalError('another leads')
     })
-    await expect(runWorkers([worker(() => 'idle', slow), worker(() => 'idle'), fatal], context)).rejects.toThrow(
-      'another leads',
-    )
+    await expect(
+      runWorkers([worker(() => 'idle', slow), worker(() => 'idle'), fatal], context),
+    ).rejects.toThrow('another leads')
     expect(wasStopped).toBe(true)
     expect(lines).toEqual([])
   })
@@ -179,7 +205,9 @@ describe('workers', () => {
     }
     const other = worker(() => 'idle', { step: () => new Promise(() => {}) })
     const startedMs = performance.now()
-    await expect(runWorkers([worker(() => 'idle', hangs)], { ...context, limits })).rejects.toThrow(StepTimeoutError)
+    await expect(runWorkers([worker(() => 'idle', hangs)], { ...context, limits })).rejects.toThrow(
+      StepTimeoutError,
+    )
     expect(signs).toBe(4)
     expect(performance.now() - startedMs).toBeGreaterThan(2 * limits.stepMs)
     // what hangs does not keep a worker that is ended otherwise
@@ -187,7 +215,9 @@ describe('workers', () => {
       throw new FatalError('another leads')
     })
     const waiting = { ...limits, stepMs: 2 ** 30 }
-    await expect(runWorkers([other, fatal], { ...context, limits: waiting })).rejects.toThrow('another leads')
+    await expect(runWorkers([other, fatal], { ...context, limits: waiting })).rejects.toThrow(
+      'another leads',
+    )
   })
 
   it('end soon after a lost lead, whatever a step waits for: another may need this process', async () => {

@@ -79,7 +79,10 @@ const STEP_LIMITS: Limits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
  * Runs workers side by side until the signal or the first fatal error, which ends the others too.
  * @throws the first fatal error, or the error of a step that the signal cut short, once all workers have ended
  */
-export async function runWorkers(workers: readonly Worker[], { signal, ...context }: WorkerContext): Promise<void> {
+export async function runWorkers(
+  workers: readonly Worker[],
+  { signal, ...context }: WorkerContext,
+): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
   // each of them listens while it waits: many chains are no leak
@@ -127,7 +130,8 @@ async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promi
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      if (failures === 0) log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
+      if (failures === 0)
+        log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       loop.failed(error as Error)
       worker.onFailure?.(error as Error)
@@ -151,7 +155,8 @@ function stepInTime(
     let isOver = false
     const allow = (ms: number) => {
       clearTimeout(late)
-      const timeout = () => reject(new StepTimeoutError(`a step of ${worker.name} has not ended for ${ms / 1_000} s`))
+      const timeout = () =>
+        reject(new StepTimeoutError(`a step of ${worker.name} has not ended for ${ms / 1_000} s`))
       if (!isOver) late = setTimeout(timeout, ms)
     }
     const end = () => allow(signal.reason instanceof FatalError ? lostMs : endMs)

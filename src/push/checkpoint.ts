@@ -32,12 +32,18 @@ function followWorker<T extends FollowedFeed & { isShown?: boolean }>(
   write: (last: T, found: Events) => Promise<void>,
 ): Worker {
   return {
-    ...{ name, fields: { network } },
-    ...{ pollMs: PAUSE_MS, idleMs: IDLE_MS, maxBusySteps: 1 },
+    name,
+    fields: { network },
+    pollMs: PAUSE_MS,
+    idleMs: IDLE_MS,
+    maxBusySteps: 1,
     async step() {
       const last = await read(pool, network)
       if (!last.isCaughtUp || (last.count >= last.newest && last.isShown !== false)) return 'idle'
-      const found = await readEvents(pool, network, { first: last.count + 1, limit: ENTRIES_AT_ONCE })
+      const found = await readEvents(pool, network, {
+        first: last.count + 1,
+        limit: ENTRIES_AT_ONCE,
+      })
       // a rewind came between: the next step finds its generation
       if (found?.generation === last.generation) await write(last, found)
       return 'progressed'
@@ -53,7 +59,9 @@ export const checkpointWorker = (ctx: Ctx): Worker =>
 
 /** A feed that begins anew is copied anew, beside the copy that readers see. */
 export const sqlWorker = (ctx: Ctx): Worker =>
-  followWorker(ctx, 'the events of SQL', readCopied, (last, { events }) => copyEvents(ctx, last, events))
+  followWorker(ctx, 'the events of SQL', readCopied, (last, { events }) =>
+    copyEvents(ctx, last, events),
+  )
 
 /** The checkpoints that stay for ever among those of some events, and that of the last of them. */
 function checkpointsOf({ hash, generation }: FeedCheckpoint, { events }: Events): FeedCheckpoint[] {
@@ -61,7 +69,8 @@ function checkpointsOf({ hash, generation }: FeedCheckpoint, { events }: Events)
   let at = hash
   for (const [i, { number, json }] of events.entries()) {
     at = feedHash(at, json)
-    if (number % CHECKPOINT_EVERY === 0 || i === events.length - 1) kept.push({ generation, count: number, hash: at })
+    if (number % CHECKPOINT_EVERY === 0 || i === events.length - 1)
+      kept.push({ generation, count: number, hash: at })
   }
   return kept
 }

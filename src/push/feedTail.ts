@@ -83,7 +83,8 @@ export class FeedTail {
     const { pool, network } = this.#options
     const found = await readEvents(pool, network, { first: place.next, limit: ENTRIES_AT_ONCE })
     if (this.#place !== place) return
-    if (!found || found.generation !== place.generation || found.newest < place.next - 1) return this.#restart()
+    if (!found || found.generation !== place.generation || found.newest < place.next - 1)
+      return this.#restart()
     const { events } = found
     const last = events.at(-1)
     if (!last) return

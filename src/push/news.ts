@@ -7,7 +7,8 @@ export class News {
 
   /** Takes the payload of a notification. */
   readonly onNotify = (payload: string): void => {
-    for (const network of NETWORKS) if (eventFor(network, payload)) for (const tell of this.#told[network]) tell()
+    for (const network of NETWORKS)
+      if (eventFor(network, payload)) for (const tell of this.#told[network]) tell()
   }
 
   /** Calls the function at each change of a network. @returns function that ends it */

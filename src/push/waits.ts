@@ -20,7 +20,12 @@ export class Waits {
   #hasEnded = false
 
   /** @param isLimited whether one address may have so many only */
-  constructor(network: Network, news: News, progressOf: (tx: Buffer) => Promise<TxProgress>, isLimited: boolean) {
+  constructor(
+    network: Network,
+    news: News,
+    progressOf: (tx: Buffer) => Promise<TxProgress>,
+    isLimited: boolean,
+  ) {
     this.places = new Slots({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())

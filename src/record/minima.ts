@@ -9,7 +9,11 @@ export type ConfiguredMinima = ReadonlyMap<number, bigint>
 export const CONFIGURED_LOG_INDEX = -1
 
 /** The configured minima in the order of their blocks; what begins before the chain's first block begins with it. */
-export function configuredMinima({ role, watchOnly, startBlock }: EvmChain['config']): ConfiguredMinima {
+export function configuredMinima({
+  role,
+  watchOnly,
+  startBlock,
+}: EvmChain['config']): ConfiguredMinima {
   const minima = role === 'hub' ? (watchOnly?.minimum ?? []) : []
   return new Map(
     minima
@@ -26,5 +30,13 @@ export function minimumEntries(
   const wei = configuredMinima(config).get(block)
   if (wei === undefined) return []
   const position = { chain, block, logIndex: CONFIGURED_LOG_INDEX }
-  return [decodeEntry({ kind: 'minimum', position, txKey: null, causeMs: timestampMs, body: bigIntToWord(wei) })]
+  return [
+    decodeEntry({
+      kind: 'minimum',
+      position,
+      txKey: null,
+      causeMs: timestampMs,
+      body: bigIntToWord(wei),
+    }),
+  ]
 }

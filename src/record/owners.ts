@@ -17,16 +17,29 @@ const NOBODYS = Buffer.alloc(32)
  * @param bodies of the bids that won the names, at most `OWNERS_AT_ONCE`
  * @throws Error that names the first that the hub gave to somebody else, or to nobody; ChainUnavailableError
  */
-export async function assertOwners(hub: EvmChain, { hash, number }: Header, bodies: readonly Buffer[]): Promise<void> {
+export async function assertOwners(
+  hub: EvmChain,
+  { hash, number }: Header,
+  bodies: readonly Buffer[],
+): Promise<void> {
   const names = bodies.map((body) => toHex(bidNameWord(body)))
-  const question = { abi: ownersProbeAbi, bytecode: ownersProbeBytecode, args: [hub.config.contract, names] as const }
+  const question = {
+    abi: ownersProbeAbi,
+    bytecode: ownersProbeBytecode,
+    args: [hub.config.contract, names] as const,
+  }
   const data = encodeDeployData(question)
-  const answer = await hub.rpc.quorum((call) => call<Hex>('eth_call', [{ data }, { blockHash: hash }]))
+  const answer = await hub.rpc.quorum((call) =>
+    call<Hex>('eth_call', [{ data }, { blockHash: hash }]),
+  )
   const owners = fromHex(answer).subarray(1)
   for (const [i, body] of bodies.entries()) {
     const owner = owners.subarray(32 * i, 32 * i + 32)
-    if (owner.equals(body.subarray(BID_WORDS.from, BID_WORDS.amount)) && !owner.equals(NOBODYS)) continue
+    if (owner.equals(body.subarray(BID_WORDS.from, BID_WORDS.amount)) && !owner.equals(NOBODYS))
+      continue
     const { wallet, name } = decodeBid(body)
-    throw new Error(`the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${number}`)
+    throw new Error(
+      `the hub did not give "${name}" to ${actorText(wallet)}, as of its block ${number}`,
+    )
   }
 }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
-import { type ChainRecord, emptyRecord, foldRecord, readRecord, storedRecord } from '../chains/evm/record.js'
+import {
+  type ChainRecord,
+  emptyRecord,
+  foldRecord,
+  readRecord,
+  storedRecord,
+} from '../chains/evm/record.js'
 import { LackingError, RefutedError, transient } from '../chains/rpc/errors.js'
 import { DisagreementError, orIfDisputed } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
@@ -37,7 +43,10 @@ export const unrecorded = ({ config }: EvmChain, block: number): string =>
  * state, nodes contradict each other, or a contract keeps none.
  * @throws ChainUnavailableError
  */
-export const recordAt = ({ rpc, config }: EvmChain, blockHash: Buffer): Promise<ChainRecord | null> =>
+export const recordAt = (
+  { rpc, config }: EvmChain,
+  blockHash: Buffer,
+): Promise<ChainRecord | null> =>
   orIfDisputed(
     rpc.quorum((call) => readRecord(call, config, blockHash)),
     null,
@@ -48,14 +57,23 @@ export const recordAt = ({ rpc, config }: EvmChain, blockHash: Buffer): Promise<
  * there, but a hub's is zero before its first block, so logs before `startBlock` show.
  * @throws Error where the contracts contradict what is stored; ChainUnavailableError
  */
-export async function placeOf(chain: EvmChain, { parentHash, nextBlock, record }: ChainRow): Promise<Place> {
+export async function placeOf(
+  chain: EvmChain,
+  { parentHash, nextBlock, record }: ChainRow,
+): Promise<Place> {
   const { config, rpc } = chain
-  const header = parentHash || nextBlock === 0 ? null : await rpc.onOneNode((call) => getHeader(call, nextBlock - 1))
+  const header =
+    parentHash || nextBlock === 0
+      ? null
+      : await rpc.onOneNode((call) => getHeader(call, nextBlock - 1))
   const at = parentHash ?? (header && fromHex(header.hash))
   const own = at && (await recordAt(chain, at))
-  const first = emptyRecord(config).map((zero, i) => (i === 0 && config.role === 'hub' ? zero : (own?.[i] ?? zero)))
+  const first = emptyRecord(config).map((zero, i) =>
+    i === 0 && config.role === 'hub' ? zero : (own?.[i] ?? zero),
+  )
   const stored = parentHash ? record && storedRecord(config, parentHash, record) : first
-  if (own && stored && !isDeepStrictEqual(own, stored)) throw new Error(unrecorded(chain, nextBlock - 1))
+  if (own && stored && !isDeepStrictEqual(own, stored))
+    throw new Error(unrecorded(chain, nextBlock - 1))
   return { lastHash: parentHash, record: stored ?? own, trust: trustIn(chain, own) }
 }
 
@@ -68,9 +86,11 @@ interface Disputed {
 
 /** Reads ranges for `prove`. */
 export const toldRanges = (ranges: RangeSource<ConfirmedRange>, from: number, to: number) =>
-  orIf(inRanges(ranges, from, to), (error) => error instanceof Error && error.cause instanceof DisagreementError, [
-    { from, to } as Disputed,
-  ])
+  orIf(
+    inRanges(ranges, from, to),
+    (error) => error instanceof Error && error.cause instanceof DisagreementError,
+    [{ from, to } as Disputed],
+  )
 
 export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>
   own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
@@ -80,8 +100,16 @@ export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange)
  * contradict each other, each is asked by itself: who refutes itself has no say, all others have to agree.
  * @throws DisagreementError where they don't; ChainUnavailableError where no node's logs make the record
  */
-export async function prove(chain: EvmChain, before: Place, told: ConfirmedRange | Disputed): Promise<ProvedRange> {
-  const provedBy = (range: ConfirmedRange) => ({ ...range, record: range.own, trust: trustIn(chain, range.own) })
+export async function prove(
+  chain: EvmChain,
+  before: Place,
+  told: ConfirmedRange | Disputed,
+): Promise<ProvedRange> {
+  const provedBy = (range: ConfirmedRange) => ({
+    ...range,
+    record: range.own,
+    trust: trustIn(chain, range.own),
+  })
   if (told.decoded && (!told.own || !before.record))
     return {
       ...told,
@@ -100,7 +128,9 @@ export async function prove(chain: EvmChain, before: Place, told: ConfirmedRange
     throw before.trust === 'proved' ? new RefutedError(text) : transient(text)
   })
   const range = { ...ranges[0]!, own: words[0] ?? null }
-  const isAgreed = ranges.every((one) => isSame(one, range)) && words.every((one) => isDeepStrictEqual(one, range.own))
+  const isAgreed =
+    ranges.every((one) => isSame(one, range)) &&
+    words.every((one) => isDeepStrictEqual(one, range.own))
   if (isAgreed && makesRecord(before, range)) return provedBy(range)
   throw new DisagreementError(`chain "${chain.config.label}": its nodes contradict each other`)
 }

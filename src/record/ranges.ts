@@ -46,10 +46,18 @@ const LEAST_SHARED_BLOCKS = 500
  * @returns consecutive ranges
  * @throws ChainUnavailableError
  */
-export async function inRanges<Range>(source: RangeSource<Range>, from: number, to: number): Promise<Range[]> {
+export async function inRanges<Range>(
+  source: RangeSource<Range>,
+  from: number,
+  to: number,
+): Promise<Range[]> {
   const { rpc, width, read, isSame, sizeOf } = source
   try {
-    const range = await rpc.quorum((call) => read(call, from, to), isSame, to - from >= LEAST_SHARED_BLOCKS)
+    const range = await rpc.quorum(
+      (call) => read(call, from, to),
+      isSame,
+      to - from >= LEAST_SHARED_BLOCKS,
+    )
     const logs = sizeOf(range)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
@@ -57,7 +65,9 @@ export async function inRanges<Range>(source: RangeSource<Range>, from: number, 
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'too_much' || from === to) {
       width.failed(to - from + 1)
-      throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, { cause: error })
+      throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, {
+        cause: error,
+      })
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
@@ -67,21 +77,35 @@ export async function inRanges<Range>(source: RangeSource<Range>, from: number, 
 
 /** Source of a chain's confirmed logs. */
 export const rangesOf = (chain: EvmChain, width: RangeWidth): RangeSource<ConfirmedRange> => ({
-  ...{ rpc: chain.rpc, width, isSame },
+  rpc: chain.rpc,
+  width,
+  isSame,
   read: (call, from, to) => readRange(call, chain, from, to),
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
 /** A node without the block's state tells no record. */
-export const isSame = ({ own, ...one }: ConfirmedRange, { own: others, ...other }: ConfirmedRange): boolean =>
-  isDeepStrictEqual(one, other) && (own === null || others === null || isDeepStrictEqual(own, others))
+export const isSame = (
+  { own, ...one }: ConfirmedRange,
+  { own: others, ...other }: ConfirmedRange,
+): boolean =>
+  isDeepStrictEqual(one, other) &&
+  (own === null || others === null || isDeepStrictEqual(own, others))
 
 /** @throws RpcError */
-export async function readRange(call: Call, chain: EvmChain, from: number, to: number): Promise<ConfirmedRange> {
+export async function readRange(
+  call: Call,
+  chain: EvmChain,
+  from: number,
+  to: number,
+): Promise<ConfirmedRange> {
   const { config } = chain
   const range = await readLogs(call, filterOf(config), from, to)
   const lastHash = fromHex(range.last.hash)
-  const [timeOf, own] = await Promise.all([timesOf(call, range), readRecord(call, config, lastHash)])
+  const [timeOf, own] = await Promise.all([
+    timesOf(call, range),
+    readRecord(call, config, lastHash),
+  ])
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, range.logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
@@ -90,10 +114,18 @@ export async function readRange(call: Call, chain: EvmChain, from: number, to: n
 }
 
 /** Headers of a range's blocks with which a configured minimum begins. */
-async function minimumHeaders(call: Call, config: EvmChain['config'], from: number, to: number): Promise<Header[]> {
-  const blocks = [...configuredMinima(config).keys()].filter((block) => block >= from && block <= to)
+async function minimumHeaders(
+  call: Call,
+  config: EvmChain['config'],
+  from: number,
+  to: number,
+): Promise<Header[]> {
+  const blocks = [...configuredMinima(config).keys()].filter(
+    (block) => block >= from && block <= to,
+  )
   const headers = await Promise.all(blocks.map((block) => getHeader(call, block)))
-  if (headers.includes(null)) throw transient(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
+  if (headers.includes(null))
+    throw transient(`eth_getBlockByNumber: a block of ${from}-${to} is missing`)
   return headers.filter((header) => header !== null)
 }
 
@@ -108,7 +140,8 @@ const CHUNK_BLOCKS = 32
  * log's time leave the field out, others put null there.
  */
 async function timesOf(call: Call, { logs, last }: LogRange): Promise<(log: RawLog) => number> {
-  if (logs.every(({ blockTimestamp }) => blockTimestamp)) return (log) => numberOf(log.blockTimestamp) * 1_000
+  if (logs.every(({ blockTimestamp }) => blockTimestamp))
+    return (log) => numberOf(log.blockTimestamp) * 1_000
   const blocks = [...new Set(logs.map((log) => Number(log.blockNumber)))]
   const times = new Map<number, number>([[last.number, last.timestampMs]])
   for (const header of await inBatches(blocks, CHUNK_BLOCKS, (block) => getHeader(call, block))) {

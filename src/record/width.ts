@@ -36,7 +36,10 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
       // a range cut short by the end of the chain says nothing about the width
       if (asked < blocks) return
       if (asked >= ceiling) held += 1
-      if (held >= HELD_ANSWERS) [ceiling, held] = [Math.min(MAX_BLOCKS, 2 * ceiling), 0]
+      if (held >= HELD_ANSWERS) {
+        ceiling = Math.min(MAX_BLOCKS, 2 * ceiling)
+        held = 0
+      }
       const fitting = logs === 0 ? asked * 4 : Math.floor((asked * TARGET_LOGS) / logs)
       blocks = Math.max(1, Math.min(ceiling, fitting, asked * 4))
     },

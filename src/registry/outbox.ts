@@ -31,7 +31,14 @@ export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = {
 /**
  * States by their number in the database (never renumber): queued → signed → sent → included → confirmed, or parked.
  */
-export const JOB_STATE = { queued: 0, signed: 1, sent: 2, included: 3, confirmed: 4, parked: 5 } as const
+export const JOB_STATE = {
+  queued: 0,
+  signed: 1,
+  sent: 2,
+  included: 3,
+  confirmed: 4,
+  parked: 5,
+} as const
 export type JobState = keyof typeof JOB_STATE
 
 /** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */

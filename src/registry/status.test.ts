@@ -26,10 +26,23 @@ const input = (change: Partial<StatusInput> = {}): StatusInput => ({
   tracked: null,
   ...change,
 })
-const won = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'won' })
+const won = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({
+  logIndex,
+  name,
+  outcome: 'won',
+})
 const LOST = { status: 'lost_bid', reason: 'name_taken' } as const
-const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({ logIndex, name, outcome: 'lost' })
-const tail = (logIndex: number, leads: boolean): TailBid => ({ logIndex, block: 7, name: `n${logIndex}`, leads })
+const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({
+  logIndex,
+  name,
+  outcome: 'lost',
+})
+const tail = (logIndex: number, leads: boolean): TailBid => ({
+  logIndex,
+  block: 7,
+  name: `n${logIndex}`,
+  leads,
+})
 const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
   state: 'mined',
   succeeded: true,
@@ -38,7 +51,11 @@ const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
   isConfirmed: false,
   ...change,
 })
-const tracked = (change: Partial<Tracked> = {}): Tracked => ({ lastSeenMs: NOW, verdict: null, ...change })
+const tracked = (change: Partial<Tracked> = {}): Tracked => ({
+  lastSeenMs: NOW,
+  verdict: null,
+  ...change,
+})
 const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) })
 const PENDING = { status: 'pending', confirmations: FEW } as const
 const REVERTED = { succeeded: false, isRegistration: false }
@@ -49,10 +66,18 @@ const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
 describe('status of a hub transaction', () => {
   it.each<[string, Partial<StatusInput>, StatusAnswer]>([
     ['nobody knows the hash', {}, { status: 'not_found' }],
-    ['was in a mempool, unseen for less than 30 min', unseenFor(MEMPOOL_MEMORY_MS - 1), { status: 'pending' }],
+    [
+      'was in a mempool, unseen for less than 30 min',
+      unseenFor(MEMPOOL_MEMORY_MS - 1),
+      { status: 'pending' },
+    ],
     ['was in a mempool, unseen for 30 min', unseenFor(MEMPOOL_MEMORY_MS), { status: 'not_found' }],
     ['in a mempool', { seen: { state: 'mempool' } }, { status: 'pending' }],
-    ['in a mempool again after long', { seen: { state: 'mempool' }, ...unseenFor(NOW) }, { status: 'pending' }],
+    [
+      'in a mempool again after long',
+      { seen: { state: 'mempool' }, ...unseenFor(NOW) },
+      { status: 'pending' },
+    ],
     ['mined, too few confirmations', { seen: mined({}) }, PENDING],
     [
       'mined and confirmed, the indexer not there yet',
@@ -87,14 +112,22 @@ describe('status of a hub transaction', () => {
       { status: 'invalid', names: named({ n4: 'refused' }) },
     ],
     ['reverted, unconfirmed', { seen: mined(REVERTED) }, PENDING],
-    ['reverted', { seen: mined({ ...REVERTED, isConfirmed: true }) }, { status: 'invalid', reason: 'reverted' }],
+    [
+      'reverted',
+      { seen: mined({ ...REVERTED, isConfirmed: true }) },
+      { status: 'invalid', reason: 'reverted' },
+    ],
     ['not a registration, unconfirmed', { seen: mined({ isRegistration: false }) }, PENDING],
     [
       'not a registration',
       { seen: mined({ isRegistration: false, isConfirmed: true }) },
       { status: 'invalid', reason: 'not_a_registration' },
     ],
-    ['replaced by a cancel', { tracked: tracked({ verdict: 'replaced' }) }, { status: 'invalid', reason: 'replaced' }],
+    [
+      'replaced by a cancel',
+      { tracked: tracked({ verdict: 'replaced' }) },
+      { status: 'invalid', reason: 'replaced' },
+    ],
     [
       'invalid long ago and forgotten by the node',
       { nowMs: NOW * 9, tracked: tracked({ verdict: 'reverted' }) },
@@ -116,15 +149,29 @@ describe('status of a transaction on another chain', () => {
     ...change,
   })
   const unconfirmed = { isConfirmed: false, confirmations: FEW }
-  const inTail = (...bids: TailBid[]): PacketOutcome => ({ state: 'tail', bids, confirmations: FEW, hubTx: HUB_TX })
-  const inJournal = (...bids: JournalledBid[]): PacketOutcome => ({ state: 'journal', bids, hubTx: HUB_TX })
-  const names = (...outcomes: string[]) => outcomes.map((outcome, i) => ({ name: `n${i + 4}`, outcome }))
+  const inTail = (...bids: TailBid[]): PacketOutcome => ({
+    state: 'tail',
+    bids,
+    confirmations: FEW,
+    hubTx: HUB_TX,
+  })
+  const inJournal = (...bids: JournalledBid[]): PacketOutcome => ({
+    state: 'journal',
+    bids,
+    hubTx: HUB_TX,
+  })
+  const names = (...outcomes: string[]) =>
+    outcomes.map((outcome, i) => ({ name: `n${i + 4}`, outcome }))
 
   const bridging = { status: 'bridging', names: names('bridging', 'bridging') }
   const notARegistration = { status: 'invalid', reason: 'not_a_registration' }
 
   it.each<[string, SentPacket[], Record<string, unknown>]>([
-    ['unconfirmed on its chain', [packet({ source: unconfirmed })], { ...PENDING, names: names('pending', 'pending') }],
+    [
+      'unconfirmed on its chain',
+      [packet({ source: unconfirmed })],
+      { ...PENDING, names: names('pending', 'pending') },
+    ],
     [
       'unconfirmed on its chain, already failing to be delivered',
       [packet({ source: unconfirmed, hub: { state: 'under_way', failure: 'paused' } })],
@@ -139,12 +186,24 @@ describe('status of a transaction on another chain', () => {
     [
       'executed on the hub, unconfirmed',
       [packet({ hub: inTail(tail(5, false), tail(4, true)) })],
-      { status: 'bridging', step: 'leading', confirmations: FEW, names: names('leading', 'behind'), hubTx: HUB_TX },
+      {
+        status: 'bridging',
+        step: 'leading',
+        confirmations: FEW,
+        names: names('leading', 'behind'),
+        hubTx: HUB_TX,
+      },
     ],
     [
       'executed on the hub by somebody quick, unconfirmed on both',
       [packet({ source: unconfirmed, hub: inTail(tail(4, false), tail(5, true)) })],
-      { status: 'pending', step: 'behind', confirmations: FEW, names: names('behind', 'leading'), hubTx: HUB_TX },
+      {
+        status: 'pending',
+        step: 'behind',
+        confirmations: FEW,
+        names: names('behind', 'leading'),
+        hubTx: HUB_TX,
+      },
     ],
     [
       'executed on the hub, none of its bids in sight',
@@ -154,7 +213,12 @@ describe('status of a transaction on another chain', () => {
     [
       'executed on the hub, none of its bids in sight, with the confirmations of its own chain until those are enough',
       [packet({ source: { isConfirmed: false, confirmations: ENOUGH }, hub: inTail() })],
-      { status: 'pending', names: names('pending', 'pending'), confirmations: ENOUGH, hubTx: HUB_TX },
+      {
+        status: 'pending',
+        names: names('pending', 'pending'),
+        confirmations: ENOUGH,
+        hubTx: HUB_TX,
+      },
     ],
     [
       'refused on the hub, unconfirmed',
@@ -178,7 +242,14 @@ describe('status of a transaction on another chain', () => {
     ],
     [
       'its first bid refused by the hub',
-      [packet({ hub: inJournal({ logIndex: 4, name: 'n4', outcome: 'refused', reason: 'below_minimum' }, won(5)) })],
+      [
+        packet({
+          hub: inJournal(
+            { logIndex: 4, name: 'n4', outcome: 'refused', reason: 'below_minimum' },
+            won(5),
+          ),
+        }),
+      ],
       { status: 'invalid', reason: 'below_minimum', names: names('refused', 'won'), hubTx: HUB_TX },
     ],
     [
@@ -189,16 +260,26 @@ describe('status of a transaction on another chain', () => {
     ['a withdrawal, unconfirmed', [packet({ names: null, source: unconfirmed })], PENDING],
     [
       'a withdrawal before a message that is refused: the one that was meant to register decides',
-      [packet({ logIndex: 1, names: null }), packet({ logIndex: 2, names: [], source: unconfirmed })],
+      [
+        packet({ logIndex: 1, names: null }),
+        packet({ logIndex: 2, names: [], source: unconfirmed }),
+      ],
       PENDING,
     ],
     [
       'a withdrawal, and a message that is refused',
-      [packet({ logIndex: 1, names: null, hub: inJournal() }), packet({ logIndex: 2, names: [], hub: inJournal() })],
+      [
+        packet({ logIndex: 1, names: null, hub: inJournal() }),
+        packet({ logIndex: 2, names: [], hub: inJournal() }),
+      ],
       { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
     ],
     ['a withdrawal', [packet({ names: null })], notARegistration],
-    ['a withdrawal, executed', [packet({ names: null, hub: inJournal() })], { ...notARegistration, hubTx: HUB_TX }],
+    [
+      'a withdrawal, executed',
+      [packet({ names: null, hub: inJournal() })],
+      { ...notARegistration, hubTx: HUB_TX },
+    ],
     [
       'several messages: the first that asks for a name decides, all names are listed',
       [
@@ -222,11 +303,13 @@ describe('status of a transaction on another chain', () => {
       [packet({ names: ['n4'], refusal: 'quote_mismatch', source: unconfirmed })],
       { ...PENDING, names: names('pending') },
     ],
-    ...(['quote_mismatch', 'reclaimed'] as const).map((reason): [string, SentPacket[], Record<string, unknown>] => [
-      `a payment that is never relayed: ${reason}`,
-      [packet({ names: ['n4'], refusal: reason })],
-      { status: 'invalid', reason, names: names('refused') },
-    ]),
+    ...(['quote_mismatch', 'reclaimed'] as const).map(
+      (reason): [string, SentPacket[], Record<string, unknown>] => [
+        `a payment that is never relayed: ${reason}`,
+        [packet({ names: ['n4'], refusal: reason })],
+        { status: 'invalid', reason, names: names('refused') },
+      ],
+    ),
     [
       'several payments: the first decides, though the second won',
       [
@@ -237,12 +320,18 @@ describe('status of a transaction on another chain', () => {
     ],
     [
       'several payments: the second keeps to no quote',
-      [packet({ logIndex: 1, names: ['n5'], refusal: 'quote_mismatch' }), packet({ logIndex: 0, names: ['n4'] })],
+      [
+        packet({ logIndex: 1, names: ['n5'], refusal: 'quote_mismatch' }),
+        packet({ logIndex: 0, names: ['n4'] }),
+      ],
       { status: 'bridging', names: names('bridging', 'refused') },
     ],
     [
       'executed and confirmed, but its bids not all in sight: nothing terminal is said',
-      [packet({ hub: inJournal() }), packet({ logIndex: 9, names: ['n6'], hub: inJournal(won(6)) })],
+      [
+        packet({ hub: inJournal() }),
+        packet({ logIndex: 9, names: ['n6'], hub: inJournal(won(6)) }),
+      ],
       { status: 'bridging', names: names('bridging', 'bridging', 'won') },
     ],
     ['one bid of two in sight', [packet({ hub: inJournal(won(4)) })], bridging],
@@ -252,7 +341,10 @@ describe('status of a transaction on another chain', () => {
   })
 
   it('goes by its logs, not by what the node says of it', () => {
-    for (const seen of [mined({ succeeded: false, isConfirmed: true }), { state: 'mempool' } as const]) {
+    for (const seen of [
+      mined({ succeeded: false, isConfirmed: true }),
+      { state: 'mempool' } as const,
+    ]) {
       expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
     }
   })

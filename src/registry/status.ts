@@ -61,7 +61,13 @@ export type Seen =
   | { state: 'unknown' }
   | { state: 'mempool' }
   /** `isRegistration`: our contracts logged in it, and the indexer has not read it yet. */
-  | { state: 'mined'; succeeded: boolean; isRegistration: boolean; confirmations: Confirmations; isConfirmed: boolean }
+  | {
+      state: 'mined'
+      succeeded: boolean
+      isRegistration: boolean
+      confirmations: Confirmations
+      isConfirmed: boolean
+    }
 
 /** Stored memory of a transaction that a chain once had. */
 export interface Tracked {
@@ -174,7 +180,11 @@ export interface StatusAnswer {
   payout?: 'held' | Ended
 }
 
-const OF_OUTCOME: Record<Outcome, Status> = { won: 'finalized', lost: 'lost_bid', refused: 'invalid' }
+const OF_OUTCOME: Record<Outcome, Status> = {
+  won: 'finalized',
+  lost: 'lost_bid',
+  refused: 'invalid',
+}
 
 /**
  * Status of a transaction, decided by its first name: the lowest log index, or the first message that asks for a name.
@@ -228,7 +238,8 @@ function underWay(first: SentPacket, packets: readonly SentPacket[]): StatusAnsw
   // withdrawals need no hub
   if (first.names === null && source.isConfirmed) return unregistered(packets)
   const names = packetNames(packets)
-  if (refusal && source.isConfirmed) return { status: 'invalid', reason: refusal, names, ...(refund && { refund }) }
+  if (refusal && source.isConfirmed)
+    return { status: 'invalid', reason: refusal, names, ...(refund && { refund }) }
   const answer: StatusAnswer = { status: source.isConfirmed ? 'bridging' : 'pending' }
   if (names.length > 0) answer.names = names
   if (!source.isConfirmed) answer.confirmations = source.confirmations
@@ -250,7 +261,10 @@ function packetNames(packets: readonly SentPacket[]): NameStatus[] {
     if (isDecided(packet)) return outcomesOf(packet.hub.bids)
     if (hub.state === 'tail' && hub.bids.length > 0) return leadsOf(hub.bids)
     const brought = refusal ? 'refused' : 'bridging'
-    return (names ?? []).map((name) => ({ name, outcome: source.isConfirmed ? brought : 'pending' }))
+    return (names ?? []).map((name) => ({
+      name,
+      outcome: source.isConfirmed ? brought : 'pending',
+    }))
   })
 }
 
@@ -258,25 +272,45 @@ function journalled(bids: readonly JournalledBid[], credit?: HubCredit | null): 
   const first = byLogIndex(bids)[0]!
   const reason = first.outcome === 'lost' ? NAME_TAKEN : first.reason
   const names = outcomesOf(bids)
-  return { status: OF_OUTCOME[first.outcome], names, ...(reason && { reason }), ...(credit && { credit }) }
+  return {
+    status: OF_OUTCOME[first.outcome],
+    names,
+    ...(reason && { reason }),
+    ...(credit && { credit }),
+  }
 }
 
 function inTail(bids: readonly TailBid[], confirmations: Confirmations | null): StatusAnswer {
   const names = leadsOf(bids)
-  return { status: 'pending', step: names[0]!.outcome, names, ...(confirmations && { confirmations }) }
+  return {
+    status: 'pending',
+    step: names[0]!.outcome,
+    names,
+    ...(confirmations && { confirmations }),
+  }
 }
 
 const outcomesOf = (bids: readonly JournalledBid[]): NameStatus[] =>
-  byLogIndex(bids).map(({ name, outcome, winner }) => ({ name, outcome, ...(winner && { winner }) }))
+  byLogIndex(bids).map(({ name, outcome, winner }) => ({
+    name,
+    outcome,
+    ...(winner && { winner }),
+  }))
 
 const leadsOf = (bids: readonly TailBid[]) =>
-  byLogIndex(bids).map(({ name, leads }) => ({ name, outcome: leads ? ('leading' as const) : ('behind' as const) }))
+  byLogIndex(bids).map(({ name, leads }) => ({
+    name,
+    outcome: leads ? ('leading' as const) : ('behind' as const),
+  }))
 
 /** Status by the first payment within the transaction, whatever the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
   const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
   const names = byLogIndex(payments).map((payment): NameStatus => {
-    return { name: payment.name, outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending' }
+    return {
+      name: payment.name,
+      outcome: payment.judgement ? outcomeOf(payment.judgement) : 'pending',
+    }
   })
   const { confirmations } = source
   if (!judgement) return { status: 'pending', names, ...(confirmations && { confirmations }) }
@@ -289,18 +323,22 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   return answer
 }
 
-const outcomeOf = ({ outcome }: PaymentJudgement): Outcome => (outcome === 'registered' ? 'won' : outcome)
+const outcomeOf = ({ outcome }: PaymentJudgement): Outcome =>
+  outcome === 'registered' ? 'won' : outcome
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
   switch (seen.state) {
     case 'mempool':
       return { status: 'pending' }
     case 'mined':
-      if (seen.isRegistration || !seen.isConfirmed) return { status: 'pending', confirmations: seen.confirmations }
+      if (seen.isRegistration || !seen.isConfirmed)
+        return { status: 'pending', confirmations: seen.confirmations }
       return { status: 'invalid', reason: seen.succeeded ? 'not_a_registration' : 'reverted' }
     case 'unknown':
       // dropped transactions may return
-      return { status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found' }
+      return {
+        status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found',
+      }
   }
 }
 

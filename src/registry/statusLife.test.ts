@@ -26,7 +26,16 @@ const STEPS = [
 ]
 type Step = (typeof STEPS)[number]
 
-const NATURES = ['hub', 'spoke', 'paid', 'withdrawal', 'refused', 'mispaid', 'foreign', 'reverted'] as const
+const NATURES = [
+  'hub',
+  'spoke',
+  'paid',
+  'withdrawal',
+  'refused',
+  'mispaid',
+  'foreign',
+  'reverted',
+] as const
 interface Life {
   nature: (typeof NATURES)[number]
   outcomes: ('won' | 'lost')[]
@@ -50,7 +59,10 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'forget') seen = 'unknown'
     if (step === 'mine') seen = 'mined'
     // a confirmed receipt on the hub keeps its message, whether or not the source is reorged
-    if (step === 'reorg' && !isConfirmed && seen === 'mined') [seen, isIndexed] = ['mempool', hub === 'journal']
+    if (step === 'reorg' && !isConfirmed && seen === 'mined') {
+      seen = 'mempool'
+      isIndexed = hub === 'journal'
+    }
     if (step === 'confirm' && seen === 'mined') isConfirmed = true
     if (step === 'index' && isOurs && (seen === 'mined' || isConfirmed)) isIndexed = true
     if (step === 'decide' && isIndexed && isConfirmed) isDecided = true
@@ -60,12 +72,18 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'hubConfirm' && hub === 'tail') hub = 'journal'
     if (seen !== 'unknown') known = { lastSeenMs: nowMs, verdict: known?.verdict ?? null }
   }
-  const tailBids = bids.map(({ logIndex, name, outcome }) => ({ logIndex, name, block: 1, leads: outcome === 'won' }))
+  const tailBids = bids.map(({ logIndex, name, outcome }) => ({
+    logIndex,
+    name,
+    block: 1,
+    leads: outcome === 'won',
+  }))
   const outcome = (): PacketOutcome => {
     const hubTx = '0xhub'
     const own = nature === 'spoke'
     if (hub === 'journal') return { state: 'journal', bids: own ? bids : [], hubTx }
-    if (hub === 'tail') return { state: 'tail', bids: own ? tailBids : [], confirmations: FEW, hubTx }
+    if (hub === 'tail')
+      return { state: 'tail', bids: own ? tailBids : [], confirmations: FEW, hubTx }
     return { state: 'under_way', failure: hub === 'failed' ? 'paused' : null }
   }
   const packets = (): SentPacket[] => {
@@ -73,17 +91,21 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (nature === 'mispaid' && isIndexed)
       return [{ logIndex: 0, source, names: ['n0'], refusal: 'quote_mismatch', hub: outcome() }]
     if (!isSpoke || !isIndexed) return []
-    const names = nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
+    const names =
+      nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
     return [{ logIndex: 0, source, names, hub: outcome() }]
   }
   const paidNames = (): PaidName[] =>
     nature !== 'paid' || !isIndexed
       ? []
       : bids.map(({ logIndex, name, outcome }) => ({
-          ...{ logIndex, name, source: { isConfirmed, confirmations: FEW } },
+          logIndex,
+          name,
+          source: { isConfirmed, confirmations: FEW },
           judgement: isDecided ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
           refund: isDecided && outcome === 'lost' ? 'held' : null,
-          ...{ outcome: null, reclaimableMs: 1_000 },
+          outcome: null,
+          reclaimableMs: 1_000,
         }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
@@ -96,7 +118,13 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
       paidNames: paidNames(),
       seen:
         seen === 'mined'
-          ? { state: seen, succeeded: nature !== 'reverted', isRegistration: isOurs, confirmations: FEW, isConfirmed }
+          ? {
+              state: seen,
+              succeeded: nature !== 'reverted',
+              isRegistration: isOurs,
+              confirmations: FEW,
+              isConfirmed,
+            }
           : { state: seen },
       tracked: known,
     })
@@ -122,7 +150,10 @@ describe('a status', () => {
 describe('over a transaction’s life', () => {
   const life: fc.Arbitrary<Life> = fc.record({
     nature: fc.constantFrom(...NATURES),
-    outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), { minLength: 1, maxLength: 3 }),
+    outcomes: fc.array(fc.constantFrom('won' as const, 'lost' as const), {
+      minLength: 1,
+      maxLength: 3,
+    }),
   })
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })
 
@@ -140,7 +171,15 @@ describe('over a transaction’s life', () => {
   it('ends as its chain and the hub decided, once all is confirmed', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
-        const last = live(tx, [...list, 'mine', 'confirm', 'index', 'deliver', 'hubConfirm', 'decide']).at(-1)!
+        const last = live(tx, [
+          ...list,
+          'mine',
+          'confirm',
+          'index',
+          'deliver',
+          'hubConfirm',
+          'decide',
+        ]).at(-1)!
         const decided = tx.outcomes[0] === 'won' ? 'finalized' : 'lost_bid'
         expect(last.status).toBe(['hub', 'spoke', 'paid'].includes(tx.nature) ? decided : 'invalid')
       }),

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
 import { askedWei } from '../chains/evm/bridge/calls.js'
 import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
-import { decodePacket, encodePacket, type PacketPath, packetGuid } from '../chains/evm/bridge/packet.js'
+import {
+  decodePacket,
+  encodePacket,
+  type PacketPath,
+  packetGuid,
+} from '../chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import { hubAbi } from '../chains/evm/contracts/index.js'
 import type { JobRow } from '../db/outbox/rows.js'
@@ -31,16 +36,34 @@ const path: DeliveryPath = {
 const SUBJECT = Buffer.alloc(32, 1)
 const jobOf = (kind: JobKind, change: Partial<JobRow> = {}): JobRow => ({
   ...newJob('7', kind),
-  ...{ network: 'mainnet', chain: 1, signer: null, subject: SUBJECT, createdMs: 0, updatedMs: 0, version: 1 },
-  ...{ message: null, payment: null, batch: null, others: [], ...change },
+  network: 'mainnet',
+  chain: 1,
+  signer: null,
+  subject: SUBJECT,
+  createdMs: 0,
+  updatedMs: 0,
+  version: 1,
+  message: null,
+  payment: null,
+  batch: null,
+  others: [],
+  ...change,
 })
 
 const word = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`
 const way = { nonce: 1n, srcEid: 30_184, sender: word(SPOKE), dstEid: 30_101, receiver: word(HUB) }
-const packet = encodePacket({ ...way, guid: packetGuid(way), message: encodeMessage(word(SPOKE), '0x12345678') })
+const packet = encodePacket({
+  ...way,
+  guid: packetGuid(way),
+  message: encodeMessage(word(SPOKE), '0x12345678'),
+})
 const message = (options: Hex, chain = 2): JobRow['message'] => ({
-  ...{ guid: SUBJECT, chain, txHash: SUBJECT, sentMs: 0 },
-  ...{ packet: fromHex(packet), options: fromHex(options) },
+  guid: SUBJECT,
+  chain,
+  txHash: SUBJECT,
+  sentMs: 0,
+  packet: fromHex(packet),
+  options: fromHex(options),
 })
 const paid = message(encodeLzReceiveOption({ gas: 200_000n, value: 5n }))
 
@@ -48,8 +71,18 @@ const PAYER = Buffer.of(2, ...Buffer.alloc(32, 3))
 const NAME = Buffer.alloc(32, 4)
 const SOURCE = Buffer.alloc(32, 5)
 const forName: StoredPayment<NameTarget> = {
-  ...{ id: SUBJECT, tx: Buffer.alloc(64), block: 9, blockHash: null, sequence: 1, payer: PAYER, chain: 3 },
-  ...{ money: { token: 'native', amount: 5n }, referral: null, paidMs: 0, state: 'confirmed', outcome: null },
+  id: SUBJECT,
+  tx: Buffer.alloc(64),
+  block: 9,
+  blockHash: null,
+  sequence: 1,
+  payer: PAYER,
+  chain: 3,
+  money: { token: 'native', amount: 5n },
+  referral: null,
+  paidMs: 0,
+  state: 'confirmed',
+  outcome: null,
   target: {
     kind: 'name',
     name: NAME,
@@ -62,7 +95,11 @@ const forName: StoredPayment<NameTarget> = {
   },
 }
 const target: CommunityNameTarget = {
-  ...{ kind: 'communityName', community: NAME, name: NAME, recipient: HUB, number: 5n },
+  kind: 'communityName',
+  community: NAME,
+  name: NAME,
+  recipient: HUB,
+  number: 5n,
   reclaimableMs: 77_000,
 }
 const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
@@ -73,10 +110,16 @@ describe('the call of a message’s job', () => {
     expect(askedWei(decoded)).toBeNull()
     const option = { gas: 200_000n, value: 5n }
     expect(callOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
-      ...{ kind: 'execute', endpoint: ENDPOINT, packet: decoded, option },
+      kind: 'execute',
+      endpoint: ENDPOINT,
+      packet: decoded,
+      option,
     })
     expect(callOf(jobOf('verify', { message: paid }), path, undefined)).toEqual({
-      ...{ kind: 'verify', endpoint: ENDPOINT, messageLib: LIBRARY, packet: decoded },
+      kind: 'verify',
+      endpoint: ENDPOINT,
+      messageLib: LIBRARY,
+      packet: decoded,
     })
   })
 
@@ -92,11 +135,22 @@ describe('the call of a message’s job', () => {
 })
 
 describe('the call of a payment’s delivery', () => {
-  const callFor = (payment: JobRow['payment']) => callOf(jobOf('deliver', { payment }), path, undefined, 900)
+  const callFor = (payment: JobRow['payment']) =>
+    callOf(jobOf('deliver', { payment }), path, undefined, 900)
 
   it('bids on the hub for the payer, under the payment’s id', () => {
-    const bid = { source: SOURCE, sequence: 1n, from: addressToWord(PAYER), amountWei: 8n, name: NAME }
-    expect(callFor(forName)).toEqual({ kind: 'deliver', hub: HUB, bids: [{ ...bid, referral: Buffer.alloc(32) }] })
+    const bid = {
+      source: SOURCE,
+      sequence: 1n,
+      from: addressToWord(PAYER),
+      amountWei: 8n,
+      name: NAME,
+    }
+    expect(callFor(forName)).toEqual({
+      kind: 'deliver',
+      hub: HUB,
+      bids: [{ ...bid, referral: Buffer.alloc(32) }],
+    })
     const referral = Buffer.alloc(32, 6)
     expect(callFor({ ...forName, referral })).toMatchObject({ bids: [{ referral }] })
     expect(callFor({ ...forName, state: 'done' })).toMatchObject({ kind: 'deliver' })
@@ -111,7 +165,9 @@ describe('the call of a payment’s delivery', () => {
       bids: [{ sequence: 1n }, { sequence: 2n }],
     })
     expect(callOf(row, path, undefined, 900)).toBe('foreign_payment')
-    expect(callOf({ ...row, ...signed }, path, undefined)).toMatchObject({ bids: [{ sequence: 1n }, { sequence: 2n }] })
+    expect(callOf({ ...row, ...signed }, path, undefined)).toMatchObject({
+      bids: [{ sequence: 1n }, { sequence: 2n }],
+    })
     const gone = jobOf('deliver', { payment: null, ...signed })
     expect(callOf(gone, path, undefined, 900)).toBe('foreign_payment')
   })
@@ -119,15 +175,27 @@ describe('the call of a payment’s delivery', () => {
   it.each<[string, JobRow['payment']]>([
     ['none', null],
     ['one that is unconfirmed', { ...forName, state: 'seen' }],
-    ['one under no quote of ours', { ...forName, target: { ...forName.target, verdict: 'foreign' } }],
+    [
+      'one under no quote of ours',
+      { ...forName, target: { ...forName.target, verdict: 'foreign' } },
+    ],
     ['one for a community name', forCommunity],
   ])('is none for %s', (_, payment) => {
     expect(callFor(payment)).toBe('foreign_payment')
   })
 
   it('bids for nobody who has taken back what was paid, or soon may; what is under way goes on', () => {
-    const call = (nowMs: number, change: Partial<JobRow> = {}, outcome: StoredPayment['outcome'] = null) =>
-      callOf(jobOf('deliver', { payment: { ...forName, outcome }, ...change }), path, undefined, nowMs)
+    const call = (
+      nowMs: number,
+      change: Partial<JobRow> = {},
+      outcome: StoredPayment['outcome'] = null,
+    ) =>
+      callOf(
+        jobOf('deliver', { payment: { ...forName, outcome }, ...change }),
+        path,
+        undefined,
+        nowMs,
+      )
     expect(call(900)).toMatchObject({ kind: 'deliver' })
     expect(call(901)).toBe('reclaimed')
     expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
@@ -135,7 +203,8 @@ describe('the call of a payment’s delivery', () => {
   })
 
   it('is wanted no more once all that is signed and unmined is taken back, or soon may be', () => {
-    const [back, second] = [{ ...forName, outcome: 'reclaimed' } as const, { ...forName, sequence: 2 }]
+    const back = { ...forName, outcome: 'reclaimed' } as const
+    const second = { ...forName, sequence: 2 }
     const with2 = (payment: JobRow['payment']) => [jobOf('deliver', { payment })]
     const signed = { state: 'signed', nonce: 4, payment: back } as const
     expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
@@ -204,9 +273,17 @@ const decisionOf = (
   isLocal = true,
 ) => {
   const at = { ...way, ...changes }
-  const packet = encodePacket({ ...at, guid: packetGuid(at), message: encodeMessage(word(SPOKE), calldata) })
+  const packet = encodePacket({
+    ...at,
+    guid: packetGuid(at),
+    message: encodeMessage(word(SPOKE), calldata),
+  })
   const decision = decideMessage(
-    { chain, packet: fromHex(packet), options: fromHex(options ?? encodeLzReceiveOption({ gas, value })) },
+    {
+      chain,
+      packet: fromHex(packet),
+      options: fromHex(options ?? encodeLzReceiveOption({ gas, value })),
+    },
     { ...path.lane, hub: { ...path.lane.hub, isLocal } },
   )
   return 'refusal' in decision ? decision.refusal : decision.option
@@ -230,7 +307,10 @@ describe('the decision about a message', () => {
   it('that the hub will refuse is delivered with its value on a local network alone', () => {
     expect(decisionOf({ calldata: '0x12345678', value: 5n })).toEqual({ gas: 200_000n, value: 5n })
     expect(decisionOf({ calldata: '0x12345678', value: 5n }, false)).toBe('value_mismatch')
-    expect(decisionOf({ calldata: '0x12345678', value: 0n }, false)).toEqual({ gas: 200_000n, value: 0n })
+    expect(decisionOf({ calldata: '0x12345678', value: 0n }, false)).toEqual({
+      gas: 200_000n,
+      value: 0n,
+    })
   })
 
   it.each([

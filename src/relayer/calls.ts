@@ -30,8 +30,11 @@ export function callOf(
   const decision = row.message && decideMessage(row.message, lane)
   if (!decision?.packet || !endpoint) return 'foreign_packet'
   const { packet } = decision
-  if (row.kind === 'verify') return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
-  return 'refusal' in decision ? decision.refusal : { kind: 'execute', endpoint, packet, option: decision.option }
+  if (row.kind === 'verify')
+    return messageLib ? { kind: 'verify', endpoint, messageLib, packet } : 'foreign_packet'
+  return 'refusal' in decision
+    ? decision.refusal
+    : { kind: 'execute', endpoint, packet, option: decision.option }
 }
 
 /** All jobs that a job's transaction does. */
@@ -40,8 +43,10 @@ const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 const NOBODY = Buffer.alloc(32)
 
 /** Share of the time until its payer may take back that a payment has been held. */
-export const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
-  (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
+export const heldShare = (
+  { paidMs, target }: Pick<Payment, 'paidMs' | 'target'>,
+  nowMs: number,
+): number => (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /** Share of that time in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9
@@ -57,7 +62,11 @@ function deliveryOf(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason 
 
 /** @param nowMs null once the bid is signed: it is out with others, whatever the time */
 function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
-  if (payment?.target.kind !== 'name' || payment.state === 'seen' || payment.target.verdict !== 'honoured')
+  if (
+    payment?.target.kind !== 'name' ||
+    payment.state === 'seen' ||
+    payment.target.verdict !== 'honoured'
+  )
     return 'foreign_payment'
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
@@ -70,10 +79,18 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
 /** The payers have taken back all that the delivery has signed, or soon may. */
 export function isVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
-  return row.kind === 'deliver' && isUnmined && membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
+  return (
+    row.kind === 'deliver' &&
+    isUnmined &&
+    membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
+  )
 }
 
-function endingOf(kind: 'refuse' | 'release', row: JobRow, payments: Hex | undefined): JobCall | ParkReason {
+function endingOf(
+  kind: 'refuse' | 'release',
+  row: JobRow,
+  payments: Hex | undefined,
+): JobCall | ParkReason {
   if (!payments) return 'no_payments_contract'
   const of = membersOf(row).flatMap(({ subject, payment }) => {
     const known = payment && isForCommunityName(payment) ? payment : null
@@ -99,7 +116,8 @@ export function decideMessage(
 ): MessageDecision {
   const packet = decodePacket(toHex(message.packet))
   const spoke = lane.spokes.find(({ chain }) => chain === message.chain)
-  if (!packet || !spoke || !isOnLane(packet, spoke, lane)) return { packet: null, refusal: 'foreign_packet' }
+  if (!packet || !spoke || !isOnLane(packet, spoke, lane))
+    return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
   if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
   const asked = askedWei(packet)

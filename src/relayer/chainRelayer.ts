@@ -63,7 +63,8 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
       isBusy = this.key !== null && (await hasLiveJobs(this.#pool, this.key))
       if (this.key && (await this.advance(isBusy, alive))) hasStored = true
     } finally {
-      if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS) await this.#takeStats()
+      if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS)
+        await this.#takeStats()
     }
     if (hasStored) return 'progressed'
     return isBusy || this.isWaiting() ? 'waiting' : 'idle'

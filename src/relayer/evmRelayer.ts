@@ -6,9 +6,21 @@ import { createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
 import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
-import { messagesToQueue, type StoredMessage, settleMessages, stuckMessages } from '../db/bridge/openMessages.js'
+import {
+  messagesToQueue,
+  type StoredMessage,
+  settleMessages,
+  stuckMessages,
+} from '../db/bridge/openMessages.js'
 import { dueNonceJobs, findJobs, hasLiveJobs } from '../db/outbox/due.js'
-import { asRelayer, insertJobs, type NewJob, type SignerKey, saveJobs, saveWithNextNonce } from '../db/outbox/jobs.js'
+import {
+  asRelayer,
+  insertJobs,
+  type NewJob,
+  type SignerKey,
+  saveJobs,
+  saveWithNextNonce,
+} from '../db/outbox/jobs.js'
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParked, weighRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
@@ -88,8 +100,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       account &&
       this.key &&
       new NonceKeeper({
-        ...{ pool, key: this.key, signer: { chain: at, account }, epoch, nowMs },
-        ...{ gasPriceCapWei: this.#gasPriceCapWei, dailyCapWei: settings.dailyCapWei },
+        pool,
+        key: this.key,
+        signer: { chain: at, account },
+        epoch,
+        nowMs,
+        gasPriceCapWei: this.#gasPriceCapWei,
+        dailyCapWei: settings.dailyCapWei,
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
@@ -98,7 +115,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       chain: at.label,
       stats: null,
       stuck: path && [],
-      ...{ nonceGaps: 0, nonceClaimed: null, balance: null, runwayMs: null },
+      nonceGaps: 0,
+      nonceClaimed: null,
+      balance: null,
+      runwayMs: null,
     }
   }
 
@@ -122,9 +142,12 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
-    const transactions = isSound ? [...held, ...(await this.#group(urgentFirst(waiting, nowMs), nowMs))] : held
+    const transactions = isSound
+      ? [...held, ...(await this.#group(urgentFirst(waiting, nowMs), nowMs))]
+      : held
     // jobs of a former key, which nothing may end, take no place of this one's
-    const isOwn = ({ nonce, signer }: Row) => nonce === null || signer?.equals(this.key!.signer) === true
+    const isOwn = ({ nonce, signer }: Row) =>
+      nonce === null || signer?.equals(this.key!.signer) === true
     const first = [true, false].flatMap((own) =>
       transactions.filter((row) => isOwn(row) === own).slice(0, TRANSACTIONS_AT_ONCE),
     )
@@ -133,9 +156,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   /** Jobs that wait, by the transaction that is to do them. What can't go at all is parked. */
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
-    const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || typeof this.#callOf(row, nowMs) === 'string'
+    const isAlone = (row: Row) =>
+      row.alone || row.nextMs > nowMs || typeof this.#callOf(row, nowMs) === 'string'
     const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
-    return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({ ...first!, others }))
+    return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
+      ...first!,
+      others,
+    }))
   }
 
   #callOf(row: Row, nowMs: number) {
@@ -157,7 +184,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
       const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
       const payments = account ? await undeliveredPayments(client, network) : []
-      const jobs = [...fresh.flatMap((message) => this.#jobsFor(message, path)), ...payments.map(this.#deliveryOf)]
+      const jobs = [
+        ...fresh.flatMap((message) => this.#jobsFor(message, path)),
+        ...payments.map(this.#deliveryOf),
+      ]
       return {
         queued: await insertJobs(client, network, jobs, nowMs),
         stuck: await stuckMessages(client, network, stuckMs),
@@ -179,7 +209,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { key } = this
     if (!key || at.communityPayments === null) return 0
     const nowMs = this.clock.nowMs()
-    const isTime = Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
+    const isTime =
+      Math.abs(nowMs - this.#releasesAtMs) >= Math.min(releaseAfterMs, RELEASES_EVERY_MS)
     const weighs = refusalWorth > 0 && (isTime || (await hasLiveJobs(pool, key)))
     if (!isTime && !weighs) return 0
     const leastWei = weighs ? await this.#leastWei(refusalWorth) : 0n
@@ -201,7 +232,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
   }
 
-  readonly #deliveryOf = (subject: Buffer): NewJob => ({ kind: 'deliver', chain: this.#options.at.chain, subject })
+  readonly #deliveryOf = (subject: Buffer): NewJob => ({
+    kind: 'deliver',
+    chain: this.#options.at.chain,
+    subject,
+  })
 
   /**
    * New jobs of a message. Local networks have no other verifier; a refused execution is queued to show up as parked.
@@ -257,7 +292,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool, network, onOutcome } = this.#options
     const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
-    const stored = new Map((await findJobs<NonceTx>(pool, network, ids)).map((row) => [row.id, row]))
+    const stored = new Map(
+      (await findJobs<NonceTx>(pool, network, ids)).map((row) => [row.id, row]),
+    )
     return done.map(({ row, outcome }) => {
       const after = stored.get(row.id)
       onOutcome?.(after ?? row, outcome)
@@ -266,7 +303,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /** @returns what is done about the transaction */
-  async #look(row: Row, memo: Memo, { gasPriceCapWei, nowMs }: Pass): Promise<() => Promise<Outcome>> {
+  async #look(
+    row: Row,
+    memo: Memo,
+    { gasPriceCapWei, nowMs }: Pass,
+  ): Promise<() => Promise<Outcome>> {
     const { at, account, settings } = this.#options
     // a nonce stays with the key that it was given of, through a rotation too
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
@@ -278,7 +319,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () => ((await store.save(parked(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce up; then it is parked as one never signed
     if (reason !== null && row.release === null)
-      return async () => ((await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale')
+      return async () =>
+        (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
     const sender = createNonceSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
@@ -291,8 +333,12 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const by = () => ({ epoch, nowMs: this.clock.nowMs(), dailyCapWei: settings.dailyCapWei })
     return {
       save: (after) =>
-        saveJobs(pool, [{ job: row, after }], { ...by(), signer: after.nonce === null ? undefined : signer }),
-      saveWithNonce: (build) => saveWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
+        saveJobs(pool, [{ job: row, after }], {
+          ...by(),
+          signer: after.nonce === null ? undefined : signer,
+        }),
+      saveWithNonce: (build) =>
+        saveWithNextNonce(pool, row, { ...by(), key: { ...this.key!, signer } }, build),
     }
   }
 
@@ -311,7 +357,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const balance = BigInt(await at.rpc.call<Hex>('eth_getBalance', [account!.address, 'latest']))
     const { spentLastDayWei, isDry } = this.state.stats!
     if (isDry || balance === 0n) this.state.runwayMs = 0
-    else this.state.runwayMs = spentLastDayWei === 0n ? null : (Number(balance) / Number(spentLastDayWei)) * DAY_MS
+    else
+      this.state.runwayMs =
+        spentLastDayWei === 0n ? null : (Number(balance) / Number(spentLastDayWei)) * DAY_MS
     return balance
   }
 }

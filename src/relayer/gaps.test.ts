@@ -1,11 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
-import { decideNonce, type Report, lostNonces, MAX_LOST, MAX_RAISE, missingSince, type NonceDecision } from './gaps.js'
+import {
+  decideNonce,
+  lostNonces,
+  MAX_LOST,
+  MAX_RAISE,
+  missingSince,
+  type NonceDecision,
+  type Report,
+} from './gaps.js'
 
 const holder = (nonce: number, state: JobState = 'sent') => ({ id: String(nonce), nonce, state })
 const stored = (next: number | null, ...held: number[]) => ({
-  ...{ next, top: held.length > 0 ? Math.max(...held) : null },
+  next,
+  top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
 const look = (answer: number, head = 10): Report => ({ answer, head })
@@ -41,7 +50,8 @@ describe('the next nonce', () => {
     const count = fc.nat(2 ** 20)
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
-        let [next, before]: [number, Report | null] = [truth, null]
+        let next: number = truth
+        let before: Report | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]
@@ -93,7 +103,8 @@ describe('lost nonces', () => {
           next,
           held.map((nonce) => holder(nonce)),
         )
-        for (let nonce = used; nonce < next; nonce++) expect(lost.includes(nonce)).toBe(!held.includes(nonce))
+        for (let nonce = used; nonce < next; nonce++)
+          expect(lost.includes(nonce)).toBe(!held.includes(nonce))
         expect(lost.every((nonce) => nonce >= used && nonce < next)).toBe(true)
       }),
     )
@@ -107,6 +118,9 @@ describe('a gap', () => {
     expect(missingSince(first, [4], 200)).toBe(first)
     expect(missingSince(first, [5], 300)).toEqual({ first: 5, sinceMs: 300 })
     expect(missingSince(first, [], 400)).toBeNull()
-    expect(missingSince(first, [4], 50), 'the clock was set back').toEqual({ first: 4, sinceMs: 50 })
+    expect(missingSince(first, [4], 50), 'the clock was set back').toEqual({
+      first: 4,
+      sinceMs: 50,
+    })
   })
 })

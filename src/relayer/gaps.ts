@@ -42,7 +42,8 @@ export function decideNonce(
   before: Report | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
-  const [least, most] = [Math.min(...counts), Math.max(...counts)]
+  const least = Math.min(...counts)
+  const most = Math.max(...counts)
   if (next !== null && least <= next && most >= next) return { is: 'sound' }
   const [first, second = before && first!.head > before.head ? before : undefined] = looks
   const pair = second && [first!.answer, second.answer]
@@ -57,7 +58,9 @@ export function decideNonce(
       ? { is: 'too_far', count: agreed, look: before ?? looks[0]! }
       : { is: 'moved', next: agreed }
   }
-  const held = new Set(holders.map(({ nonce }) => nonce).filter((nonce) => nonce >= most && nonce < next))
+  const held = new Set(
+    holders.map(({ nonce }) => nonce).filter((nonce) => nonce >= most && nonce < next),
+  )
   if (held.size === next - most) return { is: 'sound' }
   const agreed = pair ? Math.max(...pair) : null
   const isUnheld = agreed !== null && agreed < next && (top === null || top < agreed)
@@ -66,14 +69,21 @@ export function decideNonce(
 
 /** From the chain's count up to the next, without those that a job under way holds; `MAX_LOST` at most. */
 export function lostNonces(used: number, next: number, holders: SignerNonces['holders']): number[] {
-  const live = new Set(holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce))
+  const live = new Set(
+    holders.filter(({ state }) => state !== 'confirmed').map(({ nonce }) => nonce),
+  )
   const lost: number[] = []
-  for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++) if (!live.has(nonce)) lost.push(nonce)
+  for (let nonce = used; nonce < next && lost.length < MAX_LOST; nonce++)
+    if (!live.has(nonce)) lost.push(nonce)
   return lost
 }
 
 /** A gap counts anew when its first nonce changes, or the clock was set back. */
-export function missingSince(before: Missing | null, lost: readonly number[], nowMs: number): Missing | null {
+export function missingSince(
+  before: Missing | null,
+  lost: readonly number[],
+  nowMs: number,
+): Missing | null {
   const [first] = lost
   if (first === undefined) return null
   return before?.first === first && before.sinceMs <= nowMs ? before : { first, sinceMs: nowMs }

@@ -12,16 +12,31 @@ import type { StoredPayment } from '../registry/payment/payment.js'
 import { groupsOf, SHORT_OF_TIME, urgentFirst } from './groups.js'
 import { ROOM } from './solanaRelayer.js'
 
-function jobOf(id: number, kind: JobKind, { failures = 0, token = 'native' } = {}): JobRow<BlockhashTx> {
+function jobOf(
+  id: number,
+  kind: JobKind,
+  { failures = 0, token = 'native' } = {},
+): JobRow<BlockhashTx> {
   const target = { kind: kind === 'settle' || kind === 'refund' ? 'name' : 'communityName' }
   return {
-    ...{ ...newJob<BlockhashTx>(String(id), kind), failures },
-    ...{ network: 'mainnet', chain: 3, signer: null, subject: null, createdMs: 0, updatedMs: 0, version: 1 },
-    ...{ message: null, payment: { money: { token, amount: 1n }, target } as StoredPayment, batch: null, others: [] },
+    ...newJob<BlockhashTx>(String(id), kind),
+    failures,
+    network: 'mainnet',
+    chain: 3,
+    signer: null,
+    subject: null,
+    createdMs: 0,
+    updatedMs: 0,
+    version: 1,
+    message: null,
+    payment: { money: { token, amount: 1n }, target } as StoredPayment,
+    batch: null,
+    others: [],
   }
 }
 const batchesOf = (rows: readonly JobRow<BlockhashTx>[]) => groupsOf(rows, ROOM)
-const idsOf = (groups: readonly (readonly JobRow[])[]) => groups.map((group) => group.map(({ id }) => Number(id)))
+const idsOf = (groups: readonly (readonly JobRow[])[]) =>
+  groups.map((group) => group.map(({ id }) => Number(id)))
 
 const KINDS = ['settle', 'refund', 'refuse', 'release'] as const
 /** Payments that fit into one transaction. */
@@ -58,9 +73,11 @@ describe('jobs to start', () => {
   })
 
   it('are in their order, but a release whose payer may take back before long goes first', () => {
-    const paidFor = (days: number) => ({ paidMs: 0, target: { reclaimableMs: days * DAY_MS } }) as StoredPayment
+    const paidFor = (days: number) =>
+      ({ paidMs: 0, target: { reclaimableMs: days * DAY_MS } }) as StoredPayment
     const rows = (['refuse', 'release', 'refuse', 'release'] as const).map((kind, i) => ({
-      ...{ ...jobOf(i, kind), payment: paidFor(kind === 'refuse' || i === 3 ? 7 : 8) },
+      ...jobOf(i, kind),
+      payment: paidFor(kind === 'refuse' || i === 3 ? 7 : 8),
     }))
     const at = (days: number) => idsOf([urgentFirst(rows, days * DAY_MS)]).join()
     expect([at(5.5), at(5.7), at(6.5)]).toEqual(['0,1,2,3', '3,0,1,2', '1,3,0,2'])
@@ -68,23 +85,33 @@ describe('jobs to start', () => {
     expect(RELEASED_BY * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
   })
 
-  it.each(KINDS)('of one kind fill each transaction before the next, in their order: %s', (kind) => {
-    const rows = Array.from({ length: 25 }, (_, i) => jobOf(i, kind))
-    const sizes = idsOf(batchesOf(rows)).map(({ length }) => length)
-    expect(sizes[0]).toBe(MOST[kind])
-    expect(sizes.slice(0, -1).every((size) => size === MOST[kind])).toBe(true)
-    expect(idsOf(batchesOf(rows)).flat()).toEqual(rows.map(({ id }) => Number(id)))
-    const inTokens = rows.map((_, i) => jobOf(i, kind, { token: 'mint' }))
-    if (kind === 'refuse' || kind === 'release') expect(batchesOf(inTokens)[0]).toHaveLength(MOST_IN_TOKENS)
-    expect(batchesOf([])).toEqual([])
-  })
+  it.each(KINDS)(
+    'of one kind fill each transaction before the next, in their order: %s',
+    (kind) => {
+      const rows = Array.from({ length: 25 }, (_, i) => jobOf(i, kind))
+      const sizes = idsOf(batchesOf(rows)).map(({ length }) => length)
+      expect(sizes[0]).toBe(MOST[kind])
+      expect(sizes.slice(0, -1).every((size) => size === MOST[kind])).toBe(true)
+      expect(idsOf(batchesOf(rows)).flat()).toEqual(rows.map(({ id }) => Number(id)))
+      const inTokens = rows.map((_, i) => jobOf(i, kind, { token: 'mint' }))
+      if (kind === 'refuse' || kind === 'release')
+        expect(batchesOf(inTokens)[0]).toHaveLength(MOST_IN_TOKENS)
+      expect(batchesOf([])).toEqual([])
+    },
+  )
 
   it.each(KINDS)('fit into a transaction, in tokens that all differ: %s', (kind) => {
-    const [registrar, key] = [createRegistrar(SystemProgram.programId.toBase58()), () => Keypair.generate().publicKey]
-    const own = Array.from({ length: MOST[kind] }, () => ({ payer: key(), quoteId: Buffer.alloc(32), sequence: 1n }))
+    const registrar = createRegistrar(SystemProgram.programId.toBase58())
+    const key = () => Keypair.generate().publicKey
+    const own = Array.from({ length: MOST[kind] }, () => ({
+      payer: key(),
+      quoteId: Buffer.alloc(32),
+      sequence: 1n,
+    }))
     const paid = { number: 1n, sequence: 1n, recipient: key() }
     const { refuse, release } = createCommunityProgram(registrar)
-    const [inSol, inTokens] = [Array.from({ length: MOST[kind] }), Array.from({ length: MOST_IN_TOKENS })]
+    const inSol = Array.from({ length: MOST[kind] })
+    const inTokens = Array.from({ length: MOST_IN_TOKENS })
     const decide = kind === 'refuse' ? refuse : release
     const instructions =
       kind === 'settle' || kind === 'refund'
@@ -106,7 +133,10 @@ describe('jobs to start', () => {
         ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
       ]
       const recentBlockhash = key().toBase58()
-      const tx = new Transaction({ feePayer: signer!.pubkey, recentBlockhash }).add(...budget, instruction)
+      const tx = new Transaction({ feePayer: signer!.pubkey, recentBlockhash }).add(
+        ...budget,
+        instruction,
+      )
       expect(tx.serialize({ requireAllSignatures: false }).length).toBeLessThanOrEqual(1_232)
     }
   })

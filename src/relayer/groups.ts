@@ -17,7 +17,8 @@ export interface Room<Row> {
 
 /** In their order, but releases that run short of time first. */
 export function urgentFirst<Row extends JobRow>(rows: readonly Row[], nowMs: number): Row[] {
-  const isUrgent = ({ kind, payment: of }: Row) => kind === 'release' && of && heldShare(of, nowMs) >= SHORT_OF_TIME
+  const isUrgent = ({ kind, payment: of }: Row) =>
+    kind === 'release' && of && heldShare(of, nowMs) >= SHORT_OF_TIME
   return [...rows.filter(isUrgent), ...rows.filter((row) => !isUrgent(row))]
 }
 

@@ -9,7 +9,10 @@ const KINDS = Object.keys(JOB_KIND)
 const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
 /** @param states the outboxes that this process may lead */
-export function createOutboxMetrics(registry: Registry, states: () => readonly OutboxState[]): void {
+export function createOutboxMetrics(
+  registry: Registry,
+  states: () => readonly OutboxState[],
+): void {
   const { gauge } = metricFactories(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
     gauge(name, help, ['network', 'kind', 'state'], () =>
@@ -24,7 +27,9 @@ export function createOutboxMetrics(registry: Registry, states: () => readonly O
       }),
     )
   const ofNetwork = (name: string, help: string, read: (state: OutboxState) => number | null) =>
-    gauge(name, help, ['network'], () => states().map((state) => [{ network: state.network }, read(state)]))
+    gauge(name, help, ['network'], () =>
+      states().map((state) => [{ network: state.network }, read(state)]),
+    )
   const ofSigner = (name: string, help: string, read: (state: EvmRelayerState) => number | null) =>
     gauge(name, help, ['network', 'chain'], () =>
       states()
@@ -36,10 +41,14 @@ export function createOutboxMetrics(registry: Registry, states: () => readonly O
     'Jobs that have not ended, by kind and state; `parked` ones wait for an operator, dust that is left to its payers is not counted',
     (jobs) => jobs.reduce((sum, { count }) => sum + count, 0),
   )
-  ofJobs('clusterd_outbox_oldest_seconds', 'Age of the oldest job of each kind and state, else 0', (jobs) => {
-    const nowMs = Date.now()
-    return (nowMs - Math.min(nowMs, ...jobs.map(({ oldestMs }) => oldestMs))) / 1_000
-  })
+  ofJobs(
+    'clusterd_outbox_oldest_seconds',
+    'Age of the oldest job of each kind and state, else 0',
+    (jobs) => {
+      const nowMs = Date.now()
+      return (nowMs - Math.min(nowMs, ...jobs.map(({ oldestMs }) => oldestMs))) / 1_000
+    },
+  )
   ofNetwork(
     'clusterd_stuck_packets',
     'Packets confirmed at their source that the hub has not received in the configured time',
@@ -69,8 +78,12 @@ export function createOutboxMetrics(registry: Registry, states: () => readonly O
     ({ balance, runwayMs }) =>
       balance === null ? null : runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000,
   )
-  ofNetwork('clusterd_relay_authority_lamports', 'Balance of the relay authority on Solana', ({ payer }) => {
-    const balance = payer?.balance ?? null
-    return balance === null ? null : Number(balance)
-  })
+  ofNetwork(
+    'clusterd_relay_authority_lamports',
+    'Balance of the relay authority on Solana',
+    ({ payer }) => {
+      const balance = payer?.balance ?? null
+      return balance === null ? null : Number(balance)
+    },
+  )
 }

@@ -9,7 +9,14 @@ import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
-import { decideNonce, type Report, lostNonces, type Missing, missingSince, type NonceDecision } from './gaps.js'
+import {
+  decideNonce,
+  lostNonces,
+  type Missing,
+  missingSince,
+  type NonceDecision,
+  type Report,
+} from './gaps.js'
 import { apply } from './machine/index.js'
 
 /** Age from which a gap is mended: a node that lags shows one too. */
@@ -57,7 +64,8 @@ export class NonceKeeper {
     // a moved nonce is looked at once more before anything is signed
     if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
     const { next, holders } = stored
-    const lost = next === null ? [] : lostNonces(Math.max(...looks.map(({ answer }) => answer)), next, holders)
+    const lost =
+      next === null ? [] : lostNonces(Math.max(...looks.map(({ answer }) => answer)), next, holders)
     const mended = await this.#mend(lost, holders)
     return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
@@ -140,6 +148,7 @@ async function readCount(ask: Call, { account }: Signer): Promise<Report> {
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),
   ])
-  if (!(count >= 0 && count < MAX_COUNT)) throw transient(`eth_getTransactionCount: ${count} is no count`)
+  if (!(count >= 0 && count < MAX_COUNT))
+    throw transient(`eth_getTransactionCount: ${count} is no count`)
   return { answer: count, head }
 }

@@ -25,7 +25,8 @@ export async function actOnJob(pool: pg.Pool, action: OperatorAction, id: string
   for (let tries = 0; tries < TRIES; tries++) {
     const job = await requireJob(pool, id)
     const after = CHANGES[action](job)
-    if (job.state === 'confirmed') throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
+    if (job.state === 'confirmed')
+      throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
     if (job.batch !== null && job.state !== 'queued')
       throw new Error(`Job ${id} goes with job ${job.batch}: change that one.`)
     if (action === 'resume' && after.state === job.state && after.release === job.release)

@@ -1,5 +1,11 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import { alarmFields, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS, OLD_JOB_MS, type Problem } from '../ops/alarms.js'
+import {
+  alarmFields,
+  LOW_BALANCE_LAMPORTS,
+  LOW_RUNWAY_MS,
+  OLD_JOB_MS,
+  type Problem,
+} from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
@@ -15,7 +21,10 @@ export interface OutboxState {
 }
 
 /** The same facts that the alarms' rules find. */
-export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs: number): Problem[] {
+export function outboxProblems(
+  { network, relayers, payer }: OutboxState,
+  nowMs: number,
+): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
     if (holds) problems.push({ alarm, text: `${network}: ${text}` })
@@ -23,12 +32,30 @@ export function outboxProblems({ network, relayers, payer }: OutboxState, nowMs:
   for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers) {
     const on = `on chain "${chain}"`
     const [oldest] = stuck ?? []
-    found(oldest !== undefined, 'ClusterdPacketsStuck', `packets not at the hub: ${stuck?.length}, first ${oldest}`)
-    found(nonceGaps > 0, 'ClusterdNonceGap', `nonces of ${signer} that are missing ${on}: ${nonceGaps}`)
-    found(nonceClaimed !== null, 'ClusterdNonceClaimed', `the chain counts ${nonceClaimed} uses of ${signer} ${on}`)
-    found(runwayMs !== null && runwayMs < LOW_RUNWAY_MS, 'ClusterdRelayerRunsDry', `${signer} runs dry ${on}`)
+    found(
+      oldest !== undefined,
+      'ClusterdPacketsStuck',
+      `packets not at the hub: ${stuck?.length}, first ${oldest}`,
+    )
+    found(
+      nonceGaps > 0,
+      'ClusterdNonceGap',
+      `nonces of ${signer} that are missing ${on}: ${nonceGaps}`,
+    )
+    found(
+      nonceClaimed !== null,
+      'ClusterdNonceClaimed',
+      `the chain counts ${nonceClaimed} uses of ${signer} ${on}`,
+    )
+    found(
+      runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
+      'ClusterdRelayerRunsDry',
+      `${signer} runs dry ${on}`,
+    )
   }
-  for (const { kind, state, count, oldestMs } of [...relayers, payer].flatMap((one) => one?.stats?.open ?? [])) {
+  for (const { kind, state, count, oldestMs } of [...relayers, payer].flatMap(
+    (one) => one?.stats?.open ?? [],
+  )) {
     const isParked = state === 'parked'
     const ageMs = nowMs - oldestMs
     const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
@@ -57,9 +84,15 @@ const DONE: Record<JobKind, string> = {
 export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: number): void {
   const { network, id, kind, nonce, subject, payment, message, txs, failures, reason } = job
   const fields = {
-    ...{ network, job: id, kind, nonce, subject: subject && toHex(subject) },
+    network,
+    job: id,
+    kind,
+    nonce,
+    subject: subject && toHex(subject),
     ...(payment && { token: payment.money.token, amount: String(payment.money.amount) }),
-    ...{ tx: txs.at(-1)?.hash, failures, reason },
+    tx: txs.at(-1)?.hash,
+    failures,
+    reason,
   }
   if (outcome === 'confirmed') {
     const sinceMs = message?.sentMs ?? payment?.paidMs ?? job.createdMs
@@ -76,7 +109,10 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
 }
 
 /** Writes each of a network's alarms when it begins. */
-export function createAlarmLog(log: Logger, network: Network): (problems: readonly Problem[]) => void {
+export function createAlarmLog(
+  log: Logger,
+  network: Network,
+): (problems: readonly Problem[]) => void {
   let known: ReadonlySet<Problem['alarm']> = new Set()
   return (problems) => {
     const alarms = new Set(problems.map(({ alarm }) => alarm))

@@ -17,7 +17,8 @@ import type { RelayTarget } from './targets.js'
 const MAX_BUSY_STEPS = 50
 
 /** A network's Solana cluster, as far as the outbox goes. */
-export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
+export interface SolanaRelayerSource
+  extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Finds the program's chain number; asks the cluster when it was never reached before.
@@ -26,7 +27,9 @@ export interface SolanaRelayerSource extends Pick<SolanaRelayerOptions, 'signer'
   open(): Promise<{ chain: number }>
 }
 
-export interface RelayRunOptions extends Omit<Context, 'metrics'>, Pick<EvmRelayerOptions, 'account' | 'settings'> {
+export interface RelayRunOptions
+  extends Omit<Context, 'metrics'>,
+    Pick<EvmRelayerOptions, 'account' | 'settings'> {
   /** The chains on which transactions are sent, the hub first. */
   targets: readonly RelayTarget[]
   /** The network's Solana cluster, if any. */
@@ -53,8 +56,20 @@ export interface RelayRun {
  * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const { pool, network, log, loops, signal, leases, listener, account, settings, targets, solana, missingKeys } =
-    options
+  const {
+    pool,
+    network,
+    log,
+    loops,
+    signal,
+    leases,
+    listener,
+    account,
+    settings,
+    targets,
+    solana,
+    missingKeys,
+  } = options
   const notifies = new Set<Notify>()
   const idle: OutboxState = { network, relayers: [], payer: null }
   let state = idle
@@ -65,7 +80,12 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   })
   const done = whileLeading(
     {
-      ...{ leases, listener, network, role: 'relay', signal, loops },
+      leases,
+      listener,
+      network,
+      role: 'relay',
+      signal,
+      loops,
       onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
     },
     async (epoch, stopped) => {
@@ -78,7 +98,9 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
         )
       const logAlarms = createAlarmLog(log, network)
       const common: ChainRelayerOptions = {
-        ...{ pool, network, epoch },
+        pool,
+        network,
+        epoch,
         onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
       }
       const everyWorker = () => {
@@ -132,10 +154,21 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 }
 
 /** Says whose decisions the program obeys: a key that was rotated decides nothing. */
-async function reportAuthority({ log, network }: RelayRunOptions, signer: SolanaSigner | null): Promise<void> {
+async function reportAuthority(
+  { log, network }: RelayRunOptions,
+  signer: SolanaSigner | null,
+): Promise<void> {
   if (!signer)
-    return log.info({ network }, "without the relay authority's key payments are neither settled nor refunded")
-  const [authority, obeyed] = [signer.authority.toBase58(), (await signer.relayAuthority())?.toBase58() ?? null]
+    return log.info(
+      { network },
+      "without the relay authority's key payments are neither settled nor refunded",
+    )
+  const authority = signer.authority.toBase58()
+  const obeyed = (await signer.relayAuthority())?.toBase58() ?? null
   if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
-  else log.error({ network, authority, obeyed }, "the relay authority's key is not the one that the program obeys")
+  else
+    log.error(
+      { network, authority, obeyed },
+      "the relay authority's key is not the one that the program obeys",
+    )
 }

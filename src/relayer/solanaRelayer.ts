@@ -12,7 +12,12 @@ import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
 import type { Network } from '../registry/primitives/network.js'
 import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf } from './groups.js'
-import { type BlockhashSeen, type PaymentView, planBlockhashJob, viewOf } from './machine/blockhash.js'
+import {
+  type BlockhashSeen,
+  type PaymentView,
+  planBlockhashJob,
+  viewOf,
+} from './machine/blockhash.js'
 import { apply, type Event, type Moment } from './machine/index.js'
 
 /** Transactions that are worked on at once. */
@@ -68,7 +73,9 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     if (!key) return 0
     const nowMs = this.clock.nowMs()
     const order = { releaseAfterMs, nowMs }
-    const queued = await asRelayer(pool, { network, epoch }, (client) => queuePayouts(client, key, order))
+    const queued = await asRelayer(pool, { network, epoch }, (client) =>
+      queuePayouts(client, key, order),
+    )
     if (queued > 0) failpoint('payout.queued')
     return queued
   }
@@ -92,20 +99,27 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     })
   }
 
-  #guardAll<T>(all: readonly T[], alive: () => void, work: (one: T, i: number) => Promise<void>): Promise<unknown> {
+  #guardAll<T>(
+    all: readonly T[],
+    alive: () => void,
+    work: (one: T, i: number) => Promise<void>,
+  ): Promise<unknown> {
     const queue = new PQueue({ concurrency: CONCURRENCY })
     return queue.addAll(all.map((one, i) => () => this.#guard(() => work(one, i)).then(alive)))
   }
 
   async #followAll(groups: readonly Group[], alive: () => void): Promise<void> {
     if (groups.length === 0) return
-    const { height, slot, statuses } = await this.#signer.statuses(groups.map((group) => group[0]!.txs[0]!.hash))
+    const { height, slot, statuses } = await this.#signer.statuses(
+      groups.map((group) => group[0]!.txs[0]!.hash),
+    )
     await this.#guardAll(groups, alive, async (group, i) => {
       const seen = { height, status: statuses[i] ?? null, payment: null }
       if (await this.#act(group, seen)) return
       // once nothing signed can land any more, the payments are read in a later slot
       const views = await this.#viewsOf(group, slot)
-      for (const [at, row] of group.entries()) await this.#act([row], { ...seen, payment: views[at]! })
+      for (const [at, row] of group.entries())
+        await this.#act([row], { ...seen, payment: views[at]! })
     })
   }
 
@@ -138,7 +152,11 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     const affordable = Number(((await this.readBalance()) - RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
       if (i < affordable) await this.#act(group, { ...NOT_SIGNED, payment: HELD })
-      else await this.#save(group, { is: 'failed', failure: { class: 'transient', reason: INSUFFICIENT_FUNDS } })
+      else
+        await this.#save(group, {
+          is: 'failed',
+          failure: { class: 'transient', reason: INSUFFICIENT_FUNDS },
+        })
     })
   }
 
@@ -162,7 +180,11 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     const { state, reason } = rows[0]!
     if (refusal === null && state !== 'sent') await this.#save(rows, { is: 'sent', hash: tx.hash })
     if (refusal !== null && reason !== refusal)
-      await this.#save(rows, { is: 'refused', hash: tx.hash, failure: { class: 'transient', reason: refusal } })
+      await this.#save(rows, {
+        is: 'refused',
+        hash: tx.hash,
+        failure: { class: 'transient', reason: refusal },
+      })
   }
 
   /** All jobs or none. @returns the jobs after the event; null where one has changed meanwhile */
@@ -174,7 +196,9 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     failpoint(`payout.${event.is}`)
     if (!isSaved) return null
     this.#stored += rows.length
-    const stored = changes.map(({ job, after }): Row => ({ ...job, ...after, version: job.version + 1 }))
+    const stored = changes.map(
+      ({ job, after }): Row => ({ ...job, ...after, version: job.version + 1 }),
+    )
     for (const row of stored) onOutcome?.(row, event.is)
     return stored
   }
@@ -193,7 +217,8 @@ const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
 /** Bytes of a payment: its accounts, their places in the instruction, and its sequence. */
 function bytesOf({ payment }: Row): number {
-  const accounts = payment?.target.kind === 'communityName' ? (payment.money.token === NATIVE ? 3 : 6) : 2
+  const accounts =
+    payment?.target.kind === 'communityName' ? (payment.money.token === NATIVE ? 3 : 6) : 2
   return accounts * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 }
 
@@ -201,7 +226,11 @@ function bytesOf({ payment }: Row): number {
  * Room of a transaction of 1,232 bytes for payments, beside signature, fee payer, blockhash, six accounts of the
  * instruction and the compute budget.
  */
-export const ROOM = { of: () => 888, takenBy: bytesOf, isAlone: ({ failures }: Row) => failures > 0 }
+export const ROOM = {
+  of: () => 888,
+  takenBy: bytesOf,
+  isAlone: ({ failures }: Row) => failures > 0,
+}
 
 /** Jobs under way, by the transaction that they share. */
 function sharingTx(rows: Group): Group[] {

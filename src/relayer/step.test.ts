@@ -51,14 +51,21 @@ const common: fc.Arbitrary<Command>[] = [
   fc.constant({ do: 'mine' } as const),
   fc.constant({ do: 'mine' } as const),
   fc.constant({ do: 'mineEmpty' } as const),
-  fc.record({ do: fc.constant('reorg' as const), depth: fc.integer({ min: 1, max: 2 }), isLost: fc.boolean() }),
+  fc.record({
+    do: fc.constant('reorg' as const),
+    depth: fc.integer({ min: 1, max: 2 }),
+    isLost: fc.boolean(),
+  }),
   fc.constant({ do: 'drop' } as const),
   fc.record({ do: fc.constant('baseFee' as const), gwei: fc.integer({ min: 0, max: 40 }) }),
   fc.record({ do: fc.constant('pause' as const), isPaused: fc.boolean() }),
   fc.record({ do: fc.constant('lag' as const), blocks: fc.nat(3) }),
   fc.record({ do: fc.constant('time' as const), ms: fc.constantFrom(1_000, 10_000, 3_600_000) }),
   fc.record({ do: fc.constant('fail' as const), at: call }),
-  fc.record({ do: fc.constant('crash' as const), at: fc.oneof(call, fc.constantFrom('save', 'saved')) }),
+  fc.record({
+    do: fc.constant('crash' as const),
+    at: fc.oneof(call, fc.constantFrom('save', 'saved')),
+  }),
 ]
 const stranger = fc.record({ do: fc.constant('stranger' as const), id })
 const foreignNonce = fc.constant({ do: 'foreignNonce' } as const)
@@ -91,7 +98,8 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   })
   const step = async (name: string): Promise<Outcome | null> => {
     try {
-      const [job, ports] = [model.rows.get(name)!, portsOf(name)]
+      const job = model.rows.get(name)!
+      const ports = portsOf(name)
       const outcome = await (await decide(job, ports, policy))()
       if (!isDead) outcomes.push(outcome)
       return outcome
@@ -150,7 +158,8 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
       }
     }
   }
-  const isOver = () => [...model.rows.values()].every(({ state }) => state === 'confirmed' || state === 'parked')
+  const isOver = () =>
+    [...model.rows.values()].every(({ state }) => state === 'confirmed' || state === 'parked')
   const withoutFaults = async (): Promise<void> => {
     armed = null
     Object.assign(model, { isPaused: false, lag: 0, baseFeeWei: 1_000_000_000n })
@@ -168,7 +177,11 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
   return { model, run, step, withoutFaults, outcomes }
 }
 
-async function live(commands: readonly Command[], refusesSecond: boolean, policy?: Policy): Promise<Model> {
+async function live(
+  commands: readonly Command[],
+  refusesSecond: boolean,
+  policy?: Policy,
+): Promise<Model> {
   const { model, run, withoutFaults } = relayer(refusesSecond, policy)
   for (const command of commands) await run(command)
   await withoutFaults()
@@ -181,7 +194,9 @@ const every = (
   { refusesSecond = false, policy = POLICY, numRuns = 500 } = {},
 ) =>
   fc.assert(
-    fc.asyncProperty(histories, async (commands) => check(await live(commands, refusesSecond, policy))),
+    fc.asyncProperty(histories, async (commands) =>
+      check(await live(commands, refusesSecond, policy)),
+    ),
     { numRuns },
   )
 
@@ -207,7 +222,15 @@ describe('a delivery', () => {
     await run({ do: 'mine' })
     await run({ do: 'mine' })
     for (let i = 0; i < 2; i++) await step('a')
-    expect(outcomes).toEqual(['signed', 'sent', 'waiting', 'included', 'waiting', 'confirmed', 'waiting'])
+    expect(outcomes).toEqual([
+      'signed',
+      'sent',
+      'waiting',
+      'included',
+      'waiting',
+      'confirmed',
+      'waiting',
+    ])
     expect(executionsOf(model, 'a')).toHaveLength(1)
   })
 
@@ -236,7 +259,9 @@ describe('a delivery', () => {
   })
 
   it('never gets another nonce while its own may still count, even when others use the key', async () => {
-    await every(history(foreignNonce), (model) => expectOnceOrParked(model, 'nonce_taken'), { numRuns: 1_000 })
+    await every(history(foreignNonce), (model) => expectOnceOrParked(model, 'nonce_taken'), {
+      numRuns: 1_000,
+    })
   })
 
   it('can be parked and resumed at any time', async () => {

@@ -43,7 +43,11 @@ export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcom
  * has ended; a killed process resumes from the stored state.
  * @returns second half: does what was decided, and stores it; it throws only what the store and the offline signer do
  */
-export async function decide(job: NonceJob, ports: Ports, policy: Policy): Promise<() => Promise<Outcome>> {
+export async function decide(
+  job: NonceJob,
+  ports: Ports,
+  policy: Policy,
+): Promise<() => Promise<Outcome>> {
   const { sender, clock } = ports
   try {
     const view = await sender.look(job)
@@ -85,18 +89,34 @@ async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Pr
   }
 }
 
-async function sign(job: NonceJob, order: Extract<Action, { do: 'sign' }>, seen: Seen, ports: Ports): Promise<Outcome> {
+async function sign(
+  job: NonceJob,
+  order: Extract<Action, { do: 'sign' }>,
+  seen: Seen,
+  ports: Ports,
+): Promise<Outcome> {
   const { purpose, gas, fees, valueWei } = order
   const build = async (nonce: number): Promise<NonceJob> => {
     const { hash, raw } = await ports.sender.sign({ purpose, nonce, gas, fees, valueWei })
-    const tx: NonceTx = { hash, raw, purpose, gas, valueWei, ...fees, sentBlock: null, isRejected: false }
+    const tx: NonceTx = {
+      hash,
+      raw,
+      purpose,
+      gas,
+      valueWei,
+      ...fees,
+      sentBlock: null,
+      isRejected: false,
+    }
     failpoint('relay.sign')
     return apply(job, { is: 'signed', nonce, tx }, seen)
   }
   const { nonce } = order
   try {
     const isStored =
-      nonce === null ? await ports.store.saveWithNonce(build) : await ports.store.save(await build(nonce))
+      nonce === null
+        ? await ports.store.saveWithNonce(build)
+        : await ports.store.save(await build(nonce))
     failpoint('relay.signed')
     if (!isStored) return 'stale'
   } catch (error) {
@@ -131,7 +151,12 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
   return outcome === 'sent' && tx.sentBlock !== null ? 'resent' : outcome
 }
 
-async function store(job: NonceJob, event: Event<NonceTx>, seen: Seen, ports: Ports): Promise<Outcome> {
+async function store(
+  job: NonceJob,
+  event: Event<NonceTx>,
+  seen: Seen,
+  ports: Ports,
+): Promise<Outcome> {
   if (!(await ports.store.save(apply(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is

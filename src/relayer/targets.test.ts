@@ -11,10 +11,8 @@ const spoke = { ...common, label: '10', role: 'spoke', chainId: 9_010 }
 const ends = { eid: 30_101, endpoint: address('ee') }
 const communityPayments = address('cc')
 /** Those between which messages are carried. */
-const [linkedHub, linkedSpoke] = [
-  { ...hub, ...ends },
-  { ...spoke, eid: 2 },
-]
+const linkedHub = { ...hub, ...ends }
+const linkedSpoke = { ...spoke, eid: 2 }
 
 const pathOf = (chains: readonly object[], carriesPayments = false) => {
   const open = parseChainsFile({ chains }, 'test').chains.map((config, i) =>
@@ -31,7 +29,12 @@ it.each<[string, object[], boolean, string[]]>([
   ['nothing is carried to a hub alone', [hub], false, []],
   ['payments on Solana are', [hub], true, ['1 path']],
   ['messages of a spoke are', [linkedSpoke, linkedHub], false, ['1 path']],
-  ['nothing is carried to contracts of others', [{ ...hub, watchOnly: {} }, linkedSpoke], false, []],
+  [
+    'nothing is carried to contracts of others',
+    [{ ...hub, watchOnly: {} }, linkedSpoke],
+    false,
+    [],
+  ],
   ['a hub that takes payments refunds them', [{ ...hub, communityPayments }], false, ['1']],
   [
     'so does a spoke, behind the hub',
@@ -57,14 +60,16 @@ describe('the path to a hub', () => {
           { chain: 3, eid: 3, contract: base.contract },
         ],
       },
-      ...{ endpoint: ends.endpoint, messageLib: null },
+      endpoint: ends.endpoint,
+      messageLib: null,
     })
   })
 
   it('for payments alone has no endpoint', () => {
     expect(pathOf([hub], true).targets[0]!.path).toEqual({
       lane: { hub: { eid: 0, contract: common.contract, isLocal: false }, spokes: [] },
-      ...{ endpoint: null, messageLib: null },
+      endpoint: null,
+      messageLib: null,
     })
   })
 
@@ -75,7 +80,10 @@ describe('the path to a hub', () => {
   ])('is a local one where chain (%s) and library (%s) are: %s', (local, library, isLocal) => {
     const chain = { ...linkedHub, local, ...(library && { messageLib: library }) }
     const { path } = pathOf([chain, base]).targets[0]!
-    expect([path!.lane.hub.isLocal, path!.messageLib]).toEqual([isLocal, isLocal ? messageLib : null])
+    expect([path!.lane.hub.isLocal, path!.messageLib]).toEqual([
+      isLocal,
+      isLocal ? messageLib : null,
+    ])
   })
 
   it.each<[object, object, string]>([

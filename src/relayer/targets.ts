@@ -42,22 +42,33 @@ export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false
   const targets = chains
     .map((at): RelayTarget => ({ at, path: at.role === 'hub' ? carried : null }))
     .filter((target) => target.path !== null || target.at.communityPayments !== null)
-  return { targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)), problem }
+  return {
+    targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)),
+    problem,
+  }
 }
 
 /** Null where nothing is carried, or the contracts are others'. */
-function pathOf(chains: readonly EvmChain[], carriesPayments: boolean): DeliveryPath | string | null {
+function pathOf(
+  chains: readonly EvmChain[],
+  carriesPayments: boolean,
+): DeliveryPath | string | null {
   const hub = chains.find(({ role }) => role === 'hub')
   const spokes = chains.filter(({ role, config }) => role === 'spoke' && !config.watchOnly)
   if (!hub || hub.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
   const { eid, endpoint, contract, messageLib, local } = hub.config
-  if (spokes.length > 0 && (eid === undefined || endpoint === undefined)) return lacks(hub, 'eid and endpoint')
+  if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
+    return lacks(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
   if (without) return lacks(without, 'eid')
   const lane: Lane = {
     // LayerZero has no endpoint id 0, so no packet is for it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
-    spokes: spokes.map(({ chain, config }) => ({ chain, eid: config.eid!, contract: config.contract })),
+    spokes: spokes.map(({ chain, config }) => ({
+      chain,
+      eid: config.eid!,
+      contract: config.contract,
+    })),
   }
   // only a local chain's library accepts our verifications
   return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }

@@ -57,7 +57,9 @@ export function bridgeOf(databaseUrl: string): Bridge {
     async hold() {
       await delay(FOR_EVER_MS)
       await within((client) =>
-        client.query(`UPDATE jobs SET next_ms = next_ms + ${FOR_EVER_MS}, version = version + 1 WHERE ${WAITING}`),
+        client.query(
+          `UPDATE jobs SET next_ms = next_ms + ${FOR_EVER_MS}, version = version + 1 WHERE ${WAITING}`,
+        ),
       )
     },
     release: () =>

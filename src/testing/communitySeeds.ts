@@ -2,7 +2,13 @@ import { parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
-import { lowerCase, operatorAccount, type SeedCommunities, seedAdmin, type WorldNetwork } from './world.js'
+import {
+  lowerCase,
+  operatorAccount,
+  type SeedCommunities,
+  seedAdmin,
+  type WorldNetwork,
+} from './world.js'
 
 /** Names that `accounts.evm[0]` holds on each network. */
 export const OPEN_COMMUNITY = 'club'
@@ -35,13 +41,24 @@ export async function seedCommunities(
     client.request('PUT', '/v1/communities/{name}', { params: { name }, body })
   await set(OPEN_COMMUNITY, {})
   await set(PAID_COMMUNITY, { prices })
-  return { admin: admin.address, open: { name: OPEN_COMMUNITY }, paid: { name: PAID_COMMUNITY, prices } }
+  return {
+    admin: admin.address,
+    open: { name: OPEN_COMMUNITY },
+    paid: { name: PAID_COMMUNITY, prices },
+  }
 }
 
-function pricesOf({ hub, spokes, solana }: WorldNetwork, recipient: string, solanaRecipient: string | undefined) {
-  const inCoin = [hub, ...spokes].map(({ network }) => price(network, 'native', COIN_AMOUNT, recipient))
+function pricesOf(
+  { hub, spokes, solana }: WorldNetwork,
+  recipient: string,
+  solanaRecipient: string | undefined,
+) {
+  const inCoin = [hub, ...spokes].map(({ network }) =>
+    price(network, 'native', COIN_AMOUNT, recipient),
+  )
   const inToken = price(hub.network, hub.contracts.token, TOKEN_AMOUNT, recipient)
-  const inSol = solana && solanaRecipient ? [price('solana', 'native', LAMPORTS, solanaRecipient)] : []
+  const inSol =
+    solana && solanaRecipient ? [price('solana', 'native', LAMPORTS, solanaRecipient)] : []
   return [...inCoin, inToken, ...inSol]
 }
 

@@ -9,7 +9,11 @@ export { type ChainVerbs, WorldError } from './chains/verbs.js'
 export { type BridgeCall, bridgeCall, type SpokeAt } from './contracts/bridgeCall.js'
 export { type DistributorSettings, deployDistributor } from './contracts/distributor.js'
 export { type PriceChange, type PriceFeeds, setPrice } from './contracts/priceFeed.js'
-export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faultProxy/faultProxy.js'
+export {
+  type FaultProxy,
+  type FaultProxyOptions,
+  startFaultProxy,
+} from './faultProxy/faultProxy.js'
 export { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './faultProxy/kinds.js'
 export { startTcpProxy, type TcpProxy } from './faultProxy/tcpProxy.js'
 export type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess.js'
@@ -21,7 +25,11 @@ export {
   startPostgres,
 } from './processes/postgres.js'
 export { signIn } from './signIn.js'
-export { type LocalSolana, type LocalSolanaOptions, startLocalSolana } from './solana/localSolana.js'
+export {
+  type LocalSolana,
+  type LocalSolanaOptions,
+  startLocalSolana,
+} from './solana/localSolana.js'
 export { payQuote } from './solana/payQuote.js'
 export { type AttachOptions, attach, type Stack, type StackOptions, startStack } from './stack.js'
 export type { Attached, PostgresHandle } from './stackParts.js'

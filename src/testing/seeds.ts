@@ -8,7 +8,14 @@ import { LOCAL_SPEND_CAP_WEI } from './chains/localChains.js'
 import { receiptOf } from './chains/receipt.js'
 import { OPEN_COMMUNITY, PAID_COMMUNITY } from './communitySeeds.js'
 import { bridgeCall } from './contracts/bridgeCall.js'
-import { addressWord, lowerCase, type Operator, operatorAccount, type Seed, seedAdmin } from './world.js'
+import {
+  addressWord,
+  lowerCase,
+  type Operator,
+  operatorAccount,
+  type Seed,
+  seedAdmin,
+} from './world.js'
 
 /** Two wallets bid for the first; the winner has the second; nobody gets the others. */
 const CONTESTED_NAME = 'seedling'
@@ -37,14 +44,21 @@ export type ChainSeed = Omit<Seed, 'communities'>
  * second name, those of the communities, and a transaction that stays pending. First spoke, if any: a message that
  * stays undelivered.
  */
-export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<ChainSeed> {
+export async function seedNetwork(
+  hub: LocalChain,
+  spoke: LocalChain | undefined,
+): Promise<ChainSeed> {
   const [{ finalized, lost }, pending, bridging] = await Promise.all([
     seedBids(hub),
     keepWaiting(hub),
     spoke && seedMessage(spoke),
   ])
   const owner = lowerCase(operatorAccount('seedOwner').address)
-  return { name: CONTESTED_NAME, owner, tx: { finalized, lost, pending, ...(bridging && { bridging }) } }
+  return {
+    name: CONTESTED_NAME,
+    owner,
+    tx: { finalized, lost, pending, ...(bridging && { bridging }) },
+  }
 }
 
 // ---- bids on the hub
@@ -64,16 +78,24 @@ async function seedBids(chain: LocalChain): Promise<Bids> {
   return { finalized: finalized!, lost: lost! }
 }
 
-const placeBid = (chain: LocalChain, account: Account, names: readonly string[], feeWei: bigint): Promise<Hex> =>
+const placeBid = (
+  chain: LocalChain,
+  account: Account,
+  names: readonly string[],
+  feeWei: bigint,
+): Promise<Hex> =>
   walletOf(chain, chain.chainId, account).sendTransaction(bidsFor(chain, names, feeWei))
 
 function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
   const count = BigInt(names.length)
   return {
-    ...{ to: chain.config.contract, data: encodePlaceBids(bids, null) },
-    ...{ value: BID_WEI * count, gas: BID_GAS * count },
-    ...{ maxPriorityFeePerGas: feeWei, maxFeePerGas: MAX_FEE_WEI },
+    to: chain.config.contract,
+    data: encodePlaceBids(bids, null),
+    value: BID_WEI * count,
+    gas: BID_GAS * count,
+    maxPriorityFeePerGas: feeWei,
+    maxFeePerGas: MAX_FEE_WEI,
   }
 }
 
@@ -82,11 +104,18 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
   const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
   const fromBlock = BigInt(chain.config.startBlock)
-  const logs = await reader.getLogs({ address: chain.config.contract, event: bidEvent, fromBlock, toBlock: 'latest' })
+  const logs = await reader.getLogs({
+    address: chain.config.contract,
+    event: bidEvent,
+    fromBlock,
+    toBlock: 'latest',
+  })
   const bids = logs.filter((log) => log.args.name === word)
   const txOf = (operator: Operator) =>
-    bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))?.transactionHash
-  const [finalized, lost] = [txOf('seedOwner'), txOf('seedLoser')]
+    bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))
+      ?.transactionHash
+  const finalized = txOf('seedOwner')
+  const lost = txOf('seedLoser')
   return finalized && lost ? { finalized, lost } : undefined
 }
 
@@ -107,8 +136,15 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
-  const [from, fromBlock] = [addressWord(account.address), BigInt(config.startBlock)]
-  const sending = { address: config.contract, event: sentEvent, args: { from }, fromBlock, toBlock: 'latest' } as const
+  const from = addressWord(account.address)
+  const fromBlock = BigInt(config.startBlock)
+  const sending = {
+    address: config.contract,
+    event: sentEvent,
+    args: { from },
+    fromBlock,
+    toBlock: 'latest',
+  } as const
   const [found] = await localClients(chain, chainId).reader.getLogs(sending)
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
@@ -117,7 +153,9 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     { rpcUrl, chainId, contracts: { spoke: config.contract } },
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
-  const [sent] = await confirmed(chain, async () => [await walletOf(chain, chainId, account).sendTransaction(call)])
+  const [sent] = await confirmed(chain, async () => [
+    await walletOf(chain, chainId, account).sendTransaction(call),
+  ])
   return sent!
 }
 

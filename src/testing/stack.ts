@@ -2,7 +2,12 @@ import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
 import { type Bridge, bridgeOf } from './bridge.js'
 import type { LocalChain } from './chains/localChain.js'
-import { type ChainDefinition, type ChainLabel, chooseChains, type NetworkOf } from './chains/localChains.js'
+import {
+  type ChainDefinition,
+  type ChainLabel,
+  chooseChains,
+  type NetworkOf,
+} from './chains/localChains.js'
 import { assertWhole, WorldError } from './chains/verbs.js'
 import { seedCommunities } from './communitySeeds.js'
 import { connectEns, writeChains } from './contracts/localContracts.js'
@@ -23,7 +28,14 @@ import {
   startSolana,
 } from './stackParts.js'
 import { until } from './until.js'
-import { removeWorld, type Seed, type World, type WorldNetwork, worldAccounts, writeWorld } from './world.js'
+import {
+  removeWorld,
+  type Seed,
+  type World,
+  type WorldNetwork,
+  worldAccounts,
+  writeWorld,
+} from './world.js'
 
 const DEFAULT_BLOCK_MS = 1_000
 /** Below it blocks come quicker than they are mined. */
@@ -113,7 +125,8 @@ export async function startStack<N extends Network = Network, L extends ChainLab
   }
 }
 
-export interface AttachOptions extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
+export interface AttachOptions
+  extends Omit<StackOptions<'mainnet', '1'>, 'attach' | 'chains' | 'networks'> {
   /** Address of the chain. */
   rpcUrl: string
 }
@@ -142,11 +155,18 @@ async function build<N extends Network>(
       ? startSolana(sandbox, { networks, blockMs, rpcUrl: options.solanaRpcUrl })
       : Promise.resolve(undefined),
   ])
-  const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}`, databaseUrl: database.url }
+  const at = {
+    api: `http://127.0.0.1:${port}`,
+    ops: `http://127.0.0.1:${opsPort}`,
+    databaseUrl: database.url,
+  }
   await connectEns(hubsOf(chains), at.api)
   writeChains(sandbox.home, chains, solana, blockMs)
   const daemon = {
-    ...{ ...at, port, opsPort, solanaKey: solana?.relayAuthority.secretKey },
+    ...at,
+    port,
+    opsPort,
+    solanaKey: solana?.relayAuthority.secretKey,
     env: {
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
@@ -154,13 +174,18 @@ async function build<N extends Network>(
     },
   }
   const [seeds] = await allSettledOrThrow([
-    !(options.seeds ?? !options.attach) ? Promise.resolve(new Map<Network, ChainSeed>()) : seed(chains),
+    !(options.seeds ?? !options.attach)
+      ? Promise.resolve(new Map<Network, ChainSeed>())
+      : seed(chains),
     startDaemon(sandbox, daemon),
   ])
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      hubsOf(chains).map((hub, index) => [hub.network, describeNetwork(chains, hub, solana, index)]),
+      hubsOf(chains).map((hub, index) => [
+        hub.network,
+        describeNetwork(chains, hub, solana, index),
+      ]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
@@ -179,7 +204,10 @@ async function build<N extends Network>(
     daemon: sandbox.daemon as DaemonProcess,
     anvils: Object.fromEntries(chains.map((chain) => [chain.label, chain])),
     bridge,
-    clock: { advance: async (seconds) => void (await allSettledOrThrow(chains.map((one) => one.advance(seconds)))) },
+    clock: {
+      advance: async (seconds) =>
+        void (await allSettledOrThrow(chains.map((one) => one.advance(seconds)))),
+    },
     prices: { set: (dollars, network) => setPrices(hubsOf(chains), dollars, network) },
     postgres: database.handle,
     solana,
@@ -200,7 +228,8 @@ async function setPrices(
   network?: Network,
 ): Promise<void> {
   const hub = network === undefined ? hubs[0] : hubs.find((one) => one.network === network)
-  if (!hub?.feeds) throw new WorldError(`this world has no hub of ${network}: start one of its chains.`)
+  if (!hub?.feeds)
+    throw new WorldError(`this world has no hub of ${network}: start one of its chains.`)
   const answerOf = (dollars: number): bigint => BigInt(Math.round(dollars * DOLLAR))
   if (sol !== undefined) await setPrice(hub, { feed: hub.feeds.solUsd, answer: answerOf(sol) })
   if (ether !== undefined) await setPrice(hub, { feed: hub.feeds.ethUsd, answer: answerOf(ether) })
@@ -216,20 +245,29 @@ async function settleSeeds<N extends Network>(
     const expected = { [finalized]: 'finalized', [lost]: 'lost_bid', [pending]: 'pending' }
     if (bridging) expected[bridging] = 'bridging'
     const options = { testnet: network === 'testnet' }
-    await Promise.all(Object.entries(expected).map(([tx, status]) => until.status(world, tx, status, options)))
+    await Promise.all(
+      Object.entries(expected).map(([tx, status]) => until.status(world, tx, status, options)),
+    )
     const recipient = world.accounts.solana[1]?.address
-    const communities = await seedCommunities(world, network, world.networks[network as N], recipient)
+    const communities = await seedCommunities(
+      world,
+      network,
+      world.networks[network as N],
+      recipient,
+    )
     return [network, { ...one, ...(communities && { communities }) }] as const
   })
   return Object.fromEntries(await Promise.all(settled)) as Partial<Record<N, Seed>>
 }
 
 async function seed(chains: readonly LocalChain[]): Promise<Map<Network, ChainSeed>> {
-  const seedHub = async (hub: LocalChain) => [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const
+  const seedHub = async (hub: LocalChain) =>
+    [hub.network, await seedNetwork(hub, spokesOf(chains, hub)[0])] as const
   return new Map(await allSettledOrThrow(hubsOf(chains).map(seedHub)))
 }
 
-const hubsOf = (chains: readonly LocalChain[]): LocalChain[] => chains.filter(({ role }) => role === 'hub')
+const hubsOf = (chains: readonly LocalChain[]): LocalChain[] =>
+  chains.filter(({ role }) => role === 'hub')
 
 const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] =>
   chains.filter(({ network, role }) => network === hub.network && role === 'spoke')
@@ -255,7 +293,15 @@ function describeNetwork(
   }
 }
 
-function describeChain<Own>({ label, chainId, rpcUrl, config }: LocalChain, own: (app: Hex) => Own) {
+function describeChain<Own>(
+  { label, chainId, rpcUrl, config }: LocalChain,
+  own: (app: Hex) => Own,
+) {
   const { contract, endpoint, communityPayments } = config
-  return { network: label, chainId, rpcUrl, contracts: { ...own(contract), endpoint, communityPayments } }
+  return {
+    network: label,
+    chainId,
+    rpcUrl,
+    contracts: { ...own(contract), endpoint, communityPayments },
+  }
 }

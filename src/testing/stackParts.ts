@@ -42,7 +42,8 @@ export async function allSettledOrThrow<T extends readonly unknown[]>(
 /** Of the API or of the operator's routes. @throws Error when the wanted port is taken */
 export async function choosePort(variable: string, wanted: number | undefined): Promise<number> {
   if (wanted === undefined || wanted === 0) return freePort()
-  if (!(await isPortFree(wanted))) throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
+  if (!(await isPortFree(wanted)))
+    throw new Error(`Port ${wanted} is taken: set ${variable} to a free one.`)
   return wanted
 }
 
@@ -61,7 +62,11 @@ export async function startDatabase(
 async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: string }> {
   const dataDir = path.join(sandbox.home, 'postgres')
   const start = async (port: number): Promise<Postgres> => {
-    const server = await startPostgres({ dataDir, port, logFile: path.join(sandbox.home, 'logs', 'postgres.log') })
+    const server = await startPostgres({
+      dataDir,
+      port,
+      logFile: path.join(sandbox.home, 'logs', 'postgres.log'),
+    })
     sandbox.closers.push(() => server.stop())
     return server
   }
@@ -100,23 +105,29 @@ export async function startChains(
   blockMs: number,
   attached: Attached = {},
 ): Promise<LocalChain[]> {
-  const stray = Object.keys(attached).find((label) => !definitions.some((one) => one.label === label))
+  const stray = Object.keys(attached).find(
+    (label) => !definitions.some((one) => one.label === label),
+  )
   if (stray !== undefined)
-    throw new WorldError(`"${stray}" is attached, and no chain of this world: name it in \`chains\` too.`)
+    throw new WorldError(
+      `"${stray}" is attached, and no chain of this world: name it in \`chains\` too.`,
+    )
   const previous = previousChains(sandbox.home)
   const hubEidOf = (network: Network) =>
     definitions.find((one) => one.network === network && one.role === 'hub')?.eid ?? 0
   const chains = await allSettledOrThrow(
     definitions.map((definition) => {
       const { label, network } = definition
-      const [rpcUrl, hubEid] = [attached[label], hubEidOf(network)]
+      const rpcUrl = attached[label]
+      const hubEid = hubEidOf(network)
       return rpcUrl === undefined
         ? startLocalChain(sandbox, { definition, hubEid, blockMs, previous: previous.get(label) })
         : attachChain(definition, hubEid, rpcUrl)
     }),
   )
   await connectChains(chains)
-  for (const { label, rpcUrl, chainId } of chains) sandbox.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
+  for (const { label, rpcUrl, chainId } of chains)
+    sandbox.log(`chain ${label} runs on ${rpcUrl} (chain id ${chainId})`)
   return chains
 }
 
@@ -175,7 +186,8 @@ export async function startDaemon(sandbox: Sandbox, at: DaemonAt): Promise<void>
     opsUrl: at.ops,
     logFile: path.join(sandbox.home, 'logs', 'daemon.log'),
     env: daemonEnvironment(sandbox.home, at),
-    onEnd: () => sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
+    onEnd: () =>
+      sandbox.fail(`the daemon has ended (see ${path.join(sandbox.home, 'logs', 'daemon.log')}).`),
   })
   await sandbox.daemon.waitUntilReady().catch((error: Error) => {
     throw isHalted(error.message) ? new Error(behindJournal(sandbox, error.message)) : error

@@ -28,6 +28,8 @@ describe('until.status', () => {
 
   it('throws what is refused at once', async () => {
     const at = await apiOf(json(400, { error: 'invalid_request' }))
-    await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({
+      code: 'invalid_request',
+    })
   })
 })

@@ -37,17 +37,21 @@ export const until = {
     const names = [wanted].flat()
     const client = clientOf(at, options)
     let last: TransactionStatus | undefined
-    return poll<TransactionStatus>(`${tx} to be ${names.join(' or ')}`, options, async (timeoutMs) => {
-      const answer = await client.status(tx, { timeoutMs })
-      if (answer.status !== last?.status) options.onChange?.(answer)
-      last = answer
-      if (names.includes(answer.status)) return { done: answer }
-      if (isTerminal(answer.status)) {
-        const reason = answer.reason === undefined ? '' : ` (${answer.reason})`
-        throw new Error(`${tx} is ${answer.status}${reason}, not ${names.join(' or ')}`)
-      }
-      return { seen: answer }
-    })
+    return poll<TransactionStatus>(
+      `${tx} to be ${names.join(' or ')}`,
+      options,
+      async (timeoutMs) => {
+        const answer = await client.status(tx, { timeoutMs })
+        if (answer.status !== last?.status) options.onChange?.(answer)
+        last = answer
+        if (names.includes(answer.status)) return { done: answer }
+        if (isTerminal(answer.status)) {
+          const reason = answer.reason === undefined ? '' : ` (${answer.reason})`
+          throw new Error(`${tx} is ${answer.status}${reason}, not ${names.join(' or ')}`)
+        }
+        return { seen: answer }
+      },
+    )
   },
 
   /** Waits until `/status` finds nothing wrong: the chains are caught up, somebody leads. */
@@ -95,7 +99,9 @@ async function poll<T>(
     })
     if ('done' in result) return result.done
     if (performance.now() > end) {
-      throw new Error(`waiting ${deadlineMs / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`)
+      throw new Error(
+        `waiting ${deadlineMs / 1_000} s for ${what}: last seen ${JSON.stringify(result.seen)}`,
+      )
     }
     await sleep(POLL_MS)
   }

@@ -165,7 +165,8 @@ export function operatorAccount(operator: Operator): TestAccount {
   return testAccount(OPERATORS.indexOf(operator), OPERATOR_ACCOUNT_INDEX)
 }
 
-export const operatorAddresses = (): Hex[] => OPERATORS.map((operator) => operatorAccount(operator).address)
+export const operatorAddresses = (): Hex[] =>
+  OPERATORS.map((operator) => operatorAccount(operator).address)
 
 export const lowerCase = (address: string): Hex => address.toLowerCase() as Hex
 
@@ -179,24 +180,36 @@ const worldFile = (home: string): string => path.join(home, 'stack.json')
 const envFile = (home: string): string => path.join(home, '.env')
 
 /** Readable by their owner only: the files hold keys. @param env of its daemon */
-export function writeWorld<N extends Network>(home: string, world: World<N>, env: NodeJS.ProcessEnv): void {
+export function writeWorld<N extends Network>(
+  home: string,
+  world: World<N>,
+  env: NodeJS.ProcessEnv,
+): void {
   writeAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, 0o600)
   const networks: WorldNetwork[] = Object.values(world.networks)
   const own = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
     .flatMap(({ network, rpcUrl, contracts }) => [
       [`RPC_URL_${network}`, rpcUrl],
-      ...Object.entries(contracts).map(([name, address]) => [`${upperSnake(name)}_${network}`, address]),
+      ...Object.entries(contracts).map(([name, address]) => [
+        `${upperSnake(name)}_${network}`,
+        address,
+      ]),
     ])
   const accounts = world.accounts.evm.flatMap(({ address, privateKey }, i) => [
     [`ADDRESS_${i}`, address],
     [`PRIVATE_KEY_${i}`, privateKey],
   ])
   const set = Object.entries(env).filter(([, value]) => value !== undefined)
-  writeAtomically(envFile(home), [...set, ...own, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''), 0o600)
+  writeAtomically(
+    envFile(home),
+    [...set, ...own, ...accounts].map((pair) => `${pair.join('=')}\n`).join(''),
+    0o600,
+  )
 }
 
-const upperSnake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
+const upperSnake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /** Undefined when there is none. The world may have ended since. */
 export function readWorld(home: string): World | undefined {

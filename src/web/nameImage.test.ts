@@ -11,6 +11,8 @@ describe('nameImage', () => {
   })
 
   it('escapes what it is given', () => {
-    expect(nameImage(`<a href="x">'&`)).toContain('<title>&lt;a href=&quot;x&quot;&gt;&#39;&amp;</title>')
+    expect(nameImage(`<a href="x">'&`)).toContain(
+      '<title>&lt;a href=&quot;x&quot;&gt;&#39;&amp;</title>',
+    )
   })
 })

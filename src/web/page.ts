@@ -14,8 +14,10 @@ export interface PageFile {
 }
 
 export const page: PageFile = {
-  ...{ type: 'text/html; charset=utf-8', text: html },
-  ...{ cacheControl: 'no-cache', policy: PAGE_POLICY },
+  type: 'text/html; charset=utf-8',
+  text: html,
+  cacheControl: 'no-cache',
+  policy: PAGE_POLICY,
 }
 
 /** Chains of a daemon. */
@@ -29,21 +31,27 @@ interface Chains {
  * @throws Error where a chain is not local
  */
 export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
-  if (!chains.every(({ local }) => local)) throw new Error('The test wallet is for chains of local worlds alone.')
+  if (!chains.every(({ local }) => local))
+    throw new Error('The test wallet is for chains of local worlds alone.')
   const evm = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
   const cluster = (solana.mainnet ?? solana.testnet)?.rpcUrls[0] ?? null
   const { testWallet } = await import('./generated/testWallet.js')
   files['test-wallet.js'] = testWallet
   const content = JSON.stringify({ evm, solana: cluster }).replaceAll('"', '&quot;')
   const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
-  page.text = page.text.replace('</head>', `<meta name="test-wallet" content="${content}">${script}</head>`)
+  page.text = page.text.replace(
+    '</head>',
+    `<meta name="test-wallet" content="${content}">${script}</head>`,
+  )
   const origins = [...evm.map(({ rpcUrl }) => rpcUrl), cluster ?? '']
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
 const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
 /** Paths of the pages; parts of names are as long as names. `@` is in no name. */
-const PAGES = new RegExp(`^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`)
+const PAGES = new RegExp(
+  `^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`,
+)
 
 /** With word whether the page is there; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {

@@ -26,17 +26,28 @@ describe('a search', () => {
 })
 
 describe('paths', () => {
-  it.each(['/', '/alice', '/alice/', '/club/alice', '/tx/0xabc', '/address/0xabc', '/@account', '/docs', '/v1'])(
-    '%s is a page',
-    (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true),
-  )
+  it.each([
+    '/',
+    '/alice',
+    '/alice/',
+    '/club/alice',
+    '/tx/0xabc',
+    '/address/0xabc',
+    '/@account',
+    '/docs',
+    '/v1',
+  ])('%s is a page', (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true))
   it.each(['/a%20b', '/a/b/c', `/${'a'.repeat(33)}`, '/a/b%20c'])('%s is no page', (path) => {
     expect(pageAt(path)?.isFound).toBe(false)
   })
-  it.each(['/v1/names', '/v0.1/name/x', '/assets/a/b.js', '/image/a.svg', '/bundles/assign', '/docs/a'])(
-    '%s is not the pages’',
-    (path) => expect(pageAt(path)).toBeNull(),
-  )
+  it.each([
+    '/v1/names',
+    '/v0.1/name/x',
+    '/assets/a/b.js',
+    '/image/a.svg',
+    '/bundles/assign',
+    '/docs/a',
+  ])('%s is not the pages’', (path) => expect(pageAt(path)).toBeNull())
 
   it('of every name lead to its page, here and there', () => {
     for (const name of ['alice', 'docs', 'v1', 'tx', 'address']) {

@@ -41,7 +41,8 @@ const words: Record<string, string> = {}
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
 
 beforeAll(async () => {
-  const [alice, bob] = [await memberOf(world), await memberOf(world)]
+  const alice = await memberOf(world)
+  const bob = await memberOf(world)
   Object.assign(people, { alice, bob })
   const tx = randomHash()
   await world.append('mainnet', [
@@ -52,9 +53,18 @@ beforeAll(async () => {
   const key = (of: Member) => of.headers.authorization!.replace('Bearer ', '')
   const { resume } = (await world.get('/v1/events')).body
   Object.assign(words, {
-    ...{ name: 'held', club: 'held-club', tx, token: resume, now: new Date().toISOString() },
-    ...{ alice: alice.address, alicesum: getAddress(alice.address), bob: bob.address, bobsum: getAddress(bob.address) },
-    ...{ key: key(alice), otherkey: key(bob), solana: solanaAccount().address },
+    name: 'held',
+    club: 'held-club',
+    tx,
+    token: resume,
+    now: new Date().toISOString(),
+    alice: alice.address,
+    alicesum: getAddress(alice.address),
+    bob: bob.address,
+    bobsum: getAddress(bob.address),
+    key: key(alice),
+    otherkey: key(bob),
+    solana: solanaAccount().address,
     badsum: '0x52908400098527886E0F7030069857d2E4169EE7',
     id: (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId,
   })
@@ -70,8 +80,12 @@ const BYTES: Readonly<Record<string, Buffer>> = {
 
 const filled = (text: string): string =>
   text
-    .replace(/\{(\w+)\}/g, (whole, word: string) => (word === 'bom' ? '\ufeff' : (words[word] ?? whole)))
-    .replace(/\{([^{}"*]{1,2}|\{|\})\*(\d+)\}/g, (_, part: string, times: string) => part.repeat(Number(times)))
+    .replace(/\{(\w+)\}/g, (whole, word: string) =>
+      word === 'bom' ? '\ufeff' : (words[word] ?? whole),
+    )
+    .replace(/\{([^{}"*]{1,2}|\{|\})\*(\d+)\}/g, (_, part: string, times: string) =>
+      part.repeat(Number(times)),
+    )
     .replace(
       /\{list (\d+) (\{[^{}]*\}|[^{}]*)\}/,
       (_, times: string, item: string) => `[${Array(Number(times)).fill(item).join()}]`,
@@ -87,27 +101,38 @@ function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer>
   const [start, ...headers] = request.split(/ {2}/)
   const [method, ...path] = start!.split(' ')
   const pairs = headers.flatMap((header): [string, string][] => {
-    if (header.startsWith('as ')) return [['authorization', people[header.slice(3)]!.headers.authorization!]]
+    if (header.startsWith('as '))
+      return [['authorization', people[header.slice(3)]!.headers.authorization!]]
     const at = header.indexOf(':')
     return [[header.slice(0, at), filled(header.slice(at + 1).trim())]]
   })
   const { hostname, port } = new URL(world.url)
   const payload = body === '-' ? undefined : (BYTES[body] ?? Buffer.from(filled(body)))
   const length =
-    payload && !headers.some((header) => header.startsWith('transfer-encoding')) ? payload.length : undefined
+    payload && !headers.some((header) => header.startsWith('transfer-encoding'))
+      ? payload.length
+      : undefined
   return new Promise((resolve, reject) => {
     const req = http.request(
       {
-        ...{ hostname, port, method, agent },
+        hostname,
+        port,
+        method,
+        agent,
         path: filled(path.join(' ')).replace(/[^\x21-\x7e]/gu, encodeURIComponent),
-        headers: { ...Object.fromEntries(pairs), ...(length !== undefined && { 'content-length': length }) },
+        headers: {
+          ...Object.fromEntries(pairs),
+          ...(length !== undefined && { 'content-length': length }),
+        },
       },
       (res) => {
         let text = ''
         res.setEncoding('utf8').on('data', (chunk: string) => {
           text += chunk
         })
-        res.on('end', () => resolve({ status: res.statusCode!, type: res.headers['content-type'], text }))
+        res.on('end', () =>
+          resolve({ status: res.statusCode!, type: res.headers['content-type'], text }),
+        )
       },
     )
     req.on('error', reject)
@@ -117,7 +142,12 @@ function send({ request, body }: Pick<Row, 'request' | 'body'>): Promise<Answer>
 
 /** What stands for a parameter that is not the odd one; others are a community's name. */
 const GOOD: Readonly<Record<string, string>> = {
-  ...{ address: 'alice', sender: 'alice', walletAddress: 'alice', id: 'id', clusterId: 'id', tx: 'tx' },
+  address: 'alice',
+  sender: 'alice',
+  walletAddress: 'alice',
+  id: 'id',
+  clusterId: 'id',
+  tx: 'tx',
 }
 
 /** Routes whose parameters are all that can be abused. */
@@ -125,7 +155,11 @@ const isPlain = ({ method, isStream }: Route) => method === 'get' && !isStream
 
 /** Expects an error of ours: a sentence, never an exception's text. */
 function expectError(text: string, status: number, error: unknown = expect.any(String)): void {
-  expect(JSON.parse(text), text).toMatchObject({ status, error, message: expect.stringMatching(/\S/) })
+  expect(JSON.parse(text), text).toMatchObject({
+    status,
+    error,
+    message: expect.stringMatching(/\S/),
+  })
   expect(text).not.toMatch(/node_modules|at \w+ \(|SELECT|\[object/)
 }
 
@@ -133,12 +167,16 @@ describe('the table of abuse', () => {
   it('asks every route but those below', () => {
     const asked = rows.map(({ request }) => request.split(/ {2}|\?/)[0]!)
     const isAsked = (method: string, path: string) => {
-      const pattern = new RegExp(`^${method.toUpperCase()} ${path.replace(/\./g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+      const pattern = new RegExp(
+        `^${method.toUpperCase()} ${path.replace(/\./g, '\\.').replace(/:\w+/g, '[^/]+')}$`,
+      )
       return asked.some((request) => pattern.test(request))
     }
     const missing = routes.flatMap((route) => {
       const paths = isPlain(route) ? [] : [route.path, ...(route.aliases ?? [])]
-      return paths.filter((one) => !isAsked(route.method, one)).map((one) => `${route.method} ${one}`)
+      return paths
+        .filter((one) => !isAsked(route.method, one))
+        .map((one) => `${route.method} ${one}`)
     })
     expect(missing).toEqual([])
   })
@@ -157,22 +195,35 @@ describe('the table of abuse', () => {
     } else expect(text, shown).toContain(filled(rest))
   })
 
-  it.each(routes.filter(isPlain))('junk in any parameter of $path is answered or refused', async (route) => {
-    const { path, aliases = [], query, auth } = route
-    for (const pattern of [path, ...aliases]) {
-      const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name]) => name!)
-      for (const junk of ['%00', 'a%20b', '..%2f..%2fetc%2fpasswd', '__proto__', "'%20OR%201=1--", 'x'.repeat(3_000)])
-        for (const odd of [...names, ...Object.keys(query?.shape ?? {}), 'unknown']) {
-          const asked = pattern.replace(/:(\w+)/g, (_, name) => (name === odd ? junk : words[GOOD[name] ?? 'club']!))
-          const search = names.includes(odd) ? [] : [`${odd}=${junk}`]
-          for (const more of [[], ['testnet=true']]) {
-            const by = auth === undefined ? '' : '  as alice'
-            const request = `GET ${asked}?${[...search, ...more].join('&')}${by}`
-            const { status, type, text } = await send({ request, body: '-' })
-            expect(status, request).toBeLessThan(500)
-            if (status >= 400 && /json/.test(type ?? '') && 'error' in JSON.parse(text)) expectError(text, status)
+  it.each(routes.filter(isPlain))(
+    'junk in any parameter of $path is answered or refused',
+    async (route) => {
+      const { path, aliases = [], query, auth } = route
+      for (const pattern of [path, ...aliases]) {
+        const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name]) => name!)
+        for (const junk of [
+          '%00',
+          'a%20b',
+          '..%2f..%2fetc%2fpasswd',
+          '__proto__',
+          "'%20OR%201=1--",
+          'x'.repeat(3_000),
+        ])
+          for (const odd of [...names, ...Object.keys(query?.shape ?? {}), 'unknown']) {
+            const asked = pattern.replace(/:(\w+)/g, (_, name) =>
+              name === odd ? junk : words[GOOD[name] ?? 'club']!,
+            )
+            const search = names.includes(odd) ? [] : [`${odd}=${junk}`]
+            for (const more of [[], ['testnet=true']]) {
+              const by = auth === undefined ? '' : '  as alice'
+              const request = `GET ${asked}?${[...search, ...more].join('&')}${by}`
+              const { status, type, text } = await send({ request, body: '-' })
+              expect(status, request).toBeLessThan(500)
+              if (status >= 400 && /json/.test(type ?? '') && 'error' in JSON.parse(text))
+                expectError(text, status)
+            }
           }
-        }
-    }
-  })
+      }
+    },
+  )
 })

@@ -64,13 +64,19 @@ const found = () => findAirdrop(pool, 'mainnet', community)
 /** The tree as OpenZeppelin's own library makes it. */
 const treeOf = (rows: readonly Row[]) =>
   StandardMerkleTree.of(
-    rows.map(({ address, amount }, i) => [String(i), toHex(addressToWord(storedOf(address))), String(amount)]),
+    rows.map(({ address, amount }, i) => [
+      String(i),
+      toHex(addressToWord(storedOf(address))),
+      String(amount),
+    ]),
     ['uint256', 'bytes32', 'uint256'],
   )
 
 async function countRows(): Promise<number[]> {
   const tables = ['airdrops', 'airdrop_allocations', 'airdrop_pages', 'airdrop_claims']
-  const counts = tables.map((table) => pool.query<{ count: number }>(`SELECT count(*) FROM ${table}`))
+  const counts = tables.map((table) =>
+    pool.query<{ count: number }>(`SELECT count(*) FROM ${table}`),
+  )
   return (await Promise.all(counts)).map(({ rows }) => rows[0]!.count)
 }
 
@@ -81,8 +87,16 @@ describe('clusterd airdrop load', () => {
     const airdrop = (await found())!
     const tree = treeOf(rows)
     expect(toHex(airdrop.merkleRoot)).toBe(tree.root)
-    expect([airdrop.leafCount, airdrop.total]).toEqual([333, rows.reduce((sum, { amount }) => sum + amount, 0n)])
-    const { rows: stored } = await pool.query<{ account: Buffer; index: number; position: number; amount: string }>(
+    expect([airdrop.leafCount, airdrop.total]).toEqual([
+      333,
+      rows.reduce((sum, { amount }) => sum + amount, 0n),
+    ])
+    const { rows: stored } = await pool.query<{
+      account: Buffer
+      index: number
+      position: number
+      amount: string
+    }>(
       'SELECT account, index, position, amount FROM airdrop_allocations WHERE airdrop = $1 ORDER BY index',
       [airdrop.airdrop],
     )
@@ -124,20 +138,41 @@ describe('clusterd airdrop load', () => {
     expect((await found())!.leafCount).toBe(12)
     const after = await countRows()
     expect(after[1]! - before[1]!).toBe(3)
-    const distributor = { label: '1', distributor: Buffer.alloc(20, 1), token: Buffer.alloc(20, 2), fromBlock: 1 }
+    const distributor = {
+      label: '1',
+      distributor: Buffer.alloc(20, 1),
+      token: Buffer.alloc(20, 2),
+      fromBlock: 1,
+    }
     await setDistributor(pool, 'mainnet', community, { ...distributor, endsAtS: 2_000_000_000 })
-    const watched = (await watchedAirdrops(pool, 'mainnet', '1')).find((one) => one.community === community)!
-    const claim = { index: 3, receiver: Buffer.alloc(21, 1), block: 1, blockHash: Buffer.alloc(32), logIndex: 0 }
-    await inTransaction(pool, (client) => storeClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }], null))
+    const watched = (await watchedAirdrops(pool, 'mainnet', '1')).find(
+      (one) => one.community === community,
+    )!
+    const claim = {
+      index: 3,
+      receiver: Buffer.alloc(21, 1),
+      block: 1,
+      blockHash: Buffer.alloc(32),
+      logIndex: 0,
+    }
+    await inTransaction(pool, (client) =>
+      storeClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }], null),
+    )
     await expect(load(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true })).rejects.toThrow(
       `1 of the airdrop of "${community}" is claimed already: it can not be replaced any more.`,
     )
     const same = { ...distributor, endsAtS: 2_000_000_000 }
-    expect(await setDistributor(pool, 'mainnet', community, { ...same, fromBlock: undefined })).toBe(false)
+    expect(
+      await setDistributor(pool, 'mainnet', community, { ...same, fromBlock: undefined }),
+    ).toBe(false)
     expect(await setDistributor(pool, 'mainnet', community, { ...same, fromBlock: 0 })).toBe(true)
     expect(await found()).toMatchObject({ fromBlock: 0, nextBlock: 0, claimed: { seen: 1 } })
     await expect(
-      setDistributor(pool, 'mainnet', community, { ...distributor, distributor: Buffer.alloc(20, 9), endsAtS: 2 }),
+      setDistributor(pool, 'mainnet', community, {
+        ...distributor,
+        distributor: Buffer.alloc(20, 9),
+        endsAtS: 2,
+      }),
     ).rejects.toThrow('its distributor stays')
   })
 
@@ -167,7 +202,11 @@ describe('clusterd airdrop load', () => {
     const rows = Array.from({ length: 500_001 }, () => ({ account, amount: 1n }))
     const request = { network: 'mainnet', community, label: '1' } as const
     await expect(
-      loadAirdrop(pool, { ...request, fileHash: Buffer.alloc(32), replaces: false, nowMs: 0 }, rows),
+      loadAirdrop(
+        pool,
+        { ...request, fileHash: Buffer.alloc(32), replaces: false, nowMs: 0 },
+        rows,
+      ),
     ).rejects.toThrow('The file has 500,001 accounts; an airdrop has at most 500,000.')
     expect(await found()).toBeNull()
   })
@@ -175,7 +214,9 @@ describe('clusterd airdrop load', () => {
   it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
     const before = await countRows()
     const lower = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-    const file = fileOf(`${lower},1\n0x${'1'.repeat(40)},2\n0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,3\n`)
+    const file = fileOf(
+      `${lower},1\n0x${'1'.repeat(40)},2\n0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,3\n`,
+    )
     await expect(load(file, place())).rejects.toThrow('has 1 bad line.')
     expect(told).toEqual([`${file}:3 has the account of line 1 again`])
     expect(await countRows()).toEqual(before)
@@ -201,7 +242,9 @@ describe('clusterd airdrop load', () => {
     ['another network', { testnet: true }, 'Chain "1" belongs to mainnet'],
     ['a community that is none', { community: 'a b' }, 'is no community'],
   ])('refuses %s', async (_what, options, message) => {
-    await expect(load(fileOf(csvOf(rowsOf(3))), { ...place(), ...options })).rejects.toThrow(message)
+    await expect(load(fileOf(csvOf(rowsOf(3))), { ...place(), ...options })).rejects.toThrow(
+      message,
+    )
   })
 
   it('refuses a compressed file that is cut short', async () => {
@@ -224,14 +267,25 @@ describe('clusterd airdrop load', () => {
 describe('clusterd airdrop', () => {
   it('shows and removes what is loaded', async () => {
     const airdrop = await loadRows(pool, rowsOf(8), { community })
-    const [token, owner] = [`0x${'70'.repeat(20)}`, `0x${'0e'.repeat(20)}`] as const
-    const terms = { token: fromHex(token), owner: fromHex(owner), endsAt: secondsOf('--ends-at')('2027-06-30') }
+    const token = `0x${'70'.repeat(20)}`
+    const owner = `0x${'0e'.repeat(20)}`
+    const terms = {
+      token: fromHex(token),
+      owner: fromHex(owner),
+      endsAt: secondsOf('--ends-at')('2027-06-30'),
+    }
     expect(() => addressOf('--token')('0x12')).toThrow('--token is an EVM address')
     expect(() => secondsOf('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
     await expect(set(community, { distributor: terms.token })).rejects.toThrow('does not exist')
     await show(community, { json: true })
     const shown = JSON.parse(printed.pop()!)
-    expect(shown).toMatchObject({ community, network: 'mainnet', chain: '1', state: 'loaded', accounts: 8 })
+    expect(shown).toMatchObject({
+      community,
+      network: 'mainnet',
+      chain: '1',
+      state: 'loaded',
+      accounts: 8,
+    })
     await list({ json: true })
     const { constructor: _, encoded: __, ...listed } = shown
     expect(JSON.parse(printed.pop()!)).toContainEqual(listed)
@@ -240,7 +294,11 @@ describe('clusterd airdrop', () => {
     const merkleRoot = toHex(airdrop.merkleRoot)
     const operator = `0x${'00'.repeat(20)}`
     const endsAt = Date.UTC(2027, 5, 30) / 1_000
-    expect(said).toMatchObject({ merkleRoot, accounts: 8, constructor: { token, merkleRoot, endsAt, owner, operator } })
+    expect(said).toMatchObject({
+      merkleRoot,
+      accounts: 8,
+      constructor: { token, merkleRoot, endsAt, owner, operator },
+    })
     expect(said.encoded).toMatch(/^0x[0-9a-f]{320}$/)
     await show(community, {})
     expect(told.join('\n')).toContain('needs --token, --ends-at and --owner')

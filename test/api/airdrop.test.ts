@@ -43,7 +43,8 @@ beforeAll(async () => {
   await alice.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
   await alice.add([{ address: sol.address, name: 'sol' }])
   await alice.add([{ address: hiddenSol.address, name: 'hidden-sol', isPrivate: true }])
-  for (const member of [hidden, sol, hiddenSol]) expect((await member.verify(bundleId)).status).toBe(200)
+  for (const member of [hidden, sol, hiddenSol])
+    expect((await member.verify(bundleId)).status).toBe(200)
 })
 
 const bundle = () => [alice, hidden, sol, hiddenSol]
@@ -59,7 +60,13 @@ async function given(
 ): Promise<Airdrop> {
   const { label = '1', endsAtS = FAR_S, isDeployed = true } = settings
   const airdrop = await loadRows(world.pool, of, { community: freshName(), label })
-  const to = { label, distributor: fromHex(DISTRIBUTOR), token: fromHex(TOKEN), endsAtS, fromBlock: 5 }
+  const to = {
+    label,
+    distributor: fromHex(DISTRIBUTOR),
+    token: fromHex(TOKEN),
+    endsAtS,
+    fromBlock: 5,
+  }
   if (isDeployed) await setDistributor(world.pool, 'mainnet', airdrop.community, to)
   return airdrop
 }
@@ -91,8 +98,13 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(status).toBe(200)
     expect(headers.get('cache-control')).toBe('private, no-store')
     expect(body).toMatchObject({
-      ...{ community: airdrop.community, total: '406', totalUnclaimed: '406', network: '1' },
-      ...{ distributor: DISTRIBUTOR, token: TOKEN, endsAt: new Date(FAR_S * 1_000).toISOString() },
+      community: airdrop.community,
+      total: '406',
+      totalUnclaimed: '406',
+      network: '1',
+      distributor: DISTRIBUTOR,
+      token: TOKEN,
+      endsAt: new Date(FAR_S * 1_000).toISOString(),
     })
     expect(body.addresses).toEqual(bundle().map(({ address }) => address))
     expect(body.claims.map(({ amount }: Claim) => amount)).toEqual(['100', '101', '102', '103'])
@@ -101,17 +113,28 @@ describe('GET /v1/airdrop/claim/:community', () => {
       expect(rootOfProof(leaf, proof.map(fromHex))).toEqual(airdrop.merkleRoot)
       expect(claim).toMatchObject({ merkleRoot: toHex(airdrop.merkleRoot), claimed: false })
     }
-    expect((await ask(alice, { community: `${airdrop.community.toUpperCase()}` })).body).toEqual(body)
+    expect((await ask(alice, { community: `${airdrop.community.toUpperCase()}` })).body).toEqual(
+      body,
+    )
   })
 
   it('pays an EVM account itself, a Solana account the caller`s EVM wallet by a permission', async () => {
     const airdrop = await given(rows())
     const { claims } = (await ask(alice, airdrop)).body
-    expect(outcomes(claims)).toEqual([alice.address, 'private_wallet', alice.address, 'private_wallet'])
+    expect(outcomes(claims)).toEqual([
+      alice.address,
+      'private_wallet',
+      alice.address,
+      'private_wallet',
+    ])
     const [own, , ofSolana] = claims as [Claim, Claim, Claim]
-    expect(own).toMatchObject({ sender: alice.address, transaction: { to: DISTRIBUTOR, value: '0' } })
+    expect(own).toMatchObject({
+      sender: alice.address,
+      transaction: { to: DISTRIBUTOR, value: '0' },
+    })
     expect(ofSolana.sender).toBeUndefined()
-    const read = (claim: Claim) => decodeFunctionData({ abi: airdropDistributorAbi, data: claim.transaction!.data })
+    const read = (claim: Claim) =>
+      decodeFunctionData({ abi: airdropDistributorAbi, data: claim.transaction!.data })
     expect(read(own)).toEqual({
       functionName: 'claim',
       args: [BigInt(own.index), toHex(addressToWord(storedOf(alice.address))), 100n, own.proof],
@@ -130,16 +153,24 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(Number(deadline) * 1_000 - Date.now()).toBeGreaterThan(49 * 60_000)
     expect(Number(deadline) * 1_000 - Date.now()).toBeLessThanOrEqual(60 * 60_000)
     const permission = claimPermissionTypedData({
-      ...{ chainId: CHAIN_ID, distributor: DISTRIBUTOR, index, account: fromHex(account) },
-      ...{ to: to.toLowerCase() as Hex, deadlineS: deadline },
+      chainId: CHAIN_ID,
+      distributor: DISTRIBUTOR,
+      index,
+      account: fromHex(account),
+      to: to.toLowerCase() as Hex,
+      deadlineS: deadline,
     })
-    expect(await recoverTypedDataAddress({ ...permission, signature })).toBe(privateKeyToAddress(operatorKey))
+    expect(await recoverTypedDataAddress({ ...permission, signature })).toBe(
+      privateKeyToAddress(operatorKey),
+    )
   })
 
   it('links private wallets with others on chain only where that is asked for', async () => {
     const airdrop = await given(rows())
-    const asked = async (member: Member, query = '') => outcomes((await ask(member, airdrop, query)).body.claims)
-    const [a, h] = [alice.address, hidden.address]
+    const asked = async (member: Member, query = '') =>
+      outcomes((await ask(member, airdrop, query)).body.claims)
+    const a = alice.address
+    const h = hidden.address
     expect(await asked(alice, '?link=true')).toEqual([a, h, a, a])
     expect(await asked(alice, '?link=1')).toEqual([a, 'private_wallet', a, 'private_wallet'])
     // the transaction would show a private caller beside the Solana account
@@ -164,7 +195,11 @@ describe('GET /v1/airdrop/claim/:community', () => {
   })
 
   it('reveals nothing to anybody else: strangers, listed wallets that are not verified, callers without a bundle', async () => {
-    const [stranger, listed, nobody] = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
+    const [stranger, listed, nobody] = await Promise.all([
+      memberOf(world),
+      memberOf(world),
+      memberOf(world),
+    ])
     await stranger.create()
     await alice.add([{ address: listed.address, name: freshName() }])
     const airdrop = await given([...rows(), { address: listed.address, amount: 1_000n }])
@@ -186,8 +221,12 @@ describe('GET /v1/airdrop/claim/:community', () => {
     )
     const tx = `0x${'ab'.repeat(32)}` as const
     const seen = (index: number) => ({
-      ...{ index, receiver: storedOf(alice.address), block: 6, blockHash: Buffer.alloc(32, 6) },
-      ...{ logIndex: index, txHash: fromHex(tx) },
+      index,
+      receiver: storedOf(alice.address),
+      block: 6,
+      blockHash: Buffer.alloc(32, 6),
+      logIndex: index,
+      txHash: fromHex(tx),
     })
     const ids = {
       network: 'mainnet' as const,
@@ -221,14 +260,16 @@ describe('GET /v1/airdrop/claim/:community', () => {
   })
 
   it('is that of the file in force where it is replaced while it is read, and none once it is removed', async () => {
-    const [one, other] = [await given(rows()), await given(rows().slice(0, 3))]
+    const one = await given(rows())
+    const other = await given(rows().slice(0, 3))
     /** Answer to a member, whose proofs are read after this change alone. */
     const meanwhile = async (member: Member, old: Airdrop, change: string) => {
       const client = await world.pool.connect()
       try {
         await client.query('BEGIN; LOCK TABLE airdrop_pages IN ACCESS EXCLUSIVE MODE')
         const answer = ask(member, one)
-        const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%airdrop_pages%'"
+        const waiting =
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%airdrop_pages%'"
         await expect.poll(async () => (await world.pool.query(waiting)).rowCount).toBe(1)
         for (const table of ['airdrop_pages', 'airdrop_allocations', 'airdrops'])
           await client.query(`DELETE FROM ${table} WHERE airdrop = $1`, [old.airdrop])

@@ -20,12 +20,14 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** Places of a schema's lists: `[]` is the answer itself, `a[].b[]` one in its elements. */
 function listsOf(document: Document, schema: Schema | undefined, place = ''): string[] {
   if (!schema) return []
-  if (schema.$ref) return listsOf(document, document.components.schemas[schema.$ref.split('/').at(-1)!], place)
+  if (schema.$ref)
+    return listsOf(document, document.components.schemas[schema.$ref.split('/').at(-1)!], place)
   const own = [schema.type].flat().includes('array')
     ? [`${place}[]`, ...listsOf(document, schema.items, `${place}[]`)]
     : []
@@ -43,9 +45,13 @@ function answersOf(name: string): string[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { responses = {} }]) => {
       const good = Object.entries(responses).filter(([status]) => status.startsWith('2'))
-      const schemas = good.flatMap(([, { content = {} }]) => Object.values(content).map(({ schema }) => schema))
+      const schemas = good.flatMap(([, { content = {} }]) =>
+        Object.values(content).map(({ schema }) => schema),
+      )
       const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`
-      return [...new Set(schemas.flatMap((schema) => listsOf(document, schema)))].map((list) => `${route} ${list}`)
+      return [...new Set(schemas.flatMap((schema) => listsOf(document, schema)))].map(
+        (list) => `${route} ${list}`,
+      )
     }),
   )
 }
@@ -73,6 +79,7 @@ describe('every list in an answer', () => {
   })
 
   it('is cut by a number, a page or a rule', () => {
-    for (const [routes, , bound] of listed()) expect(bound, routes).toMatch(/^(page|asked|rule|set up): \S/)
+    for (const [routes, , bound] of listed())
+      expect(bound, routes).toMatch(/^(page|asked|rule|set up): \S/)
   })
 })

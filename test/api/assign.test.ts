@@ -17,21 +17,43 @@ afterAll(() => expectReplayed(world))
 
 /** Creates a community whose airdrop these wallets, and nobody else of its 40, have claimed. */
 async function claimedBy(...members: readonly Member[]): Promise<string> {
-  const [community, owner] = [freshName(), await memberOf(world)]
-  await world.append('mainnet', [bid({ from: owner.address, name: community, block: 10_000 + bids++, atMs: START_MS })])
+  const community = freshName()
+  const owner = await memberOf(world)
+  await world.append('mainnet', [
+    bid({ from: owner.address, name: community, block: 10_000 + bids++, atMs: START_MS }),
+  ])
   expect((await configure(owner, community, { ownersOnly: true })).status).toBe(200)
-  const others = Array.from({ length: 40 - members.length }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
-  const rows = [...members.map(({ address }) => address), ...others].map((address) => ({ address, amount: 5n }))
+  const others = Array.from(
+    { length: 40 - members.length },
+    (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`,
+  )
+  const rows = [...members.map(({ address }) => address), ...others].map((address) => ({
+    address,
+    amount: 5n,
+  }))
   const airdrop = await loadRows(world.pool, rows, { community })
-  const to = { label: '1', distributor: Buffer.alloc(20, 0xd1), token: Buffer.alloc(20, 0x70), endsAtS: FAR_S }
+  const to = {
+    label: '1',
+    distributor: Buffer.alloc(20, 0xd1),
+    token: Buffer.alloc(20, 0x70),
+    endsAtS: FAR_S,
+  }
   await setDistributor(world.pool, 'mainnet', community, { ...to, fromBlock: 5 })
-  const watched = (await watchedAirdrops(world.pool, 'mainnet', '1')).find((one) => one.airdrop === airdrop.airdrop)!
+  const watched = (await watchedAirdrops(world.pool, 'mainnet', '1')).find(
+    (one) => one.airdrop === airdrop.airdrop,
+  )!
   const claims = members.map(({ address }, index) => ({
-    ...{ index, receiver: storedOf(address), block: 6, blockHash: Buffer.alloc(32, 6), logIndex: index },
+    index,
+    receiver: storedOf(address),
+    block: 6,
+    blockHash: Buffer.alloc(32, 6),
+    logIndex: index,
     txHash: Buffer.alloc(32, index),
   }))
   const range = { to: 6, hash: Buffer.alloc(32, 6), isEnded: false }
-  expect(await inTransaction(world.pool, (client) => storeClaims(client, watched, claims, range))).toBe(true)
+  expect(
+    await inTransaction(world.pool, (client) => storeClaims(client, watched, claims, range)),
+  ).toBe(true)
   return community
 }
 
@@ -51,30 +73,48 @@ const assign = (member: Member, community: string, name: string) =>
 const USED = { status: 409, error: 'already_assigned' }
 
 it('a claim gives one name, however many bundles its wallet is verified in', async () => {
-  const [claimant, ...helpers] = await Promise.all([memberOf(world), founder(), founder(), founder()])
+  const [claimant, ...helpers] = await Promise.all([
+    memberOf(world),
+    founder(),
+    founder(),
+    founder(),
+  ])
   const community = await claimedBy(claimant)
   const [first, ...others] = helpers
   await join(first!, claimant)
   expect((await assign(first!, community, 'first')).status).toBe(200)
   for (const helper of others) {
     await join(helper, claimant)
-    for (const member of [helper, claimant]) expect(of(await assign(member, community, freshName()))).toEqual(USED)
+    for (const member of [helper, claimant])
+      expect(of(await assign(member, community, freshName()))).toEqual(USED)
   }
-  const { rows } = await world.pool.query('SELECT name, claim FROM community_names WHERE community = $1', [community])
+  const { rows } = await world.pool.query(
+    'SELECT name, claim FROM community_names WHERE community = $1',
+    [community],
+  )
   expect(rows).toEqual([{ name: 'first', claim: storedOf(claimant.address) }])
 })
 
-it.each(KIND_NAMES)('a bundle is given its name for a claim of %s that gave none yet', async (kind) => {
-  const accounts = await Promise.all([1, 2].map(async () => (await SIGNERS[kind].accounts(randomBytes(32))).at(-1)!))
-  const [founding, other, third] = await Promise.all([founder(accounts[0]), founder(), memberOf(world, accounts[1])])
-  const community = await claimedBy(founding, third)
-  await join(founding, third)
-  expect((await assign(third, community, 'third')).status).toBe(200)
-  // asked for again, for a claim that gave none
-  expect((await assign(third, community, 'third')).status).toBe(200)
-  expect(of(await assign(founding, community, 'founding'))).toEqual(USED)
-  await join(other, third)
-  expect(of(await assign(other, community, 'other'))).toEqual(USED)
-  await join(other, founding)
-  expect((await assign(other, community, 'other')).status).toBe(200)
-})
+it.each(KIND_NAMES)(
+  'a bundle is given its name for a claim of %s that gave none yet',
+  async (kind) => {
+    const accounts = await Promise.all(
+      [1, 2].map(async () => (await SIGNERS[kind].accounts(randomBytes(32))).at(-1)!),
+    )
+    const [founding, other, third] = await Promise.all([
+      founder(accounts[0]),
+      founder(),
+      memberOf(world, accounts[1]),
+    ])
+    const community = await claimedBy(founding, third)
+    await join(founding, third)
+    expect((await assign(third, community, 'third')).status).toBe(200)
+    // asked for again, for a claim that gave none
+    expect((await assign(third, community, 'third')).status).toBe(200)
+    expect(of(await assign(founding, community, 'founding'))).toEqual(USED)
+    await join(other, third)
+    expect(of(await assign(other, community, 'other'))).toEqual(USED)
+    await join(other, founding)
+    expect((await assign(other, community, 'other')).status).toBe(200)
+  },
+)

@@ -32,15 +32,23 @@ beforeAll(async () => {
   const client = createWalletClient({ transport: http(anvil.rpcUrl) })
   const [from] = await client.getAddresses()
   const deploy = (data: Hex) => client.sendTransaction({ account: from!, chain: null, data })
-  await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [smart.owner] }))
+  await deploy(
+    encodeDeployData({
+      abi: testSmartWalletAbi,
+      bytecode: testSmartWalletBytecode,
+      args: [smart.owner],
+    }),
+  )
   await deploy(testSmartWalletFactoryBytecode)
   world = await startApi({ rpcUrls: { '1': anvil.rpcUrl } })
 })
 afterAll(() => world.stop())
 
-const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
+const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> =>
+  proofOf(world, of === 'evm' ? account : solana)
 const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)
-const sessions = async (): Promise<number> => (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
+const sessions = async (): Promise<number> =>
+  (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
 const validate = (headers: Record<string, string>, init: RequestInit = {}) =>
   world.request('/v1/auth/validate', { ...init, headers })
 
@@ -58,31 +66,53 @@ describe('a smart wallet', () => {
 
   it('signs in by its owner over the address-bound message', async () => {
     const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${wallet}`)
-    const proof = { signature: await owner.signMessage({ message }), signingDate, type: 'evm', wallet }
+    const proof = {
+      signature: await owner.signMessage({ message }),
+      signingDate,
+      type: 'evm',
+      wallet,
+    }
     const { token } = (await exchange(proof)).body
     expect((await validate({ 'x-auth-key': token })).body).toMatchObject({ wallet, isValid: true })
     await expectRefused({ ...proof, wallet: smart.factory }, 401, 'unauthorized')
-    await expectRefused({ ...proof, signature: await account.signMessage({ message }) }, 401, 'unauthorized')
+    await expectRefused(
+      { ...proof, signature: await account.signMessage({ message }) },
+      401,
+      'unauthorized',
+    )
   })
 
   it('does not sign in over the plain message, which its owner may have signed for another wallet', async () => {
     const { message, signingDate } = await messageOf(world)
-    const proof = { signature: await owner.signMessage({ message }), signingDate, type: 'evm', wallet }
+    const proof = {
+      signature: await owner.signMessage({ message }),
+      signingDate,
+      type: 'evm',
+      wallet,
+    }
     await expectRefused(proof, 401, 'unauthorized')
     expect((await exchange({ ...proof, wallet: owner.address })).status).toBe(200)
   })
 
   it('leaves a row of some bytes, however long its signature', async () => {
     // says yes to everything: the magic value of ERC-1271, whatever is asked
-    const [generous, code] = [`0x${'e5'.repeat(20)}`, '0x631626ba7e60e01b60005260206000f3']
+    const generous = `0x${'e5'.repeat(20)}`
+    const code = '0x631626ba7e60e01b60005260206000f3'
     await createWalletClient({ transport: http(anvil.rpcUrl) }).request({
-      ...({ method: 'anvil_setCode', params: [generous, code] } as object as { method: 'eth_chainId' }),
+      ...({ method: 'anvil_setCode', params: [generous, code] } as object as {
+        method: 'eth_chainId'
+      }),
     })
     const { signingDate } = await messageOf(world)
     const signature = `0x${'ab'.repeat(8_192)}`
     const { body } = await exchange({ signature, signingDate, type: 'evm', wallet: generous })
-    expect((await validate({ 'x-auth-key': body.token })).body).toMatchObject({ wallet: generous, isValid: true })
-    const { rows } = await world.pool.query('SELECT max(pg_column_size(s.*)) AS bytes FROM sessions s')
+    expect((await validate({ 'x-auth-key': body.token })).body).toMatchObject({
+      wallet: generous,
+      isValid: true,
+    })
+    const { rows } = await world.pool.query(
+      'SELECT max(pg_column_size(s.*)) AS bytes FROM sessions s',
+    )
     expect(rows[0].bytes).toBeLessThan(400)
   })
 
@@ -107,7 +137,12 @@ describe('a smart wallet', () => {
       now: () => Date.parse(signingDate) + 1_000,
     })
     const accepts = (signature: string, acceptsErc6492: boolean) =>
-      requireProof(contextWith(acceptsErc6492), { signature, signingDate, type: 'evm', wallet }).then(
+      requireProof(contextWith(acceptsErc6492), {
+        signature,
+        signingDate,
+        type: 'evm',
+        wallet,
+      }).then(
         () => true,
         (error: Error) => (error.name === 'ApiError' ? false : Promise.reject(error)),
       )
@@ -127,7 +162,10 @@ describe('a proof that is none', () => {
     const stranger = privateKeyToAccount(generatePrivateKey())
     const unauthorized: Proof[] = [
       { ...evm, wallet: stranger.address },
-      { ...evm, signature: await stranger.signMessage({ message: (await messageOf(world)).message }) },
+      {
+        ...evm,
+        signature: await stranger.signMessage({ message: (await messageOf(world)).message }),
+      },
       { ...evm, signature: evm.signature.slice(0, -4) },
       { ...evm, signature: `${evm.signature}00` },
       { ...evm, signature: `0x${'00'.repeat(65)}` },
@@ -185,7 +223,10 @@ describe('a proof that is none', () => {
       fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/),
     )
     const field = fc.oneof({ weight: 5, arbitrary: text }, { weight: 1, arbitrary: fc.jsonValue() })
-    const proof = fc.record({ signature: field, signingDate: field, type: field, wallet: field }, { requiredKeys: [] })
+    const proof = fc.record(
+      { signature: field, signingDate: field, type: field, wallet: field },
+      { requiredKeys: [] },
+    )
     const before = await sessions()
     await fc.assert(
       fc.asyncProperty(proof, async (body) => {

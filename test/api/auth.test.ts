@@ -1,6 +1,11 @@
 import { request } from 'node:http'
 import bs58 from 'bs58'
-import { type Hex, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
+import {
+  type Hex,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
@@ -15,15 +20,18 @@ const account = privateKeyToAccount(`0x${'4e'.repeat(32)}`)
 
 const world = useApi({ log: logInto(logged) })
 
-const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> => proofOf(world, of === 'evm' ? account : solana)
+const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> =>
+  proofOf(world, of === 'evm' ? account : solana)
 /** Proof of a message that its client made itself, with this date. */
 async function proofAt(signer: typeof account, atMs: number): Promise<Proof> {
-  const [{ message }, signingDate] = [await messageOf(world), new Date(atMs).toISOString()]
+  const { message } = await messageOf(world)
+  const signingDate = new Date(atMs).toISOString()
   const signature = await signer.signMessage({ message: message.replace(/\S+$/, signingDate) })
   return { signature, signingDate, type: 'evm', wallet: signer.address }
 }
 const exchange = (proof: unknown): Promise<Reply> => world.post('/v1/auth/token', proof)
-const sessions = async (): Promise<number> => (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
+const sessions = async (): Promise<number> =>
+  (await world.pool.query('SELECT 1 FROM sessions')).rowCount!
 const validate = (headers: Record<string, string>, init: RequestInit = {}) =>
   world.request('/v1/auth/validate', { ...init, headers })
 
@@ -34,14 +42,22 @@ describe('the message', () => {
       `localhost verification\n\nBefore interacting with certain functionality, we require a wallet signature for verification.\n\n${signingDate}`,
     )
     expect(Math.abs(Date.parse(signingDate) - Date.now())).toBeLessThan(5_000)
-    const posted = await world.request('/v1/auth/message', { method: 'POST', headers: { host: 'evil.example' } })
+    const posted = await world.request('/v1/auth/message', {
+      method: 'POST',
+      headers: { host: 'evil.example' },
+    })
     expect(posted.body.message).toMatch(/^localhost verification\n/)
     expect(posted.headers.get('cache-control')).toBe('no-store')
   })
 
   it('is bound to a wallet where one is named', async () => {
-    const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address.toLowerCase()}`)
-    expect(message).toContain(`localhost wants you to sign in with your Ethereum account:\n${account.address}\n`)
+    const { message, signingDate } = await messageOf(
+      world,
+      `?type=evm&wallet=${account.address.toLowerCase()}`,
+    )
+    expect(message).toContain(
+      `localhost wants you to sign in with your Ethereum account:\n${account.address}\n`,
+    )
     expect(message.endsWith(`Issued At: ${signingDate}`)).toBe(true)
     for (const [query, error] of [
       ['type=evm', 'invalid_request'],
@@ -50,7 +66,10 @@ describe('the message', () => {
       [`type=solana&wallet=${account.address}`, 'unsupported_address'],
       ['type=evm&wallet=nonsense', 'unsupported_address'],
     ])
-      expect((await world.get(`/v1/auth/message?${query}`)).body, query).toMatchObject({ status: 400, error })
+      expect((await world.get(`/v1/auth/message?${query}`)).body, query).toMatchObject({
+        status: 400,
+        error,
+      })
   })
 })
 
@@ -60,7 +79,10 @@ describe('a key', () => {
     async (type) => {
       const proof = await prove(type)
       const { status, body, headers } = await exchange(proof)
-      expect({ status, body }).toEqual({ status: 200, body: { token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) } })
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) },
+      })
       expect(headers.get('cache-control')).toBe('no-store')
       const before = await sessions()
       const again = await Promise.all(Array.from({ length: 8 }, () => exchange(proof)))
@@ -80,7 +102,9 @@ describe('a key', () => {
           expect(reply.headers.get('cache-control')).toBe('private, no-store')
           expect(reply.headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
         }
-      expect((await validate({ authorization: `Bearer ${token}`, 'x-auth-key': token })).status).toBe(200)
+      expect(
+        (await validate({ authorization: `Bearer ${token}`, 'x-auth-key': token })).status,
+      ).toBe(200)
     },
   )
 
@@ -92,7 +116,9 @@ describe('a key', () => {
       expect((await exchange({ ...proof, signature })).body).toEqual({ token })
     const evm = await prove()
     const parity = `${evm.signature.slice(0, -2)}${evm.signature.endsWith('1b') ? '00' : '01'}`
-    const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(evm.signature as Hex)))
+    const compact = serializeCompactSignature(
+      signatureToCompactSignature(parseSignature(evm.signature as Hex)),
+    )
     for (const signature of [parity, compact])
       expect((await exchange({ ...evm, signature })).body).toEqual((await exchange(evm)).body)
     expect((await validate({ 'x-auth-key': token })).body.signature).toBe(proof.signature)
@@ -107,9 +133,15 @@ describe('a key', () => {
     const { token } = (await exchange(proof)).body
     const other = (await exchange(await prove('solana'))).body.token
     const revoke = () =>
-      world.request('/v1/auth/token', { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+      world.request('/v1/auth/token', {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${token}` },
+      })
     expect(await revoke()).toMatchObject({ status: 200, body: { success: true } })
-    expect(await validate({ 'x-auth-key': token })).toMatchObject({ status: 401, body: { isValid: false } })
+    expect(await validate({ 'x-auth-key': token })).toMatchObject({
+      status: 401,
+      body: { isValid: false },
+    })
     expect(await exchange(proof)).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
     expect(await revoke()).toMatchObject({ status: 401, body: { error: 'unauthorized' } })
     expect((await validate({ 'x-auth-key': other })).status).toBe(200)
@@ -122,10 +154,18 @@ describe('a key', () => {
     const own = await Promise.all([1_000, 2_000, 3_000].map((ago) => keyAt(wallet, ago)))
     const foreign = await keyAt(account, 4_000)
     const revoke = (query: string) =>
-      world.request(`/v1/auth/token${query}`, { method: 'DELETE', headers: { 'x-auth-key': own[0]! } })
-    expect(await revoke('?everywhere=yes')).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+      world.request(`/v1/auth/token${query}`, {
+        method: 'DELETE',
+        headers: { 'x-auth-key': own[0]! },
+      })
+    expect(await revoke('?everywhere=yes')).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request' },
+    })
     const statuses = () =>
-      Promise.all([...own, foreign].map(async (key) => (await validate({ 'x-auth-key': key })).status))
+      Promise.all(
+        [...own, foreign].map(async (key) => (await validate({ 'x-auth-key': key })).status),
+      )
     expect(await statuses()).toEqual([200, 200, 200, 200])
     expect(await revoke('?everywhere=true')).toMatchObject({ status: 200, body: { success: true } })
     expect(await statuses()).toEqual([401, 401, 401, 200])
@@ -138,17 +178,23 @@ describe('a key', () => {
     const given = async (i: number) => exchange(await proofAt(wallet, startMs + i))
     const tokens: string[] = []
     for (let i = 1; i <= SESSIONS_A_WALLET + 3; i++) tokens.push((await given(i)).body.token)
-    const isValid = async (token: string) => (await validate({ 'x-auth-key': token })).status === 200
+    const isValid = async (token: string) =>
+      (await validate({ 'x-auth-key': token })).status === 200
     const valid = await Promise.all(tokens.map(isValid))
     expect(valid).toEqual(tokens.map((_, i) => i >= 3))
     // neither a dropped one nor an older date comes back, and a kept one does
     for (const i of [0, 1, 3]) expect((await given(i)).status).toBe(401)
     expect((await given(4)).body).toEqual({ token: tokens[3] })
-    await world.request('/v1/auth/token', { method: 'DELETE', headers: { 'x-auth-key': tokens[3]! } })
+    await world.request('/v1/auth/token', {
+      method: 'DELETE',
+      headers: { 'x-auth-key': tokens[3]! },
+    })
     for (let i = 1; i <= 2; i++) await given(SESSIONS_A_WALLET + 3 + i)
     expect((await given(4)).status).toBe(401)
     const bytes = fromHex(wallet.address)
-    const { rows } = await world.pool.query('SELECT FROM sessions WHERE substr(wallet, 2) = $1', [bytes])
+    const { rows } = await world.pool.query('SELECT FROM sessions WHERE substr(wallet, 2) = $1', [
+      bytes,
+    ])
     expect(rows.length).toBe(SESSIONS_A_WALLET)
   })
 
@@ -218,7 +264,10 @@ describe('a key', () => {
     ]
     for (const headers of refused) {
       const reply = await validate(headers)
-      expect(reply).toMatchObject({ status: 401, body: { status: 401, error: 'unauthorized', isValid: false } })
+      expect(reply).toMatchObject({
+        status: 401,
+        body: { status: 401, error: 'unauthorized', isValid: false },
+      })
       expect(reply.headers.get('www-authenticate')).toBe('Bearer')
     }
     const two = { authorization: `Bearer ${token}`, 'x-auth-key': `${token.slice(1)}x` }

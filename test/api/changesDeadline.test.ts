@@ -29,9 +29,14 @@ describe('changes whose turn doesn’t come in time', () => {
   it('are 503 and never made, neither those that ran nor those that waited', async () => {
     const alice = await memberOf(world)
     const id = await alice.create()
-    const added = Array.from({ length: CHANGES }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const added = Array.from({ length: CHANGES }, (_, i) => ({
+      address: randomAddress(),
+      name: `w${i}`,
+    }))
     const replies = await whileHeld(() => Promise.all(added.map((wallet) => alice.add([wallet]))))
-    expect(replies.map(({ status, body }) => [status, body.error])).toEqual(added.map(() => [503, 'unavailable']))
+    expect(replies.map(({ status, body }) => [status, body.error])).toEqual(
+      added.map(() => [503, 'unavailable']),
+    )
     // the next change stands behind all that could still be made
     expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
     const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
@@ -64,7 +69,8 @@ describe('changes whose turn doesn’t come in time', () => {
 
 describe('a wallet that floods', () => {
   it('is refused, while others change things on both networks', async () => {
-    const [mallory, alice] = [await memberOf(world), await memberOf(world)]
+    const mallory = await memberOf(world)
+    const alice = await memberOf(world)
     const refused = await whileHeld(async () => {
       const flood = Array.from({ length: 60 }, () => mallory.call('POST', '/v1/clusters'))
       const ended = Promise.all(flood)
@@ -73,7 +79,10 @@ describe('a wallet that floods', () => {
       const waiting = alice.create()
       return { ended, early, waiting }
     })
-    expect(refused.early).toMatchObject({ status: 503, message: 'Too many changes of this wallet are waiting.' })
+    expect(refused.early).toMatchObject({
+      status: 503,
+      message: 'Too many changes of this wallet are waiting.',
+    })
     expect(await refused.waiting).toMatch(/^0x/)
     const statuses = (await refused.ended).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200).length).toBeLessThan(40)

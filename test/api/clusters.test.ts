@@ -14,7 +14,9 @@ const clusterOf = async (id: string, as?: Member) =>
   (await (as ? as.call('GET', `/v1/clusters/id/${id}`) : world.get(`/v1/clusters/id/${id}`))).body
 const walletsOf = async (id: string, as?: Member): Promise<Record<string, unknown>[]> =>
   (await clusterOf(id, as)).wallets
-const events = async (): Promise<{ type: string; from: string; data: Record<string, unknown> }[]> => {
+const events = async (): Promise<
+  { type: string; from: string; data: Record<string, unknown> }[]
+> => {
   const { body } = await world.get('/v1/events?orderBy=newest&limit=20')
   return body.items.reverse()
 }
@@ -25,19 +27,37 @@ describe('a cluster', () => {
   it('is created once by a wallet, with itself as verified entry', async () => {
     const alice = await member()
     const { status, body } = await alice.call('POST', '/v1/clusters')
-    expect({ status, body }).toEqual({ status: 200, body: { id: expect.stringMatching(/^0x[0-9a-f]{64}$/) } })
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { id: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+    })
     expect((await alice.call('POST', '/v1/bundle')).body).toEqual(body)
     const cluster = await clusterOf(body.id)
     const stamp = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
-    const main = { address: alice.address, name: 'main', isVerified: true, isPrivate: false, isBackedUp: false }
+    const main = {
+      address: alice.address,
+      name: 'main',
+      isVerified: true,
+      isPrivate: false,
+      isBackedUp: false,
+    }
     const wallets = [{ ...main, createdAt: stamp, updatedAt: stamp, updatedBy: alice.address }]
-    expect(cluster).toEqual({ id: body.id, createdBy: alice.address, createdAt: stamp, isTestnet: false, wallets })
-    expect((await world.get(`/v1/clusters/address/${alice.address}`)).body).toEqual({ clusterId: body.id })
+    expect(cluster).toEqual({
+      id: body.id,
+      createdBy: alice.address,
+      createdAt: stamp,
+      isTestnet: false,
+      wallets,
+    })
+    expect((await world.get(`/v1/clusters/address/${alice.address}`)).body).toEqual({
+      clusterId: body.id,
+    })
     expect((await alice.call('POST', '/v1/clusters?testnet=true')).body.id).not.toBe(body.id)
   })
 
   it('comes with the first wallets that are added', async () => {
-    const [alice, bob] = [await member(), await member(solanaAccount())]
+    const alice = await member()
+    const bob = await member(solanaAccount())
     const { status, body } = await alice.call('POST', '/v1/bundle/wallets', [
       { address: bob.address, name: 'Main', type: 'solana' },
       { address: randomAddress(), name: 'cold', isPrivate: true },
@@ -47,7 +67,9 @@ describe('a cluster', () => {
     expect((await walletsOf(body.id)).map(({ name }) => name).sort()).toEqual(['main', 'main-2'])
     expect(await walletsOf(body.id, alice)).toHaveLength(3)
     expect(await bob.verify(body.id)).toMatchObject(ok)
-    expect((await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address])).toEqual([
+    expect(
+      (await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address]),
+    ).toEqual([
       ['CREATE_CLUSTER', undefined, undefined],
       ['ADD_WALLET', 'main-2', alice.address],
       ['ADD_WALLET', 'main', bob.address],
@@ -56,15 +78,21 @@ describe('a cluster', () => {
   })
 
   it('takes changes from its verified wallets, each with its event, and repeats without one', async () => {
-    const [alice, bob] = [await member(), await member()]
+    const alice = await member()
+    const bob = await member()
     const id = await alice.create()
-    const bobs = [{ address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false }]
+    const bobs = [
+      { address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false },
+    ]
     const data = { address: bob.address, cluster_id: id }
     const added = { ...data, name: 'bob', is_verified: false, is_backed_up: false }
     const steps: [() => Promise<Reply>, object][] = [
       [() => add(alice, bobs), { type: 'ADD_WALLET', from: alice.address, data: added }],
       [() => bob.verify(id), { type: 'VERIFY_WALLET', from: bob.address, data }],
-      [() => bob.rename(bob.address, 'BOB-2'), { type: 'UPDATE_WALLET_NAME', data: { ...data, name: 'bob-2' } }],
+      [
+        () => bob.rename(bob.address, 'BOB-2'),
+        { type: 'UPDATE_WALLET_NAME', data: { ...data, name: 'bob-2' } },
+      ],
       [() => alice.confirm(bob.address), { type: 'BACKUP_WALLET', data }],
       [() => alice.remove(bob.address), { type: 'REMOVE_WALLET', data }],
     ]
@@ -85,7 +113,8 @@ describe('a cluster', () => {
   })
 
   it('gives its names to the cluster in which its last verified wallet is verified next', async () => {
-    const [alice, bob] = [await member(), await member()]
+    const alice = await member()
+    const bob = await member()
     const names = [freshName(), freshName()]
     for (const name of names) await register(alice, name)
     const old = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
@@ -95,15 +124,23 @@ describe('a cluster', () => {
     expect(await alice.verify(id)).toMatchObject(ok)
     expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
       ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
-      ...names.map((name) => ['TRANSFER_NAME', alice.address, { name, to: id, from_cluster_id: old }]),
+      ...names.map((name) => [
+        'TRANSFER_NAME',
+        alice.address,
+        { name, to: id, from_cluster_id: old },
+      ]),
       ['VERIFY_WALLET', alice.address, { address: alice.address, cluster_id: id }],
     ])
     expect((await world.get(`/v1/clusters/name/${names[1]}/`)).body.id).toBe(id)
     expect(await walletsOf(old)).toEqual([])
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
-    expect(owned.map(({ name, clusterId, updatedBy }: Record<string, string>) => [name, clusterId, updatedBy])).toEqual(
-      names.map((name) => [name, id, alice.address]),
-    )
+    expect(
+      owned.map(({ name, clusterId, updatedBy }: Record<string, string>) => [
+        name,
+        clusterId,
+        updatedBy,
+      ]),
+    ).toEqual(names.map((name) => [name, id, alice.address]))
     // ids follow from the creator and a number: a second cluster of alice's takes the next number
     expect(await bob.remove(alice.address)).toMatchObject(ok)
     expect(await alice.create()).not.toBe(old)
@@ -126,33 +163,52 @@ describe('wallets of other chains', () => {
     expect(await add(alice, [upper, ...wallets.slice(1)])).toMatchObject(ok)
     for (const [i, [type, address]] of others.entries()) {
       const { body } = await world.get(`/v1/names/address/${address}`)
-      expect(body).toEqual({ address, type, clusterName: name, walletName: `other-${i}`, isVerified: false })
-      expect((await world.post('/v1/names', [{ name: `${name}/other-${i}` }])).body).toMatchObject([{ address, type }])
+      expect(body).toEqual({
+        address,
+        type,
+        clusterName: name,
+        walletName: `other-${i}`,
+        isVerified: false,
+      })
+      expect((await world.post('/v1/names', [{ name: `${name}/other-${i}` }])).body).toMatchObject([
+        { address, type },
+      ])
       expect((await world.get(`/v1/clusters/address/${address}`)).status).toBe(404)
     }
     expect((await walletsOf(id)).map(({ address }) => address)).toEqual(
       expect.arrayContaining(others.map(([, a]) => a)),
     )
-    expect((await events()).slice(-3).map(({ data }) => data.address)).toEqual(others.map(([, address]) => address))
+    expect((await events()).slice(-3).map(({ data }) => data.address)).toEqual(
+      others.map(([, address]) => address),
+    )
     const { body } = await world.get('/v0.1/events?sortBy=newest&limit=1')
     expect(body.items[0]).toMatchObject({
       addressType: 'aptos',
       bytes32Address: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
     const paired = [{ address: others[0][1], name: 'x', type: 'evm' }]
-    expect(await alice.call('POST', '/v1/bundle/wallets', paired)).toMatchObject(refused(400, 'unsupported_address'))
+    expect(await alice.call('POST', '/v1/bundle/wallets', paired)).toMatchObject(
+      refused(400, 'unsupported_address'),
+    )
   })
 })
 
 describe('what can’t be done', () => {
   it('has its own code, and changes nothing', async () => {
-    const [alice, bob, other] = [await member(), await member(), await member()]
-    expect(await alice.call('PUT', '/v1/clusters/wallets/names', [])).toMatchObject(refused(404, 'not_in_cluster'))
+    const alice = await member()
+    const bob = await member()
+    const other = await member()
+    expect(await alice.call('PUT', '/v1/clusters/wallets/names', [])).toMatchObject(
+      refused(404, 'not_in_cluster'),
+    )
     const id = await alice.create()
     await add(alice, [{ address: bob.address, name: 'bob' }])
     await add(alice, [{ address: other.address, name: 'other', isPrivate: true }])
     const before = [await clusterOf(id, alice), await events()]
-    const many = Array.from({ length: 101 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const many = Array.from({ length: 101 }, (_, i) => ({
+      address: randomAddress(),
+      name: `w${i}`,
+    }))
     const twice = ['a', 'b'].map((name) => ({ address: bob.address, name }))
     const solana = [{ address: randomAddress(), name: 'x', type: 'solana' }]
     const cases: [Promise<Reply>, number, string][] = [
@@ -161,7 +217,11 @@ describe('what can’t be done', () => {
       [bob.verify('0x12'), 400, 'invalid_request'],
       [add(alice, [{ address: bob.address, name: 'robert' }]), 409, 'wallet_exists'],
       [add(alice, [{ address: randomAddress(), name: 'bob' }]), 409, 'wallet_name_taken'],
-      [add(alice, [{ address: randomAddress(), name: 'other', isPrivate: true }]), 409, 'wallet_name_taken'],
+      [
+        add(alice, [{ address: randomAddress(), name: 'other', isPrivate: true }]),
+        409,
+        'wallet_name_taken',
+      ],
       [add(alice, [{ address: bob.address, name: 'bob', isPrivate: true }]), 409, 'already_public'],
       [add(alice, [{ address: 'nonsense', name: 'x' }]), 400, 'unsupported_address'],
       [add(alice, [{ address: randomAddress(), name: 'x y' }]), 400, 'invalid_name'],
@@ -174,9 +234,14 @@ describe('what can’t be done', () => {
       [bob.remove(alice.address), 404, 'not_in_cluster'],
       [alice.call('POST', '/v1/bundle/wallets', solana), 400, 'unsupported_address'],
       [world.post('/v1/clusters/wallets', []), 401, 'unauthorized'],
-      [add(alice, [{ address: 'x'.repeat(60_000), name: 'y'.repeat(60_000) }]), 400, 'unsupported_address'],
+      [
+        add(alice, [{ address: 'x'.repeat(60_000), name: 'y'.repeat(60_000) }]),
+        400,
+        'unsupported_address',
+      ],
     ]
-    for (const [reply, status, error] of cases) expect(await reply).toMatchObject(refused(status, error))
+    for (const [reply, status, error] of cases)
+      expect(await reply).toMatchObject(refused(status, error))
     // one wrong element refuses the batch
     const half = [
       { address: randomAddress(), name: 'fine' },
@@ -188,7 +253,8 @@ describe('what can’t be done', () => {
 
   it('is more than 1,000 wallets a cluster', async () => {
     const alice = await member()
-    const batch = () => Array.from({ length: 100 }, () => ({ address: randomAddress(), name: freshName() }))
+    const batch = () =>
+      Array.from({ length: 100 }, () => ({ address: randomAddress(), name: freshName() }))
     for (let i = 0; i < 9; i++) expect(await add(alice, batch())).toMatchObject(ok)
     expect(await add(alice, batch())).toMatchObject(refused(409, 'wallet_limit'))
     expect(await add(alice, batch().slice(1))).toMatchObject(ok)
@@ -221,26 +287,33 @@ describe('at the same moment', () => {
     const alice = await member()
     const ids = await Promise.all(Array.from({ length: 6 }, () => alice.create()))
     expect(new Set(ids).size).toBe(1)
-    const made = (await events()).filter(({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER')
+    const made = (await events()).filter(
+      ({ from, type }) => from === alice.address && type === 'CREATE_CLUSTER',
+    )
     expect(made).toHaveLength(1)
   })
 
   it('two clusters that verify one wallet: it ends in one of them', async () => {
-    const [alice, bob, walker] = [await member(), await member(), await member()]
+    const alice = await member()
+    const bob = await member()
+    const walker = await member()
     const ids = [await alice.create(), await bob.create()]
     for (const of of [alice, bob]) await add(of, [{ address: walker.address, name: 'walker' }])
     const replies = await Promise.all([...ids, ...ids].map((id) => walker.verify(id)))
     // the second verification moves the wallet on; the cluster it left no longer lists it
-    for (const reply of replies) if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
+    for (const reply of replies)
+      if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
     expect(replies.some(({ status }) => status === 200)).toBe(true)
-    const { rows } = await world.pool.query(`SELECT cluster FROM wallets WHERE verified AND address = $1`, [
-      Buffer.from(`01${walker.address.slice(2)}`, 'hex'),
-    ])
+    const { rows } = await world.pool.query(
+      `SELECT cluster FROM wallets WHERE verified AND address = $1`,
+      [Buffer.from(`01${walker.address.slice(2)}`, 'hex')],
+    )
     expect(rows).toHaveLength(1)
   })
 
   it('two members who take one name: one has it, the other gets 409', async () => {
-    const [alice, bob] = [await member(), await member()]
+    const alice = await member()
+    const bob = await member()
     const id = await alice.create()
     await add(alice, [{ address: bob.address, name: 'bob' }])
     await bob.verify(id)
@@ -256,7 +329,10 @@ describe('at the same moment', () => {
   it('members who add and remove the same wallets leave whole rows', async () => {
     const alice = await member()
     const id = await alice.create()
-    const wallets = Array.from({ length: 4 }, (_, i) => ({ address: randomAddress(), name: `w${i}` }))
+    const wallets = Array.from({ length: 4 }, (_, i) => ({
+      address: randomAddress(),
+      name: `w${i}`,
+    }))
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         i % 3 === 2 ? alice.remove(wallets[i % 4]!.address) : add(alice, [wallets[i % 4]!]),

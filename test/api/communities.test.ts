@@ -1,6 +1,15 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { configure, of, PAYMENTS, price, register, registerOld, TOKEN, useCommunities } from './communityApi.js'
+import {
+  configure,
+  of,
+  PAYMENTS,
+  price,
+  register,
+  registerOld,
+  TOKEN,
+  useCommunities,
+} from './communityApi.js'
 import { memberOf } from './members.js'
 import { freshName, randomAddress } from './support.js'
 import { solanaAccount } from './wallets.js'
@@ -12,8 +21,14 @@ describe('the rules of a community', () => {
   it('are set by a wallet of the cluster that holds the name, and read by anybody', async () => {
     const name = freshName()
     const owner = await ownerOf(name)
-    expect(of(await world.get(`/v1/communities/${name}`))).toEqual({ status: 404, error: 'not_found' })
-    expect(of(await configure(await memberOf(world), name, {}))).toEqual({ status: 403, error: 'forbidden' })
+    expect(of(await world.get(`/v1/communities/${name}`))).toEqual({
+      status: 404,
+      error: 'not_found',
+    })
+    expect(of(await configure(await memberOf(world), name, {}))).toEqual({
+      status: 403,
+      error: 'forbidden',
+    })
     expect(of(await configure(owner, freshName(), {}))).toEqual({ status: 404, error: 'not_found' })
     expect((await configure(owner, name, {})).body).toEqual({ name, ...FREE })
     const rules = {
@@ -52,7 +67,10 @@ describe('the rules of a community', () => {
     const rules = { ...FREE, requirements: [{ kind: 'allowlist', addresses }] }
     expect((await configure(owner, name, rules)).body).toEqual({ name, ...rules })
     const twice = { ...rules, requirements: [...rules.requirements, ...rules.requirements] }
-    expect(of(await configure(owner, name, twice))).toEqual({ status: 413, error: 'invalid_request' })
+    expect(of(await configure(owner, name, twice))).toEqual({
+      status: 413,
+      error: 'invalid_request',
+    })
   })
 })
 
@@ -72,7 +90,9 @@ describe('a free community', () => {
     const [resolved] = (await world.post('/v1/names', [{ name: `${name}/alice` }])).body
     expect(resolved).toMatchObject({ address: alice.address, ...record })
     expect((await world.get(`/v0.1/name/${alice.address}`)).body).toBe(`${name}/alice`)
-    expect((await world.get(`/v0.1/address/${name}/alice`)).body).toMatchObject({ address: alice.address })
+    expect((await world.get(`/v0.1/address/${name}/alice`)).body).toMatchObject({
+      address: alice.address,
+    })
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
     expect(owned).toMatchObject([{ name: `${name}/alice`, totalWeiAmount: '0', clusterId: null }])
     const { items } = (await world.get('/v1/events?orderBy=newest&limit=1')).body
@@ -105,7 +125,9 @@ describe('a free community', () => {
     await register(alice, name, { name: 'cold' })
     const added = await owner.add([{ address: randomAddress(), name: 'cold' }])
     expect(of(added)).toEqual({ status: 409, error: 'wallet_name_taken' })
-    expect((await owner.add([{ address: randomAddress(), name: 'cold', isPrivate: true }])).status).toBe(200)
+    expect(
+      (await owner.add([{ address: randomAddress(), name: 'cold', isPrivate: true }])).status,
+    ).toBe(200)
   })
 
   it('lets its owners register for others, nobody else', async () => {
@@ -114,7 +136,10 @@ describe('a free community', () => {
     const alice = await memberOf(world)
     const body = { name: 'guest', walletAddress: stranger }
     expect(of(await register(alice, name, body))).toEqual({ status: 403, error: 'not_verified' })
-    expect((await register(owner, name, body)).body).toEqual({ clusterName: `${name}/guest`, owner: stranger })
+    expect((await register(owner, name, body)).body).toEqual({
+      clusterName: `${name}/guest`,
+      owner: stranger,
+    })
     // the guest is not verified, since it signed nothing
     const record = { clusterName: name, isVerified: false }
     expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject(record)
@@ -122,10 +147,18 @@ describe('a free community', () => {
 
   it('asks for a key and for well-formed names', async () => {
     const { name, owner } = await community()
-    expect((await world.post(`/v1/names/community/${name}/register`, { name: 'a' })).status).toBe(401)
-    expect(of(await register(owner, name, { name: 'a b' }))).toEqual({ status: 400, error: 'invalid_name' })
+    expect((await world.post(`/v1/names/community/${name}/register`, { name: 'a' })).status).toBe(
+      401,
+    )
+    expect(of(await register(owner, name, { name: 'a b' }))).toEqual({
+      status: 400,
+      error: 'invalid_name',
+    })
     const junk = { name: 'a', walletAddress: '0x12' }
-    expect(of(await register(owner, name, junk))).toEqual({ status: 400, error: 'unsupported_address' })
+    expect(of(await register(owner, name, junk))).toEqual({
+      status: 400,
+      error: 'unsupported_address',
+    })
     const nowhere = await world.get('/v1/names/community/nothing-here/check/a')
     expect(of(nowhere)).toEqual({ status: 404, error: 'not_found' })
   })
@@ -172,7 +205,9 @@ describe('a paid community', () => {
     expect(of(await register(alice, name, { name: 'alice', network: '10' }))).toEqual(wrong)
     const solana = await register(await memberOf(world, solanaAccount()), name, { name: 'sol' })
     expect(of(solana)).toEqual(wrong)
-    expect(solana.body.message).toBe('The community has a price there, and a wallet of this type can not pay it.')
+    expect(solana.body.message).toBe(
+      'The community has a price there, and a wallet of this type can not pay it.',
+    )
     // an owner registers names for others
     const guest = { name: 'guest', walletAddress: randomAddress() }
     expect((await register(owner, name, guest)).body).not.toHaveProperty('transactionInfo')
@@ -181,7 +216,10 @@ describe('a paid community', () => {
 
 describe('communities of v0.1', () => {
   it('say that they are on the testnet alone before they ask for a key', async () => {
-    const reply = await world.post('/v0.1/community/register', { clusterName: 'club', walletName: 'alice' })
+    const reply = await world.post('/v0.1/community/register', {
+      clusterName: 'club',
+      walletName: 'alice',
+    })
     expect(of(reply)).toEqual({ status: 400, error: 'testnet_only' })
     expect(Object.keys(reply.body)).toEqual(['error', 'status', 'message'])
   })
@@ -199,7 +237,10 @@ describe('communities of v0.1', () => {
     expect((await registerOld(alice, body, '')).body).toEqual({
       clusterName: name,
       walletName: 'alice',
-      transactionInfo: { type: 'evm', transaction: { to: PAYMENTS, data: expect.stringMatching(/^0x/), value: '9' } },
+      transactionInfo: {
+        type: 'evm',
+        transaction: { to: PAYMENTS, data: expect.stringMatching(/^0x/), value: '9' },
+      },
     })
   })
 })
@@ -208,14 +249,29 @@ describe('a bundle', () => {
   it('gets no name by assignment before a claim', async () => {
     const { name } = await community()
     const alice = await memberOf(world)
-    const assign = (body: object) => alice.call('POST', '/bundles/assign', { community: name, name: 'alice', ...body })
+    const assign = (body: object) =>
+      alice.call('POST', '/bundles/assign', { community: name, name: 'alice', ...body })
     expect(of(await assign({}))).toEqual({ status: 404, error: 'not_in_cluster' })
     const id = await alice.create()
-    expect(of(await assign({ bundleId: id }))).toEqual({ status: 403, error: 'requirements_not_met' })
-    expect(of(await assign({ bundleId: `0x${'12'.repeat(32)}` }))).toEqual({ status: 403, error: 'forbidden' })
-    expect(of(await assign({ bundleId: '0x12' }))).toEqual({ status: 400, error: 'invalid_request' })
-    expect(of(await assign({ community: freshName() }))).toEqual({ status: 404, error: 'not_found' })
-    expect((await alice.call('POST', '/v1/bundles/assign', { community: name, name: 'alice' })).status).toBe(403)
+    expect(of(await assign({ bundleId: id }))).toEqual({
+      status: 403,
+      error: 'requirements_not_met',
+    })
+    expect(of(await assign({ bundleId: `0x${'12'.repeat(32)}` }))).toEqual({
+      status: 403,
+      error: 'forbidden',
+    })
+    expect(of(await assign({ bundleId: '0x12' }))).toEqual({
+      status: 400,
+      error: 'invalid_request',
+    })
+    expect(of(await assign({ community: freshName() }))).toEqual({
+      status: 404,
+      error: 'not_found',
+    })
+    expect(
+      (await alice.call('POST', '/v1/bundles/assign', { community: name, name: 'alice' })).status,
+    ).toBe(403)
   })
 })
 
@@ -224,7 +280,9 @@ it('a change of its cluster reads names below a community once, however many pri
   const stem = 'x'.repeat(27)
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
   for (const one of below)
-    expect((await register(owner, name, { name: one, walletAddress: randomAddress() })).status).toBe(200)
+    expect(
+      (await register(owner, name, { name: one, walletAddress: randomAddress() })).status,
+    ).toBe(200)
   const one = (i: number) => ({ address: randomAddress(), isPrivate: true, name: `${stem}${i}` })
   const hidden = Array.from({ length: 100 }, (_, i) => one(i))
   expect((await owner.add(hidden)).status).toBe(200)

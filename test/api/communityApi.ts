@@ -1,6 +1,14 @@
 import { afterAll, expect } from 'vitest'
 import { type Member, memberOf } from './members.js'
-import { type ApiWorldOptions, bid, expectReplayed, freshName, type Reply, START_MS, useApi } from './support.js'
+import {
+  type ApiWorldOptions,
+  bid,
+  expectReplayed,
+  freshName,
+  type Reply,
+  START_MS,
+  useApi,
+} from './support.js'
 
 export const PAYMENTS = `0x${'77'.repeat(20)}` as const
 export const TOKEN = `0x${'66'.repeat(20)}`
@@ -20,7 +28,10 @@ export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
   })
 
   /** Wallet that has registered a name on a network. */
-  async function ownerOf(name: string, network: 'mainnet' | 'testnet' = 'mainnet'): Promise<Member> {
+  async function ownerOf(
+    name: string,
+    network: 'mainnet' | 'testnet' = 'mainnet',
+  ): Promise<Member> {
     const owner = await memberOf(world)
     registered += 1
     const at = { block: 10_000 + registered, atMs: START_MS + registered }
@@ -39,8 +50,12 @@ export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
   return { world, ownerOf, community }
 }
 
-export const configure = (as: Member, name: string, rules: object, network: 'mainnet' | 'testnet' = 'mainnet') =>
-  as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
+export const configure = (
+  as: Member,
+  name: string,
+  rules: object,
+  network: 'mainnet' | 'testnet' = 'mainnet',
+) => as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
 export const register = (as: Member, community: string, body: object) =>
   as.call('POST', `/v1/names/community/${community}/register`, body)
 export const registerOld = (as: Member, body: object, query = '?testnet=true') =>
@@ -50,6 +65,8 @@ export const registerOld = (as: Member, body: object, query = '?testnet=true') =
 export const of = ({ status, body }: Reply) => ({ status, error: body.error })
 
 export const price = (network: string, amount = '100', token = 'native') => ({
-  ...{ network, token, amount },
+  network,
+  token,
+  amount,
   recipient: RECIPIENT,
 })

@@ -26,18 +26,24 @@ const NAMES = 1_001
 const WALLETS = 999
 
 const { world, ownerOf, community } = useCommunities()
-const [name, club] = [freshName(), freshName()]
+const name = freshName()
+const club = freshName()
 /** Names of the largest cluster. */
 const held = Array.from({ length: NAMES }, freshName)
 let owner: Member
 let other: Member
 let fresh = 0
 
-const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i))
+const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
 /** A thousand of the addresses that are dearest to parse. */
 const cosmos = times(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
-const added = (count: number) => times(count, () => ({ address: randomAddress(), name: `w${++fresh}` }))
-const allowlist = () => ({ kind: 'allowlist', addresses: times(1_000, () => solanaAccount().address) })
+const added = (count: number) =>
+  times(count, () => ({ address: randomAddress(), name: `w${++fresh}` }))
+const allowlist = () => ({
+  kind: 'allowlist',
+  addresses: times(1_000, () => solanaAccount().address),
+})
 
 /** The caller, in a thread of its own: what it does holds up nothing here. */
 const caller = new Worker(
@@ -65,8 +71,12 @@ beforeAll(async () => {
   )
   await world.append('testnet', [bid({ from: owner.address, name: club })])
   for (const wallets of [...times(9, () => added(100)), added(WALLETS - 900)])
-    expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(200)
-  expect((await configure(owner, club, { requirements: [allowlist()] }, 'testnet')).status).toBe(200)
+    expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(
+      200,
+    )
+  expect((await configure(owner, club, { requirements: [allowlist()] }, 'testnet')).status).toBe(
+    200,
+  )
   await community({}, 'testnet')
   other = await memberOf(world)
 })
@@ -80,12 +90,19 @@ interface Ask {
 }
 
 const wallet = () => `${name}/w${fresh}`
-const bulk = { names: () => held.slice(0, 1_000).map((one) => ({ name: one })), texts: () => times(1_000, freshName) }
+const bulk = {
+  names: () => held.slice(0, 1_000).map((one) => ({ name: one })),
+  texts: () => times(1_000, freshName),
+}
 const quote = (network: string) => () => ({
-  ...{ network, sender: randomAddress() },
+  network,
+  sender: randomAddress(),
   names: times(100, () => ({ name: freshName() })),
 })
-const proof = async () => ({ ...(await proofOf(world, solanaAccount())), signature: `0x${'ab'.repeat(64)}` })
+const proof = async () => ({
+  ...(await proofOf(world, solanaAccount())),
+  signature: `0x${'ab'.repeat(64)}`,
+})
 const unknown = Object.fromEntries(times(6_000, (i) => [`k${i}`, 0]))
 const as = () => other
 const inCluster = () => owner
@@ -95,7 +112,10 @@ const DEAREST: Record<string, Ask> = {
   'get /v1/names/owner/address/:address': { what: '1,000 names a page' },
   'get /v1/names/community/:communityName/check/:name': { what: 'rules of 1,000 addresses' },
   'post /v1/names/address': { what: '1,000 Cosmos addresses', body: () => cosmos },
-  'post /v1/wallets': { what: '100,000 Cosmos addresses', body: () => times(100_000, (i) => cosmos[i % 1_000]) },
+  'post /v1/wallets': {
+    what: '100,000 Cosmos addresses',
+    body: () => times(100_000, (i) => cosmos[i % 1_000]),
+  },
   'post /v1/names': { what: '1,000 names of one cluster of 1,000 wallets', body: bulk.names },
   'get /v1/clusters/id/:id': { what: '1,000 wallets, by a member', as: inCluster },
   'get /v1/clusters/name/:name': { what: '1,000 wallets, by a member', as: inCluster },
@@ -112,15 +132,33 @@ const DEAREST: Record<string, Ask> = {
   'post /v1/clusters/generate/wallet': {
     what: 'a passphrase to stretch',
     as,
-    body: () => ({ type: 'solana', name: `g${++fresh}`, isPrivate: false, passphrase: 'x'.repeat(100) }),
+    body: () => ({
+      type: 'solana',
+      name: `g${++fresh}`,
+      isPrivate: false,
+      passphrase: 'x'.repeat(100),
+    }),
   },
-  'post /v1/clusters/generate/wallet/confirm': { what: '6,000 unknown fields', as, body: () => unknown },
-  'post /v1/clusters/generate/wallet/recover': { as, body: () => ({ address: other.address, share: '0x00' }) },
+  'post /v1/clusters/generate/wallet/confirm': {
+    what: '6,000 unknown fields',
+    as,
+    body: () => unknown,
+  },
+  'post /v1/clusters/generate/wallet/recover': {
+    as,
+    body: () => ({ address: other.address, share: '0x00' }),
+  },
   'post /v1/bundle': { as },
   'post /v1/bundle/wallets': { what: '100 wallets', as, body: () => added(100) },
-  'post /v1/bundles/assign': { as: inCluster, body: () => ({ community: club, name: freshName() }) },
+  'post /v1/bundles/assign': {
+    as: inCluster,
+    body: () => ({ community: club, name: freshName() }),
+  },
   'get /v1/airdrop/claim/:community': { as: inCluster },
-  'get /v1/communities/:name': { what: '1,000 Solana addresses', path: `/v1/communities/${club}?testnet=true` },
+  'get /v1/communities/:name': {
+    what: '1,000 Solana addresses',
+    path: `/v1/communities/${club}?testnet=true`,
+  },
   'put /v1/communities/:name': {
     what: '1,000 Solana addresses',
     as: inCluster,
@@ -134,8 +172,14 @@ const DEAREST: Record<string, Ask> = {
   'post /v1/names/register/check': { what: '1,000 names', body: bulk.texts },
   'post /v1/names/register/evm': { what: '100 names, on the hub', body: quote('11155111') },
   'post /v1/names/register/solana': { what: 'no cluster in this run', body: quote('solana') },
-  'get /v1/events': { what: '1,000 events', path: '/v1/events?testnet=true&limit=1000&orderBy=newest' },
-  'get /v1/events/stream': { what: 'from the first event on', path: '/v1/events/stream?testnet=true&fromTimestamp=0' },
+  'get /v1/events': {
+    what: '1,000 events',
+    path: '/v1/events?testnet=true&limit=1000&orderBy=newest',
+  },
+  'get /v1/events/stream': {
+    what: 'from the first event on',
+    path: '/v1/events/stream?testnet=true&fromTimestamp=0',
+  },
   'post /v1/auth/token': { what: 'wrong signature', body: proof },
   'get /v1/auth/validate': { as },
   'post /v1/auth/validate': { as },
@@ -153,7 +197,10 @@ const DEAREST: Record<string, Ask> = {
     body: () => bulk.names().map((one) => one.name),
   },
   'post /v0.1/name/addresses': { what: '1,000 Cosmos addresses', body: () => cosmos },
-  'post /v0.1/cluster/names': { what: '10 names of clusters of 1,000 wallets', body: () => held.slice(0, 10) },
+  'post /v0.1/cluster/names': {
+    what: '10 names of clusters of 1,000 wallets',
+    body: () => held.slice(0, 10),
+  },
   'post /v0.1/cluster/:name/update/wallets': {
     what: 'in a full cluster',
     as: inCluster,
@@ -168,7 +215,10 @@ const DEAREST: Record<string, Ask> = {
     as,
     body: () => ({ clusterName: club, walletName: freshName() }),
   },
-  'get /v0.1/events': { what: '5,000 events', path: '/v0.1/events?testnet=true&limit=5000&orderBy=newest' },
+  'get /v0.1/events': {
+    what: '5,000 events',
+    path: '/v0.1/events?testnet=true&limit=5000&orderBy=newest',
+  },
   'post /v0.1/auth/token': { what: 'wrong signature', body: proof },
 }
 const leaving: Member[] = []
@@ -191,7 +241,11 @@ let clusterId = ''
 
 it('every route answers its dearest request', async () => {
   clusterId = (await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)).body.clusterId
-  leaving.push(...(await Promise.all(times(REPEATS, () => memberOf(world, privateKeyToAccount(generatePrivateKey()))))))
+  leaving.push(
+    ...(await Promise.all(
+      times(REPEATS, () => memberOf(world, privateKeyToAccount(generatePrivateKey()))),
+    )),
+  )
   const lines: string[] = []
   const long: string[] = []
   for (const { method, path } of routes) {
@@ -208,7 +262,9 @@ it('every route answers its dearest request', async () => {
       delays.enable()
       const startMs = performance.now()
       const url = world.url + target
-      statuses.add(await statusOf(url, { method: method.toUpperCase(), headers, ...(body && { body }) }))
+      statuses.add(
+        await statusOf(url, { method: method.toUpperCase(), headers, ...(body && { body }) }),
+      )
       spent.push(performance.now() - startMs)
       delays.disable()
       // what others on the machine add differs from one to the next
@@ -226,7 +282,9 @@ it('every route answers its dearest request', async () => {
     writeFileSync(process.env.COSTS, `${lines.join('\n')}\n`)
     expect(long).toEqual([])
   }
-  expect(Object.keys(DEAREST).filter((key) => !routes.some(({ method, path }) => `${method} ${path}` === key))).toEqual(
-    [],
-  )
+  expect(
+    Object.keys(DEAREST).filter(
+      (key) => !routes.some(({ method, path }) => `${method} ${path}` === key),
+    ),
+  ).toEqual([])
 })

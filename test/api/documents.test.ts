@@ -6,7 +6,11 @@ import { randomAddress, useApi } from './support.js'
 const world = useApi()
 
 it.each([
-  ['/openapi.json', '/v1/names/owner/address/{address}', `/v1/names/owner/address/${randomAddress()}`],
+  [
+    '/openapi.json',
+    '/v1/names/owner/address/{address}',
+    `/v1/names/owner/address/${randomAddress()}`,
+  ],
   ['/openapi.json', '/v1/networks', '/v1/networks'],
   ['/openapi.json', '/v1/events', '/v1/events'],
   ['/openapi-v0.1.json', '/v0.1/name/{address}', `/v0.1/name/${randomAddress()}`],
@@ -17,5 +21,6 @@ it.each([
   const { responses } = (await world.get(document)).body.paths[route].get
   expect(status).toBe(304)
   expect(Object.keys(responses)).toContain('304')
-  for (const answered of ['200', '304']) expect(Object.keys(responses[answered].headers)).toContain('ETag')
+  for (const answered of ['200', '304'])
+    expect(Object.keys(responses[answered].headers)).toContain('ETag')
 })

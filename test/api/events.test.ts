@@ -56,14 +56,21 @@ async function walk(
 
 describe('GET /v1/events', () => {
   it('answers the events of a registration', async () => {
-    const [from, name] = [randomAddress(), freshName()]
+    const from = randomAddress()
+    const name = freshName()
     const before = await walk({})
     await world.append('mainnet', [bid({ from, name, amountWei: MINIMUM_WEI * 2n, atMs: clock })])
     const { body } = await events({ nextPage: before.resume })
     const { clusterId } = (await world.get(`/v1/clusters/address/${from}`)).body
     const n = before.items.length
     const common = { from, isTestnet: false, timestamp: clock }
-    const wallet = { name: 'main', address: from, cluster_id: clusterId, is_verified: true, is_backed_up: false }
+    const wallet = {
+      name: 'main',
+      address: from,
+      cluster_id: clusterId,
+      is_verified: true,
+      is_backed_up: false,
+    }
     const registered = { name, wei_amount: (MINIMUM_WEI * 2n).toString(), cluster_id: clusterId }
     expect(body.items).toEqual([
       { ...common, id: `m-1-${n + 1}`, type: 'CREATE_CLUSTER', data: { cluster_id: clusterId } },
@@ -77,7 +84,9 @@ describe('GET /v1/events', () => {
     await grow(60)
     const whole = (await walk({})).items
     expect(whole.map(({ id }) => id)).toEqual(whole.map((_, i) => `m-1-${i + 1}`))
-    expect(whole.map(({ timestamp }) => timestamp)).toEqual(whole.map((e) => e.timestamp).sort((a, b) => a - b))
+    expect(whole.map(({ timestamp }) => timestamp)).toEqual(
+      whole.map((e) => e.timestamp).sort((a, b) => a - b),
+    )
     const check = async (limits: number[]): Promise<void> => {
       expect((await walk({}, limits)).items).toEqual(whole)
       expect((await walk({ orderBy: 'newest' }, limits)).items).toEqual([...whole].reverse())
@@ -120,31 +129,40 @@ describe('GET /v1/events', () => {
       expect((await walk({ from }, [1, 4])).items).toEqual(own)
       expect((await walk({ from, orderBy: 'newest' }, [3])).items).toEqual([...own].reverse())
     }
-    for (const from of [randomAddress(), ZERO_ADDRESS]) expect((await walk({ from })).items).toEqual([])
+    for (const from of [randomAddress(), ZERO_ADDRESS])
+      expect((await walk({ from })).items).toEqual([])
     expect((await events({ from: 'junk' })).body.error).toBe('unsupported_address')
   })
 
   it('shows who is nobody under the EVM zero address alone: the zero key of Solana is somebody', async () => {
-    const [from, other] = [randomAddress(), randomAddress()]
+    const from = randomAddress()
+    const other = randomAddress()
     await world.append('mainnet', [bid({ from, name: freshName(), atMs: clock })])
     // the journal has no public actor for what a private wallet did where no public one is
     await world.pool.query(
       'UPDATE journal SET actor = NULL WHERE network = 0 AND seq = (SELECT max(seq) FROM journal WHERE network = 0)',
     )
     expect((await events({ from: ZERO_ADDRESS })).body.items.length).toBeGreaterThan(0)
-    for (const nobody of ['1'.repeat(32), other]) expect((await events({ from: nobody })).body.items).toEqual([])
+    for (const nobody of ['1'.repeat(32), other])
+      expect((await events({ from: nobody })).body.items).toEqual([])
     const actor = Buffer.concat([Buffer.of(1), Buffer.from(from.slice(2), 'hex')])
-    await world.pool.query('UPDATE journal SET actor = $1 WHERE network = 0 AND actor IS NULL AND public_count > 0', [
-      actor,
-    ])
+    await world.pool.query(
+      'UPDATE journal SET actor = $1 WHERE network = 0 AND actor IS NULL AND public_count > 0',
+      [actor],
+    )
   })
 
   it('answers feed_restarted for tokens of an earlier version', async () => {
     const key = (await world.pool.query('SELECT page_key FROM deployment')).rows[0].page_key
-    const bytes = Buffer.from(gcmsiv(key, NONCE).decrypt(Buffer.from((await walk({})).resume, 'base64url')))
+    const bytes = Buffer.from(
+      gcmsiv(key, NONCE).decrypt(Buffer.from((await walk({})).resume, 'base64url')),
+    )
     bytes[0] = bytes[0]! - 1
     const nextPage = Buffer.from(gcmsiv(key, NONCE).encrypt(bytes)).toString('base64url')
-    expect(await events({ nextPage })).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
+    expect(await events({ nextPage })).toMatchObject({
+      status: 409,
+      body: { error: 'feed_restarted' },
+    })
   })
 
   it('starts at a timestamp, inclusive, in both orders', async () => {
@@ -155,7 +173,9 @@ describe('GET /v1/events', () => {
       fc.asyncProperty(at, fc.integer({ min: 5, max: 100 }), async (fromTimestamp, limit) => {
         const late = whole.filter(({ timestamp }) => timestamp >= fromTimestamp)
         expect((await walk({ fromTimestamp }, [limit])).items).toEqual(late)
-        expect((await walk({ fromTimestamp, orderBy: 'newest' }, [limit])).items).toEqual([...late].reverse())
+        expect((await walk({ fromTimestamp, orderBy: 'newest' }, [limit])).items).toEqual(
+          [...late].reverse(),
+        )
       }),
       { numRuns: 15 },
     )
@@ -190,18 +210,26 @@ describe('GET /v1/events', () => {
     expect(items[0]).toMatchObject({ id: 't-1-1', isTestnet: true })
     const testnet = (await events({ testnet: 'true', limit: 1 })).body.nextPage
     expect((await events({ nextPage: testnet, limit: 1 })).body.items).toEqual([items[1]])
-    expect((await events({ nextPage: testnet, testnet: 'true', limit: 1 })).body.items).toEqual([items[1]])
+    expect((await events({ nextPage: testnet, testnet: 'true', limit: 1 })).body.items).toEqual([
+      items[1],
+    ])
     const mainnet = (await events({ limit: 1 })).body.nextPage
     expect((await events({ nextPage: mainnet, testnet: 'true' })).body.error).toBe('invalid_page')
   })
 
-  it.each(['/v1/events', '/v0.1/events'])('%s ignores fromTimestamp beside a page token', async (path) => {
-    const { nextPage } = (await world.get(`${path}?limit=1`)).body
-    const page = `${path}?limit=1&nextPage=${nextPage}`
-    const { body } = await world.get(page)
-    for (const from of ['0', '99999999999999', '1.5', '-1', 'abc'])
-      expect(await world.get(`${page}&fromTimestamp=${from}`), from).toMatchObject({ status: 200, body })
-  })
+  it.each(['/v1/events', '/v0.1/events'])(
+    '%s ignores fromTimestamp beside a page token',
+    async (path) => {
+      const { nextPage } = (await world.get(`${path}?limit=1`)).body
+      const page = `${path}?limit=1&nextPage=${nextPage}`
+      const { body } = await world.get(page)
+      for (const from of ['0', '99999999999999', '1.5', '-1', 'abc'])
+        expect(await world.get(`${page}&fromTimestamp=${from}`), from).toMatchObject({
+          status: 200,
+          body,
+        })
+    },
+  )
 
   it('refuses tokens that were altered or contradict the request', async () => {
     const from = wallets[0]!
@@ -215,13 +243,24 @@ describe('GET /v1/events', () => {
     await refused({ nextPage: everybodys, from })
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     await fc.assert(
-      fc.asyncProperty(fc.nat(nextPage.length - 1), fc.constantFrom(...alphabet), async (i, letter) => {
-        fc.pre(nextPage[i] !== letter)
-        await refused({ nextPage: nextPage.slice(0, i) + letter + nextPage.slice(i + 1) })
-      }),
+      fc.asyncProperty(
+        fc.nat(nextPage.length - 1),
+        fc.constantFrom(...alphabet),
+        async (i, letter) => {
+          fc.pre(nextPage[i] !== letter)
+          await refused({ nextPage: nextPage.slice(0, i) + letter + nextPage.slice(i + 1) })
+        },
+      ),
       { numRuns: 60 },
     )
-    for (const token of [`${nextPage}=`, `${nextPage}A`, nextPage.slice(1), 'x', 'x'.repeat(3_000), '💥'])
+    for (const token of [
+      `${nextPage}=`,
+      `${nextPage}A`,
+      nextPage.slice(1),
+      'x',
+      'x'.repeat(3_000),
+      '💥',
+    ])
       await refused({ nextPage: token })
   })
 
@@ -229,9 +268,17 @@ describe('GET /v1/events', () => {
     expect((await events({ limit: 5_000 })).body.items.length).toBeLessThanOrEqual(1_000)
     expect((await events({ limit: '9'.repeat(100) })).status).toBe(200)
     for (const limit of ['0', '-1', '1.5', '1e2', 'x', '0x10', ' 1'])
-      expect(await events({ limit }), limit).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+      expect(await events({ limit }), limit).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_request' },
+      })
     for (const limit of ['', 'undefined']) expect((await events({ limit })).status).toBe(200)
-    for (const query of ['orderBy=up', 'orderBy=oldest&sortBy=newest', 'fromTimestamp=-1', 'limit=1&limit=2'])
+    for (const query of [
+      'orderBy=up',
+      'orderBy=oldest&sortBy=newest',
+      'fromTimestamp=-1',
+      'limit=1&limit=2',
+    ])
       expect((await world.get(`/v1/events?${query}`)).body.error).toBe('invalid_request')
   })
 
@@ -242,9 +289,14 @@ describe('GET /v1/events', () => {
     ]
     // a rewind moves the network's rows to generation 2
     await world.pool.query('UPDATE journal SET generation = 2 WHERE network = 0')
-    await world.pool.query('UPDATE journal_heads SET generation = 2, feed_generation = 2 WHERE network = 0')
+    await world.pool.query(
+      'UPDATE journal_heads SET generation = 2, feed_generation = 2 WHERE network = 0',
+    )
     for (const nextPage of tokens)
-      expect(await events({ nextPage })).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
+      expect(await events({ nextPage })).toMatchObject({
+        status: 409,
+        body: { error: 'feed_restarted' },
+      })
     expect((await events({ limit: 1 })).body.items[0].id).toBe('m-2-1')
   })
 })

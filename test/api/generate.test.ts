@@ -15,12 +15,20 @@ const DENIED = [401, 503]
 
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 const post = async (account: PrivateKeyAccount, path: string, body?: unknown): Promise<Reply> =>
-  world.request(path, { method: 'POST', headers: await signIn(world, account), body: JSON.stringify(body) })
-const generate = (account: PrivateKeyAccount, body: object) => post(account, '/v1/clusters/generate/wallet', body)
+  world.request(path, {
+    method: 'POST',
+    headers: await signIn(world, account),
+    body: JSON.stringify(body),
+  })
+const generate = (account: PrivateKeyAccount, body: object) =>
+  post(account, '/v1/clusters/generate/wallet', body)
 
 /** Proof that a recovery needs: a signature over the message that asks for a wallet's key. */
 async function proof(account: PrivateKeyAccount, address: string) {
-  const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${account.address}&recover=${address}`)
+  const { message, signingDate } = await messageOf(
+    world,
+    `?type=evm&wallet=${account.address}&recover=${address}`,
+  )
   return { signature: await account.signMessage({ message }), signingDate }
 }
 const recover = async (
@@ -28,14 +36,21 @@ const recover = async (
   body: { address: string; [field: string]: unknown },
   own?: object,
 ): Promise<Reply> =>
-  post(account, '/v1/clusters/generate/wallet/recover', { ...(own ?? (await proof(account, body.address))), ...body })
+  post(account, '/v1/clusters/generate/wallet/recover', {
+    ...(own ?? (await proof(account, body.address))),
+    ...body,
+  })
 
 describe('a generated wallet', () => {
   it.each(['evm', 'solana'] as const)(
     'of type %s: one share is returned, recovered by it, confirmed as backed up',
     async (type) => {
       const alice = newAccount()
-      const { status, body, headers } = await generate(alice, { type, name: 'Fresh', isPrivate: false })
+      const { status, body, headers } = await generate(alice, {
+        type,
+        name: 'Fresh',
+        isPrivate: false,
+      })
       expect(status).toBe(200)
       const own = { address: expect.any(String), share: expect.stringMatching(/^0x[0-9a-f]{66}$/) }
       expect(body).toEqual({ type, name: 'fresh', ...own })
@@ -45,34 +60,56 @@ describe('a generated wallet', () => {
         const { wallets } = (await world.get(`/v1/clusters/id/${clusterId}`)).body
         return wallets.find(({ address }: { address: string }) => address === body.address)
       }
-      expect(await entry()).toMatchObject({ name: 'fresh', isVerified: false, isBackedUp: false, isPrivate: false })
+      expect(await entry()).toMatchObject({
+        name: 'fresh',
+        isVerified: false,
+        isBackedUp: false,
+        isPrivate: false,
+      })
       const { address, share } = body
       const confirmed = await post(alice, '/v1/clusters/generate/wallet/confirm', { address })
       expect(confirmed.body).toEqual({ success: true })
       expect(await entry()).toMatchObject({ isBackedUp: true })
       const recovered = await recover(alice, { address, share })
-      expect(recovered).toMatchObject({ status: 200, body: { type, address, privateKey: expect.any(String) } })
+      expect(recovered).toMatchObject({
+        status: 200,
+        body: { type, address, privateKey: expect.any(String) },
+      })
       expect(recovered.headers.get('cache-control')).toBe('private, no-store')
-      if (type === 'evm') expect(privateKeyToAccount(recovered.body.privateKey).address.toLowerCase()).toBe(address)
+      if (type === 'evm')
+        expect(privateKeyToAccount(recovered.body.privateKey).address.toLowerCase()).toBe(address)
       const told = logged.join('')
-      for (const secret of [share, recovered.body.privateKey]) expect(told).not.toContain(secret.replace('0x', ''))
+      for (const secret of [share, recovered.body.privateKey])
+        expect(told).not.toContain(secret.replace('0x', ''))
       const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
       for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
       const init = { headers: await signIn(world, alice), body: JSON.stringify([address]) }
-      expect((await world.request('/v1/clusters/wallets', { method: 'DELETE', ...init })).status).toBe(200)
+      expect(
+        (await world.request('/v1/clusters/wallets', { method: 'DELETE', ...init })).status,
+      ).toBe(200)
       expect(await entry()).toBeUndefined()
     },
   )
 
   it('gives the third share where it is asked for, and the passphrase is part of the key', async () => {
     const alice = newAccount()
-    const asked = { type: 'evm', name: 'a', isPrivate: true, recovery: true, passphrase: 'correct horse' }
+    const asked = {
+      type: 'evm',
+      name: 'a',
+      isPrivate: true,
+      recovery: true,
+      passphrase: 'correct horse',
+    }
     const { address, share, recoveryShare } = (await generate(alice, asked)).body
-    const bytes = [share, recoveryShare].map((hex: string) => new Uint8Array(Buffer.from(hex.slice(2), 'hex')))
+    const bytes = [share, recoveryShare].map(
+      (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), 'hex')),
+    )
     const masked = Buffer.from(await combine(bytes)).toString('hex')
     expect(privateKeyToAccount(`0x${masked}`).address.toLowerCase()).not.toBe(address)
     for (const one of [share, recoveryShare])
-      expect(await recover(alice, { address, share: one, passphrase: 'correct horse' })).toMatchObject({ status: 200 })
+      expect(
+        await recover(alice, { address, share: one, passphrase: 'correct horse' }),
+      ).toMatchObject({ status: 200 })
     const refused = { status: 400, body: { error: 'invalid_request' } }
     for (const passphrase of [undefined, 'wrong'])
       expect(await recover(alice, { address, share, passphrase })).toMatchObject(refused)
@@ -80,32 +117,56 @@ describe('a generated wallet', () => {
   })
 
   it('is recovered by nobody else, without a fresh signature bound to the wallet, or for another address', async () => {
-    const [alice, mallory] = [newAccount(), newAccount()]
-    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
+    const alice = newAccount()
+    const mallory = newAccount()
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
+      .body
     await post(mallory, '/v1/clusters/wallets', [{ address, name: 'mine' }])
     // listing the wallet in another cluster opens nothing
-    expect(await recover(mallory, { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
-    expect(await recover(newAccount(), { address, share })).toMatchObject({ status: 404, body: { error: 'not_found' } })
+    expect(await recover(mallory, { address, share })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    })
+    expect(await recover(newAccount(), { address, share })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    })
     expect(await recover(alice, { address: randomAddress(), share })).toMatchObject({ status: 404 })
     const plain = await messageOf(world)
-    const unbound = { signature: await alice.signMessage({ message: plain.message }), signingDate: plain.signingDate }
+    const unbound = {
+      signature: await alice.signMessage({ message: plain.message }),
+      signingDate: plain.signingDate,
+    }
     expect(DENIED).toContain((await recover(alice, { address, share }, unbound)).status)
-    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(mallory, address))).status)
-    expect(DENIED).toContain((await recover(alice, { address, share }, await proof(alice, randomAddress()))).status)
+    expect(DENIED).toContain(
+      (await recover(alice, { address, share }, await proof(mallory, address))).status,
+    )
+    expect(DENIED).toContain(
+      (await recover(alice, { address, share }, await proof(alice, randomAddress()))).status,
+    )
     const bound = await messageOf(world, `?type=evm&wallet=${alice.address}&recover=${address}`)
     const signingDate = new Date(Date.now() - 6 * 60_000).toISOString()
-    const old = await alice.signMessage({ message: bound.message.replace(bound.signingDate, signingDate) })
-    expect(DENIED).toContain((await recover(alice, { address, share }, { signature: old, signingDate })).status)
+    const old = await alice.signMessage({
+      message: bound.message.replace(bound.signingDate, signingDate),
+    })
+    expect(DENIED).toContain(
+      (await recover(alice, { address, share }, { signature: old, signingDate })).status,
+    )
     for (const wrong of ['0x', 'x'.repeat(60_000), `${share}00`])
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
   })
 
   it('is asked for by a stranger with the statements of an address that was never made', async () => {
-    const [alice, mallory] = [newAccount(), newAccount()]
-    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: true })).body
+    const alice = newAccount()
+    const mallory = newAccount()
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: true }))
+      .body
     await post(mallory, '/v1/clusters')
     const { pool } = world
-    const plain = pool.query.bind(pool) as (config: { text: string }, ...rest: unknown[]) => Promise<object>
+    const plain = pool.query.bind(pool) as (
+      config: { text: string },
+      ...rest: unknown[]
+    ) => Promise<object>
     const statementsFor = async (asked: string) => {
       const texts: string[] = []
       const query = (config: { text: string }, ...rest: unknown[]) => {
@@ -123,26 +184,40 @@ describe('a generated wallet', () => {
 
   it('is recovered by no signature that was used, nor one that signs in, of which the bound is never shown', async () => {
     const alice = newAccount()
-    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
-    const [first, second] = [await proof(alice, address), await proof(alice, address)]
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
+      .body
+    const first = await proof(alice, address)
+    const second = await proof(alice, address)
     const refused = { status: 401, body: { error: 'unauthorized' } }
     expect(await recover(alice, { address, share }, second)).toMatchObject({ status: 200 })
-    for (const used of [second, first]) expect(await recover(alice, { address, share }, used)).toMatchObject(refused)
+    for (const used of [second, first])
+      expect(await recover(alice, { address, share }, used)).toMatchObject(refused)
     const guess = await proof(alice, address)
-    expect(await recover(alice, { address, share, passphrase: 'no' }, guess)).toMatchObject({ status: 400 })
+    expect(await recover(alice, { address, share, passphrase: 'no' }, guess)).toMatchObject({
+      status: 400,
+    })
     expect(await recover(alice, { address, share }, guess)).toMatchObject(refused)
 
     const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${alice.address}`)
     const bound = { signature: await alice.signMessage({ message }), signingDate }
-    const { token } = (await world.post('/v1/auth/token', { ...bound, type: 'evm', wallet: alice.address })).body
-    const shown = await world.request('/v1/auth/validate', { headers: { authorization: `Bearer ${token}` } })
-    expect(shown).toMatchObject({ status: 200, body: { signature: '', signingDate, isValid: true } })
+    const { token } = (
+      await world.post('/v1/auth/token', { ...bound, type: 'evm', wallet: alice.address })
+    ).body
+    const shown = await world.request('/v1/auth/validate', {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(shown).toMatchObject({
+      status: 200,
+      body: { signature: '', signingDate, isValid: true },
+    })
     expect(DENIED).toContain((await recover(alice, { address, share }, bound)).status)
   })
 
   it('is recovered while another member of its cluster asks with shares that do not fit', async () => {
-    const [alice, mallory] = [newAccount(), newAccount()]
-    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false })).body
+    const alice = newAccount()
+    const mallory = newAccount()
+    const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
+      .body
     await post(alice, '/v1/clusters/wallets', [{ address: mallory.address, name: 'guest' }])
     const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
     expect((await post(mallory, `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
@@ -174,7 +249,8 @@ it('may have the name of a private entry, which reserves nothing in public', asy
   await post(account, '/v1/clusters')
   const add = (name: string, isPrivate: boolean) =>
     post(account, '/v1/clusters/wallets', [{ address: randomAddress(), name, isPrivate }])
-  const made = (name: string, isPrivate: boolean) => generate(account, { type: 'evm', name, isPrivate })
+  const made = (name: string, isPrivate: boolean) =>
+    generate(account, { type: 'evm', name, isPrivate })
   for (const name of ['vault', 'safe']) expect((await add(name, true)).status).toBe(200)
   expect((await add('safe', false)).status).toBe(200)
   const taken = { status: 409, body: { error: 'wallet_name_taken' } }
@@ -188,7 +264,11 @@ it('is not to be had where no shares are kept', async () => {
   try {
     const headers = await signIn(other, newAccount())
     const body = JSON.stringify({ type: 'evm', name: 'a', isPrivate: false })
-    const reply = await other.request('/v1/clusters/generate/wallet', { method: 'POST', headers, body })
+    const reply = await other.request('/v1/clusters/generate/wallet', {
+      method: 'POST',
+      headers,
+      body,
+    })
     expect(reply).toMatchObject({ status: 503, body: { error: 'unavailable' } })
   } finally {
     await other.stop()

@@ -32,7 +32,11 @@ function raw(
       const chunks: Buffer[] = []
       res.on('data', (chunk: Buffer) => chunks.push(chunk))
       res.on('end', () =>
-        resolve({ status: res.statusCode!, headers: res.headers, text: Buffer.concat(chunks).toString() }),
+        resolve({
+          status: res.statusCode!,
+          headers: res.headers,
+          text: Buffer.concat(chunks).toString(),
+        }),
       )
     })
     req.on('error', reject)
@@ -57,12 +61,23 @@ function onSocket(bytes: string | Buffer): Promise<string> {
 const expectEnvelope = (reply: Raw, status: number, error: string) => {
   expect(reply.status, reply.text).toBe(status)
   expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
-  expect(JSON.parse(reply.text)).toMatchObject({ status, error, message: expect.stringMatching(/\.$/) })
+  expect(JSON.parse(reply.text)).toMatchObject({
+    status,
+    error,
+    message: expect.stringMatching(/\.$/),
+  })
 }
 
 describe('errors', () => {
   it('are JSON for unknown routes, wrong methods and paths that can’t be decoded', async () => {
-    for (const path of ['/nope', '/v1', '/v1/names/address', '/v2/events', '/v1/names/address//x', '/v1/clusters/id/'])
+    for (const path of [
+      '/nope',
+      '/v1',
+      '/v1/names/address',
+      '/v2/events',
+      '/v1/names/address//x',
+      '/v1/clusters/id/',
+    ])
       expectEnvelope(await raw('GET', path), 404, 'not_found')
     for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'])
       expectEnvelope(await raw(method, `/v1/names/address/${alice}`), 404, 'not_found')
@@ -106,10 +121,15 @@ describe('errors', () => {
 describe('the OpenAPI documents and /', () => {
   it('are served as committed', async () => {
     for (const path of ['/openapi.json', '/openapi-v0.1.json']) {
-      const committed = JSON.parse(readFileSync(new URL(`../../src/client/generated${path}`, import.meta.url), 'utf8'))
+      const committed = JSON.parse(
+        readFileSync(new URL(`../../src/client/generated${path}`, import.meta.url), 'utf8'),
+      )
       expect((await world.get(path)).body, path).toEqual(committed)
     }
-    expect((await world.get('/')).body).toMatchObject({ service: 'clusterd', openapi: '/openapi.json' })
+    expect((await world.get('/')).body).toMatchObject({
+      service: 'clusterd',
+      openapi: '/openapi.json',
+    })
   })
 })
 
@@ -119,8 +139,18 @@ describe('bodies', () => {
     raw('POST', '/v1/names', body, headers)
 
   it('are read as JSON whatever their content type', async () => {
-    const types = ['application/json', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'x', '']
-    for (const type of [...types, 'application/json;charset=latin1', 'application/json;charset=utf-16'])
+    const types = [
+      'application/json',
+      'text/plain;charset=UTF-8',
+      'application/x-www-form-urlencoded',
+      'x',
+      '',
+    ]
+    for (const type of [
+      ...types,
+      'application/json;charset=latin1',
+      'application/json;charset=utf-16',
+    ])
       expect((await post(asked, { 'content-type': type })).status, type).toBe(200)
     expect((await post(asked)).status).toBe(200)
     expect((await post(asked, { 'transfer-encoding': 'chunked' })).status).toBe(200)
@@ -129,7 +159,18 @@ describe('bodies', () => {
 
   it('that are empty, broken, deep or compressed get 400, and large ones 413', async () => {
     const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-    const bodies = [undefined, '', ' ', '{', 'nul', "{'a':1}", '[1,]', '\ufeff[]x', deep(33), deep(60_000)]
+    const bodies = [
+      undefined,
+      '',
+      ' ',
+      '{',
+      'nul',
+      "{'a':1}",
+      '[1,]',
+      '\ufeff[]x',
+      deep(33),
+      deep(60_000),
+    ]
     for (const body of bodies) expectEnvelope(await post(body), 400, 'invalid_request')
     expectEnvelope(await post(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])), 400, 'invalid_request')
     const large = 'The body is larger than 131072 bytes.'
@@ -142,7 +183,9 @@ describe('bodies', () => {
     await refused(413, large, Buffer.alloc(5 * 1024 * 1024, 32))
     await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32))
     await refused(413, large, Buffer.alloc(9 * 1024 * 1024, 32), { 'transfer-encoding': 'chunked' })
-    await refused(400, 'The body is compressed: send it as it is.', gzipSync(asked), { 'content-encoding': 'gzip' })
+    await refused(400, 'The body is compressed: send it as it is.', gzipSync(asked), {
+      'content-encoding': 'gzip',
+    })
   })
 
   it('that are far too large are not read to their end', async () => {
@@ -150,9 +193,15 @@ describe('bodies', () => {
     const sent = await new Promise<number>((resolve) => {
       const chunk = Buffer.alloc(64 * 1024, 32)
       const socket = net.connect({ host: hostname, port: Number(port) }, () => {
-        socket.write(`POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: ${64 * 1024 * 1024}\r\n\r\n`)
+        socket.write(
+          `POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: ${64 * 1024 * 1024}\r\n\r\n`,
+        )
         const push = () => {
-          while (!socket.destroyed && socket.bytesWritten < 64 * 1024 * 1024 && socket.write(chunk));
+          while (
+            !socket.destroyed &&
+            socket.bytesWritten < 64 * 1024 * 1024 &&
+            socket.write(chunk)
+          );
         }
         socket.on('drain', push)
         push()
@@ -167,7 +216,9 @@ describe('bodies', () => {
     const { hostname, port } = new URL(world.url)
     await new Promise<void>((resolve) => {
       const socket = net.connect({ host: hostname, port: Number(port) }, () => {
-        socket.write('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n[', () => socket.destroy())
+        socket.write('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n[', () =>
+          socket.destroy(),
+        )
       })
       socket.on('close', () => resolve())
     })
@@ -177,7 +228,9 @@ describe('bodies', () => {
 
 describe('headers', () => {
   it('let any site call the API', async () => {
-    const preflight = await raw('OPTIONS', '/v1/names', undefined, { 'access-control-request-method': 'POST' })
+    const preflight = await raw('OPTIONS', '/v1/names', undefined, {
+      'access-control-request-method': 'POST',
+    })
     expect(preflight.status).toBe(204)
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': '*',
@@ -186,7 +239,10 @@ describe('headers', () => {
         'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key',
     })
     const { headers } = await raw('GET', '/v1/events')
-    expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-content-type-options': 'nosniff' })
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+    })
     expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'")
     expect(headers['x-powered-by']).toBeUndefined()
     expect(headers.etag).toMatch(/^W\//)
@@ -194,7 +250,9 @@ describe('headers', () => {
 
   it('of any API key are no reason to refuse, and HEAD is answered', async () => {
     for (const key of ['', 'undefined', 'x'.repeat(500)])
-      expect((await raw('GET', `/v1/names/address/${alice}`, undefined, { 'x-api-key': key })).status).toBe(200)
+      expect(
+        (await raw('GET', `/v1/names/address/${alice}`, undefined, { 'x-api-key': key })).status,
+      ).toBe(200)
     const head = await raw('HEAD', `/v1/names/address/${alice}`)
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(Number(head.headers['content-length'])).toBeGreaterThan(50)
@@ -204,7 +262,12 @@ describe('headers', () => {
     logged.length = 0
     const secret = 'secret-key-0123'
     const headers = { authorization: `Bearer ${secret}`, 'x-auth-key': secret, 'x-api-key': secret }
-    const { headers: answered } = await raw('GET', `/v1/names/address/${alice}?key=${secret}`, undefined, headers)
+    const { headers: answered } = await raw(
+      'GET',
+      `/v1/names/address/${alice}?key=${secret}`,
+      undefined,
+      headers,
+    )
     await raw('GET', `/nope/${secret}`, undefined, headers)
     await raw('POST', '/v1/names', `{"${secret}"`, headers)
     const text = logged.join('')
@@ -221,7 +284,8 @@ describe('a database that is gone', () => {
     let back: Postgres | undefined
     try {
       const { postgres } = own
-      const dataDir = (await own.pool.query(`SELECT current_setting('data_directory') AS dir`)).rows[0].dir
+      const dataDir = (await own.pool.query(`SELECT current_setting('data_directory') AS dir`))
+        .rows[0].dir
       await own.get('/v1/events')
       await postgres.stop()
       const requests = [
@@ -229,7 +293,11 @@ describe('a database that is gone', () => {
         own.get('/v1/events'),
         own.get(`/v1/names/register/tx/${randomHash()}`),
         own.post('/v1/names/register/check', [name]),
-        own.post('/v1/names/register/evm', { network: '1', sender: alice, names: [{ name: freshName() }] }),
+        own.post('/v1/names/register/evm', {
+          network: '1',
+          sender: alice,
+          names: [{ name: freshName() }],
+        }),
       ]
       for (const reply of await Promise.all(requests)) {
         expect(reply).toMatchObject({ status: 503, body: { status: 503, error: 'unavailable' } })

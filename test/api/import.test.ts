@@ -30,7 +30,9 @@ const run = (database: string, ...args: string[]) => runCli(args, { DATABASE_URL
 async function exported(): Promise<void> {
   rmSync(file, { force: true })
   const asked = ['journal', 'export', '--out', file, '--mainnet', '--json']
-  const { stdout, stderr, code } = await runHere(addJournalCommands, asked, { DATABASE_URL: world.postgres.url })
+  const { stdout, stderr, code } = await runHere(addJournalCommands, asked, {
+    DATABASE_URL: world.postgres.url,
+  })
   expect([code, stderr]).toEqual([0, ''])
   checkpoint = JSON.parse(stdout).networks[0].checkpoint
   lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
@@ -44,7 +46,8 @@ async function emptyDatabase(name: string): Promise<{ url: string; pool: pg.Pool
 }
 
 /** Imports in this process. */
-const importHere = (url: string, from: string) => printed({ DATABASE_URL: url }, () => importFeed(from, {}))
+const importHere = (url: string, from: string) =>
+  printed({ DATABASE_URL: url }, () => importFeed(from, {}))
 
 /** Imports other lines than those of the file. */
 async function importLines(url: string, given: readonly string[]): Promise<void> {
@@ -68,7 +71,10 @@ describe('an import of an export', () => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
       const of = async (at: string) => {
         const response = await fetch(`${at}${path}`, init)
-        return { status: response.status, text: (await response.text()).replace(/"(nextPage|resume)":"[^"]*"/g, '') }
+        return {
+          status: response.status,
+          text: (await response.text()).replace(/"(nextPage|resume)":"[^"]*"/g, ''),
+        }
       }
       const [own, theirs] = await Promise.all([of(replica.url), of(world.url)])
       expect(own, path).toEqual(theirs)
@@ -78,16 +84,25 @@ describe('an import of an export', () => {
       const events = await readFeed(world)
       const { clusters, names, communityNames } = mirrorOf(events)
       const addresses = [
-        ...new Set(events.flatMap(({ from, data }) => [from, 'address' in data ? data.address : from])),
+        ...new Set(
+          events.flatMap(({ from, data }) => [from, 'address' in data ? data.address : from]),
+        ),
       ]
       const all = [...names.keys(), ...communityNames.keys()]
       for (const order of ['oldest', 'newest'])
-        for (const path of ['/v1/events', '/v0.1/events']) await answers(`${path}?limit=1000&orderBy=${order}`)
+        for (const path of ['/v1/events', '/v0.1/events'])
+          await answers(`${path}?limit=1000&orderBy=${order}`)
       for (const id of clusters.keys()) expect(await answers(`/v1/clusters/id/${id}`)).toBe(200)
       for (const name of names.keys())
-        for (const path of ['/v1/clusters/name/', '/v0.1/cluster/', '/v0.1/address/']) await answers(`${path}${name}`)
+        for (const path of ['/v1/clusters/name/', '/v0.1/cluster/', '/v0.1/address/'])
+          await answers(`${path}${name}`)
       for (const address of addresses) {
-        const paths = ['/v1/names/owner/address/', '/v1/clusters/address/', '/v0.1/name/', '/v0.1/cluster/address/']
+        const paths = [
+          '/v1/names/owner/address/',
+          '/v1/clusters/address/',
+          '/v0.1/name/',
+          '/v0.1/cluster/address/',
+        ]
         for (const path of paths) await answers(`${path}${address}`)
         await answers(`/v1/events?limit=1000&from=${address}`)
       }
@@ -96,9 +111,15 @@ describe('an import of an export', () => {
         '/v1/names',
         all.map((name) => ({ name })),
       )
-      for (const path of ['/v1/overview', '/v1/networks', `/v1/events?fromTimestamp=${START_MS + 90}`])
+      for (const path of [
+        '/v1/overview',
+        '/v1/networks',
+        `/v1/events?fromTimestamp=${START_MS + 90}`,
+      ])
         await answers(path)
-      const { count, hash } = (await (await fetch(`${replica.url}/v1/events/checkpoint`)).json()) as {
+      const { count, hash } = (await (
+        await fetch(`${replica.url}/v1/events/checkpoint`)
+      ).json()) as {
         count: number
         hash: string
       }
@@ -120,15 +141,21 @@ describe('an import of an export', () => {
 
     const member = await memberOf(world)
     await member.create()
-    await world.append('mainnet', [bid({ from: member.address, name: freshName(), atMs: START_MS + 500 })])
+    await world.append('mainnet', [
+      bid({ from: member.address, name: freshName(), atMs: START_MS + 500 }),
+    ])
     const before = lines.length
     await exported()
     expect(await run(url, 'import', file)).toContain(told(lines.length - before))
     await compare()
     expect(await run(url, 'import', file)).toContain(told(0))
-    await expect(importLines(url, lines.slice(0, before))).rejects.toThrow('that were imported before')
+    await expect(importLines(url, lines.slice(0, before))).rejects.toThrow(
+      'that were imported before',
+    )
     const other = lines.with(3, lines[3]!.replace(/"from":"0x.{4}/, '"from":"0xabcd'))
-    await expect(importLines(url, other)).rejects.toThrow(`line ${lines.length}: the events up to this are not those`)
+    await expect(importLines(url, other)).rejects.toThrow(
+      `line ${lines.length}: the events up to this are not those`,
+    )
     await replica.stop()
   })
 
@@ -139,18 +166,31 @@ describe('an import of an export', () => {
     const refused: [readonly string[], string][] = [
       [changed(7, (line) => `${line} `), 'line 8: this is no event of the feed.'],
       [changed(7, () => '{"id":"m-1-8"}'), 'line 8: this is no event of the feed.'],
-      [changed(7, (line) => line.replace('"m-1-8"', '"m-2-8"')), 'line 8: the feed of mainnet began anew'],
+      [
+        changed(7, (line) => line.replace('"m-1-8"', '"m-2-8"')),
+        'line 8: the feed of mainnet began anew',
+      ],
       [lines.toSpliced(7, 1), 'line 8: event 9 comes after event 7.'],
-      [changed(0, (line) => line.replace('CREATE_CLUSTER', 'DROP_TABLE')), 'line 1: this is no event'],
+      [
+        changed(0, (line) => line.replace('CREATE_CLUSTER', 'DROP_TABLE')),
+        'line 1: this is no event',
+      ],
       [changed(7, () => `"${'x'.repeat(100_000)}"`), 'line 8 is too long'],
-      [lines.filter((line) => !line.includes('CREATE_CLUSTER')), 'line 1: event 2 comes after event 0.'],
+      [
+        lines.filter((line) => !line.includes('CREATE_CLUSTER')),
+        'line 1: event 2 comes after event 0.',
+      ],
     ]
     for (const [given, why] of refused) await expect(importLines(url, given)).rejects.toThrow(why)
     const wrong = `0x${'12'.repeat(32)}`
-    await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow('not the checkpoint expected')
+    await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow(
+      'not the checkpoint expected',
+    )
     writeFileSync(`${file}.cut`, readFileSync(file).subarray(0, -100))
     await expect(importHere(url, `${file}.cut`)).rejects.toThrow('unexpected end of file')
-    const { rows } = await pool.query('SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM names) AS rows')
+    const { rows } = await pool.query(
+      'SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM names) AS rows',
+    )
     expect(Number(rows[0].rows)).toBe(0)
     const server = await serve(({ url: path }, res) =>
       path === '/feed.jsonl.gz' ? res.end(readFileSync(file)) : res.writeHead(404).end(),
@@ -164,7 +204,9 @@ describe('an import of an export', () => {
 
   it('refuses events that no service tells', async () => {
     const { url } = await emptyDatabase('forged')
-    const [mallory, alice, zero] = [randomAddress(), randomAddress(), `0x${'00'.repeat(20)}`]
+    const mallory = randomAddress()
+    const alice = randomAddress()
+    const zero = `0x${'00'.repeat(20)}`
     const cluster = (digit: string) => `0x${digit.repeat(64)}`
     const event = (type: string, data: object, from: string = mallory) => ({ type, from, data })
     const made = (of: string, wallet: string) => [
@@ -177,13 +219,17 @@ describe('an import of an export', () => {
     ]
     const registered = (from: string, of = cluster('1')) =>
       event('REGISTER_NAME', { name: 'alice', wei_amount: '1', cluster_id: of }, from)
-    const moved = (from: string, to: string) => event('TRANSFER_NAME', { name: 'alice', to, from_cluster_id: from })
+    const moved = (from: string, to: string) =>
+      event('TRANSFER_NAME', { name: 'alice', to, from_cluster_id: from })
     const both = [...made(cluster('1'), mallory), ...made(cluster('2'), alice)]
     const bitcoin = 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l'
     const listed = Array.from({ length: 1_000 }, (_, i) =>
       event('ADD_WALLET', {
-        ...{ name: `w-${i}`, address: randomAddress(), cluster_id: cluster('1') },
-        ...{ is_verified: false, is_backed_up: false },
+        name: `w-${i}`,
+        address: randomAddress(),
+        cluster_id: cluster('1'),
+        is_verified: false,
+        is_backed_up: false,
       }),
     )
     const forged: Record<string, readonly ReturnType<typeof event>[]> = {
@@ -191,20 +237,35 @@ describe('an import of an export', () => {
       'a name in a cluster of others': [...both, registered(alice)],
       'a bid of a wallet that can make none': [...made(cluster('1'), bitcoin), registered(bitcoin)],
       'a name that was never registered moves': [...both, moved(cluster('1'), cluster('2'))],
-      'a name moves that others hold': [...both, registered(mallory), moved(cluster('2'), cluster('1'))],
+      'a name moves that others hold': [
+        ...both,
+        registered(mallory),
+        moved(cluster('2'), cluster('1')),
+      ],
       'a name is registered twice': [...both, registered(mallory), registered(mallory)],
       'more wallets than a cluster takes': [...made(cluster('1'), mallory), ...listed],
     }
     for (const [what, events] of Object.entries(forged)) {
       const told = events.map(({ type, from, data }, i) =>
-        JSON.stringify({ id: `m-1-${i + 1}`, type, from, data, isTestnet: false, timestamp: START_MS + i }),
+        JSON.stringify({
+          id: `m-1-${i + 1}`,
+          type,
+          from,
+          data,
+          isTestnet: false,
+          timestamp: START_MS + i,
+        }),
       )
-      const why = what.includes('twice') ? 'the file has something twice: Key' : 'fits no state of the feed before it'
+      const why = what.includes('twice')
+        ? 'the file has something twice: Key'
+        : 'fits no state of the feed before it'
       await expect(importLines(url, told), what).rejects.toThrow(why)
     }
   }, 60_000)
 
   it('is refused by a database with a journal of its own', async () => {
-    await expect(importHere(world.postgres.url, file)).rejects.toThrow('a journal of mainnet of its own')
+    await expect(importHere(world.postgres.url, file)).rejects.toThrow(
+      'a journal of mainnet of its own',
+    )
   })
 })

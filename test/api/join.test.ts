@@ -16,7 +16,9 @@ const WAIT = { timeout: 60_000, interval: 100 }
 
 const world = useApi({ limits: LIMITS })
 const name = freshName()
-const [alice, listed, warm] = [randomAddress(), randomAddress(), randomAddress()]
+const alice = randomAddress()
+const listed = randomAddress()
+const warm = randomAddress()
 const cold = solanaAccount().address
 
 /** Address in a cluster of its own, with a name and a Solana wallet. */
@@ -29,7 +31,9 @@ beforeAll(async () => {
     await listWallet(world, { name, address, wallet, isPrivate: false })
   await world.pool.query('UPDATE wallets SET verified = true WHERE address = $1', [storedOf(cold)])
   const each = `generate_series(0, ${HOLDERS - 1}) i`
-  await world.pool.query(`INSERT INTO names SELECT 0, 1000 + i, NULL, 'h-' || i, 1000 + i, 1, false, 10 FROM ${each}`)
+  await world.pool.query(
+    `INSERT INTO names SELECT 0, 1000 + i, NULL, 'h-' || i, 1000 + i, 1, false, 10 FROM ${each}`,
+  )
   for (const [type, digits, wallet] of ['01 40 main', '02 64 sol'].map((row) => row.split(' ')))
     await world.pool.query(
       `INSERT INTO wallets SELECT 0, 1000 + i, decode($1 || lpad(to_hex(i + 1), $2, '0'), 'hex'), $3, true, false,
@@ -41,7 +45,11 @@ beforeAll(async () => {
 /** Sends a body, and takes the answer without reading it. */
 const open = (body: string | Buffer, query = ''): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const sent = http.request(`${world.url}/v1/wallets?${query}`, { method: 'POST', agent: false }, resolve)
+    const sent = http.request(
+      `${world.url}/v1/wallets?${query}`,
+      { method: 'POST', agent: false },
+      resolve,
+    )
     sent.on('error', reject)
     sent.end(body)
   })
@@ -69,14 +77,28 @@ describe('POST /v1/wallets', () => {
   const sol = { address: cold, type: 'solana', name: 'cold' }
 
   it('answers each address in its order, from the bundle that it has proven to be in', async () => {
-    const inputs = [cold, 'junk', alice.toUpperCase().replace('X', 'x'), listed, randomAddress(), cold]
+    const inputs = [
+      cold,
+      'junk',
+      alice.toUpperCase().replace('X', 'x'),
+      listed,
+      randomAddress(),
+      cold,
+    ]
     const known = { clusterName: name, wallets: [main, sol], asOf: await asOf() }
     const unknown = { clusterName: null, wallets: null, asOf: known.asOf }
-    const rows = inputs.map((input, i) => ({ input, ...(i % 5 === 0 || i === 2 ? known : unknown) }))
+    const rows = inputs.map((input, i) => ({
+      input,
+      ...(i % 5 === 0 || i === 2 ? known : unknown),
+    }))
     expect(await join(inputs)).toEqual(rows)
     for (const end of ['\n', '\r\n']) expect(await join(inputs.join(end) + end)).toEqual(rows)
     expect(await join(inputs.map((one) => JSON.stringify(one)).join('\n'))).toEqual(rows)
-    expect((await join([alice], 'testnet=true'))[0]).toEqual({ ...unknown, input: alice, asOf: 't-1-0' })
+    expect((await join([alice], 'testnet=true'))[0]).toEqual({
+      ...unknown,
+      input: alice,
+      asOf: 't-1-0',
+    })
     expect(await text(await open('[]'))).toBe('')
   })
 
@@ -85,7 +107,9 @@ describe('POST /v1/wallets', () => {
     expect(await join([alice], 'types=evm')).toMatchObject([{ wallets: [main] }])
     let asked = ' '.repeat(999)
     const { end } = counted((_, values) => (asked = String(values)))
-    expect(await join([alice], `types=${'cosmos,'.repeat(500)}solana,evm`)).toMatchObject([{ wallets: [main, sol] }])
+    expect(await join([alice], `types=${'cosmos,'.repeat(500)}solana,evm`)).toMatchObject([
+      { wallets: [main, sol] },
+    ])
     end()
     expect(asked.length, 'each kind once').toBeLessThan(500)
     await world.append('mainnet', [bid({ from: warm, name: freshName() })])
@@ -104,7 +128,9 @@ describe('POST /v1/wallets', () => {
     const [{ wallets }] = await join([holder(0)])
     const rest = Array.from({ length: 18 }, (_, i) => `w${110 + i}`)
     expect(wallets.map((wallet: { name: string }) => wallet.name)).toEqual(['main', 'sol', ...rest])
-    await world.pool.query(`UPDATE wallets SET created_seq = 200 WHERE cluster = 1000 AND name = 'sol'`)
+    await world.pool.query(
+      `UPDATE wallets SET created_seq = 200 WHERE cluster = 1000 AND name = 'sol'`,
+    )
     expect(await join([holder(0)], 'types=solana')).toMatchObject([{ wallets: [{ name: 'sol' }] }])
   })
 
@@ -157,10 +183,13 @@ it('frees the places of requests whose connection went before their turn', async
   for (let i = 0; i < 4; i++) {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
     socket.on('error', () => {})
-    socket.write(`GET /v1/names/address/${randomAddress()} HTTP/1.1\r\nHost: a\r\n\r\n${join}${join}`)
+    socket.write(
+      `GET /v1/names/address/${randomAddress()} HTTP/1.1\r\nHost: a\r\n\r\n${join}${join}`,
+    )
     await setTimeout(1)
     socket.destroy()
   }
-  const ask = async () => (await fetch(`${world.url}/v1/wallets`, { method: 'POST', body: '[]' })).status
+  const ask = async () =>
+    (await fetch(`${world.url}/v1/wallets`, { method: 'POST', body: '[]' })).status
   await expect.poll(ask, { timeout: 10_000, interval: 500 }).toBe(200)
 })

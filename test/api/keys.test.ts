@@ -8,8 +8,13 @@ import { type Reply, secondApi, startApi, useApi } from './support.js'
 
 const still = (burst: number) => ({ perSecond: 1e-6, burst })
 const LIMITS = {
-  ...{ address: still(2_000), key: still(100), keysPerDay: 1_000 },
-  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+  address: still(2_000),
+  key: still(100),
+  keysPerDay: 1_000,
+  changesPerMinute: 1_000,
+  changesPerDay: 1_000,
+  clustersPerDay: 1_000,
+  namesPerDay: 1_000,
 }
 
 const world = useApi({ limits: LIMITS, trustProxy: 1 })
@@ -59,16 +64,21 @@ describe('API keys of a wallet', () => {
     const replies = await Promise.all(Array.from({ length: MAX_API_KEYS + 3 }, () => make(member)))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(MAX_API_KEYS)
     const refused = replies.filter(({ status }) => status !== 200)
-    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([409, 'key_limit']))
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(
+      Array(3).fill([409, 'key_limit']),
+    )
     const [first] = (await member.call('GET', '/v1/keys')).body
     await member.call('DELETE', `/v1/keys/${first.id}`)
     expect((await make(member)).status).toBe(200)
   })
 
-  it.each(['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null])('have no name %j', async (name) => {
-    const member = await memberOf(world)
-    expect((await member.call('POST', '/v1/keys', { name })).body.error).toBe('invalid_request')
-  })
+  it.each(['', '   ', 'x'.repeat(65), 'a\u0000b', 'a\nb', 7, null])(
+    'have no name %j',
+    async (name) => {
+      const member = await memberOf(world)
+      expect((await member.call('POST', '/v1/keys', { name })).body.error).toBe('invalid_request')
+    },
+  )
 
   it('need a signed-in wallet', async () => {
     expect((await world.post('/v1/keys', { name: 'x' })).status).toBe(401)
@@ -79,24 +89,35 @@ describe('API keys of a wallet', () => {
 describe('a request with an API key', () => {
   it('is counted by the key, and by all keys of its address', async () => {
     const member = await memberOf(world)
-    const [one, two] = [(await make(member)).body.key, (await make(member)).body.key]
+    const one = (await make(member)).body.key
+    const two = (await make(member)).body.key
     // the first look at a key decides for its request too
-    expect(limits(await ask(one, '192.0.2.1'))).toMatch(/^"key";r=99;t=\d+, "keys-of-address";r=99;t=\d+$/)
-    expect(limits(await ask(two, '192.0.2.1'))).toMatch(/^"key";r=99;t=\d+, "keys-of-address";r=98;t=\d+$/)
-    expect(limits(await ask(one, '192.0.2.2'))).toMatch(/^"key";r=98;t=\d+, "keys-of-address";r=99;t=\d+$/)
+    expect(limits(await ask(one, '192.0.2.1'))).toMatch(
+      /^"key";r=99;t=\d+, "keys-of-address";r=99;t=\d+$/,
+    )
+    expect(limits(await ask(two, '192.0.2.1'))).toMatch(
+      /^"key";r=99;t=\d+, "keys-of-address";r=98;t=\d+$/,
+    )
+    expect(limits(await ask(one, '192.0.2.2'))).toMatch(
+      /^"key";r=98;t=\d+, "keys-of-address";r=99;t=\d+$/,
+    )
     expect(limits(await ask('', '192.0.2.1'))).toMatch(/^"address";r=1999;/)
     for (let n = 0; n < 98; n++) expect((await ask(two, '192.0.2.1')).status).toBe(200)
     expect((await ask(two, '192.0.2.1')).status).toBe(429)
   })
 
-  it.each(['', 'undefined', 'ck_', 'a b', apiKeyText(randomBytes(32)), `${apiKeyText(randomBytes(32))}x`])(
-    'that is none (%j) is counted as without',
-    async (key) => {
-      const reply = await ask(key, '192.0.2.3')
-      expect(reply.status).toBe(200)
-      expect(limits(reply)).toMatch(/^"address";/)
-    },
-  )
+  it.each([
+    '',
+    'undefined',
+    'ck_',
+    'a b',
+    apiKeyText(randomBytes(32)),
+    `${apiKeyText(randomBytes(32))}x`,
+  ])('that is none (%j) is counted as without', async (key) => {
+    const reply = await ask(key, '192.0.2.3')
+    expect(reply.status).toBe(200)
+    expect(limits(reply)).toMatch(/^"address";/)
+  })
 
   it('of the operator has the limit that it names, at any address', async () => {
     const key = apiKeyText(randomBytes(32))
@@ -121,7 +142,9 @@ describe('a request with an API key', () => {
     const locked = await world.pool.connect()
     await locked.query('BEGIN')
     await locked.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE')
-    const reply = await ask(apiKeyText(randomBytes(32)), '192.0.2.7').finally(() => locked.query('ROLLBACK'))
+    const reply = await ask(apiKeyText(randomBytes(32)), '192.0.2.7').finally(() =>
+      locked.query('ROLLBACK'),
+    )
     locked.release()
     expect([reply.status, limits(reply)]).toEqual([200, expect.stringMatching(/^"address";/)])
   })
@@ -129,7 +152,9 @@ describe('a request with an API key', () => {
   it('is not refused while the database is away', async () => {
     const broken = await startApi({ limits: LIMITS })
     await broken.postgres.stop()
-    const reply = await fetch(`${broken.url}/image/x.svg`, { headers: { 'x-api-key': apiKeyText(randomBytes(32)) } })
+    const reply = await fetch(`${broken.url}/image/x.svg`, {
+      headers: { 'x-api-key': apiKeyText(randomBytes(32)) },
+    })
     expect(reply.status).toBe(200)
     await broken.stop()
   })

@@ -15,7 +15,9 @@ const world = useApi({ shareKey: randomBytes(32), airdropOperatorKey: `0x${'0d'.
 afterAll(() => expectReplayed(world))
 
 const others = KIND_NAMES.filter((kind) => kind !== 'evm')
-const accounts = (await Promise.all(others.map((kind) => SIGNERS[kind].accounts(randomBytes(32))))).flat()
+const accounts = (
+  await Promise.all(others.map((kind) => SIGNERS[kind].accounts(randomBytes(32))))
+).flat()
 
 /** Whatever a signature allows is allowed to wallets of each kind. */
 describe.each(accounts.map((account) => [account.type, account.address, account] as const))(
@@ -31,8 +33,13 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
     it('signs in over the plain message and its own, in both versions, with one key a date', async () => {
       const plain = await proofOf(world, account)
       const { token } = (await world.post('/v1/auth/token', plain)).body
-      expect((await world.post('/v0.1/auth/token', plain)).body).toMatchObject({ token, isValid: true })
-      const validated = await world.request('/v1/auth/validate', { headers: { 'x-auth-key': token } })
+      expect((await world.post('/v0.1/auth/token', plain)).body).toMatchObject({
+        token,
+        isValid: true,
+      })
+      const validated = await world.request('/v1/auth/validate', {
+        headers: { 'x-auth-key': token },
+      })
       expect(validated.body).toEqual({ ...plain, isValid: true })
       const { message, signingDate } = await messageOf(world, `?type=${type}&wallet=${address}`)
       expect(message).toContain(`account:\n${address}\n`)
@@ -40,7 +47,10 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       const bound = { ...plain, signingDate, signature: await account.sign(message) }
       expect((await world.post('/v1/auth/token', bound)).status).toBe(200)
       const stale = { ...bound, signingDate: plain.signingDate }
-      expect((await world.post('/v1/auth/token', stale)).body).toMatchObject({ status: 401, error: 'unauthorized' })
+      expect((await world.post('/v1/auth/token', stale)).body).toMatchObject({
+        status: 401,
+        error: 'unauthorized',
+      })
       const malformed = { ...bound, signature: 'x' }
       expect((await world.post('/v1/auth/token', malformed)).body).toMatchObject({
         status: 400,
@@ -51,7 +61,10 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
     it('makes a cluster of its own, and joins another in private, then in public', async () => {
       const own = await self.create()
       const { items } = (await world.get(`/v1/events?from=${address}`)).body
-      expect(items.map((event: { type: string }) => event.type)).toEqual(['CREATE_CLUSTER', 'ADD_WALLET'])
+      expect(items.map((event: { type: string }) => event.type)).toEqual([
+        'CREATE_CLUSTER',
+        'ADD_WALLET',
+      ])
       expect(items[0]).toMatchObject({ from: address, data: { cluster_id: own } })
       const id = await alice.create()
       expect((await self.verify(id)).body.error).toBe('not_invited')
@@ -61,20 +74,34 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await self.call('GET', `/v1/clusters/address/${address}`)).body.clusterId).toBe(id)
       expect((await self.rename(address, 'shown')).status).toBe(200)
       const { wallets } = (await alice.call('GET', `/v1/clusters/id/${id}`)).body
-      expect(wallets).toContainEqual(expect.objectContaining({ address, name: 'shown', updatedBy: address }))
+      expect(wallets).toContainEqual(
+        expect.objectContaining({ address, name: 'shown', updatedBy: address }),
+      )
       expect(
-        (await alice.call('POST', '/v1/bundle/wallets', [{ address, name: 'shown', type, isPrivate: false }])).status,
+        (
+          await alice.call('POST', '/v1/bundle/wallets', [
+            { address, name: 'shown', type, isPrivate: false },
+          ])
+        ).status,
       ).toBe(200)
       expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(id)
     })
 
     it('gets a generated wallet’s key by a message of its own', async () => {
       const asked = { type: 'solana', name: 'made' }
-      const { address: made, share } = (await self.call('POST', '/v1/clusters/generate/wallet', asked)).body
-      const { message, signingDate } = await messageOf(world, `?type=${type}&wallet=${address}&recover=${made}`)
+      const { address: made, share } = (
+        await self.call('POST', '/v1/clusters/generate/wallet', asked)
+      ).body
+      const { message, signingDate } = await messageOf(
+        world,
+        `?type=${type}&wallet=${address}&recover=${made}`,
+      )
       const recover = async (signed: string) =>
         self.call('POST', '/v1/clusters/generate/wallet/recover', {
-          ...{ address: made, share, signingDate, signature: await account.sign(signed) },
+          address: made,
+          share,
+          signingDate,
+          signature: await account.sign(signed),
         })
       expect((await recover(`${message}.`)).body.error).toBe('unauthorized')
       expect((await recover(message)).body).toMatchObject({ type: 'solana', address: made })
@@ -82,29 +109,44 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
 
     it('pays nothing: a quote is not for it, and nothing is owed to it', async () => {
       const names = [{ name: freshName() }]
-      const quote = await self.call('POST', '/v1/names/register/evm', { network: '1', sender: address, names })
+      const quote = await self.call('POST', '/v1/names/register/evm', {
+        network: '1',
+        sender: address,
+        names,
+      })
       expect(quote.body).toMatchObject({ status: 400, error: 'invalid_sender' })
       expect((await world.get(`/v1/refunds/${address}`)).body.refunds).toEqual([])
     })
 
     it('is paid its share of an airdrop through an EVM wallet of its bundle', async () => {
-      const { community } = await loadRows(world.pool, [{ address, amount: 5n }], { community: freshName() })
+      const { community } = await loadRows(world.pool, [{ address, amount: 5n }], {
+        community: freshName(),
+      })
       await setDistributor(world.pool, 'mainnet', community, {
-        ...{ label: '1', distributor: Buffer.alloc(20, 0xd1), token: Buffer.alloc(20, 0x70), fromBlock: 5 },
+        label: '1',
+        distributor: Buffer.alloc(20, 0xd1),
+        token: Buffer.alloc(20, 0x70),
+        fromBlock: 5,
         endsAtS: Math.floor(Date.now() / 1_000) + 1_000_000,
       })
       const { body } = await self.call('GET', `/v1/airdrop/claim/${community}`)
-      expect(body.claims, JSON.stringify(body)).toMatchObject([{ address, amount: '5', receiver: alice.address }])
+      expect(body.claims, JSON.stringify(body)).toMatchObject([
+        { address, amount: '5', receiver: alice.address },
+      ])
     })
 
     it('owns names below communities, and is on their lists', async () => {
       const owner = await memberOf(world)
-      const [club, name] = [freshName(), freshName()]
+      const club = freshName()
+      const name = freshName()
       await world.append('mainnet', [bid({ from: owner.address, name: club })])
       const requirements = [{ kind: 'allowlist', addresses: [address] }]
       expect((await configure(owner, club, { requirements })).status).toBe(200)
       expect((await register(owner, club, { name })).body.error).toBe('requirements_not_met')
-      expect((await register(self, club, { name })).body).toEqual({ clusterName: `${club}/${name}`, owner: address })
+      expect((await register(self, club, { name })).body).toEqual({
+        clusterName: `${club}/${name}`,
+        owner: address,
+      })
       // as the last wallet of the cluster that holds the name
       const { clusterId } = (await world.get(`/v1/clusters/address/${owner.address}`)).body
       await owner.add([{ address, name: 'second' }])
@@ -113,7 +155,9 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await self.remove(address)).body.error).toBe('last_verified_wallet')
       const { verifiedOf } = createBatches(world.pool, 'mainnet')
       const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
-      expect(hit && decodeWallet(hit.address).text).toBe(address.startsWith('osmo') ? null : address)
+      expect(hit && decodeWallet(hit.address).text).toBe(
+        address.startsWith('osmo') ? null : address,
+      )
     })
   },
 )

@@ -4,15 +4,29 @@ import { routes } from '../../src/api/routes.js'
 import { configure } from './communityApi.js'
 import { memberOf } from './members.js'
 import { fullCluster } from './plant.js'
-import { bid, freshName, type Reply, randomAddress, randomHash, START_MS, startApi, useApi } from './support.js'
+import {
+  bid,
+  freshName,
+  type Reply,
+  randomAddress,
+  randomHash,
+  START_MS,
+  startApi,
+  useApi,
+} from './support.js'
 
 /** A rate that gives back nothing while a test runs. */
 const STILL = { perSecond: 1e-6, burst: 1_000 }
 
 /** Limits that no test of one other reaches. */
 const SETTINGS: LimitSettings = {
-  ...{ address: STILL, key: { ...STILL, burst: 5_000 }, keysPerDay: 1_000 },
-  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+  address: STILL,
+  key: { ...STILL, burst: 5_000 },
+  keysPerDay: 1_000,
+  changesPerMinute: 1_000,
+  changesPerDay: 1_000,
+  clustersPerDay: 1_000,
+  namesPerDay: 1_000,
 }
 
 let counted: Record<string, number> = {}
@@ -23,17 +37,27 @@ const limited = {
     counted[`${limit} ${route}`] = (counted[`${limit} ${route}`] ?? 0) + 1
   },
 }
-const api = useApi({ limits: SETTINGS, trustProxy: 1, metrics: { requests: { observe() {} }, limited } })
+const api = useApi({
+  limits: SETTINGS,
+  trustProxy: 1,
+  metrics: { requests: { observe() {} }, limited },
+})
 beforeEach(() => {
   client++
   counted = {}
 })
 
 /** Headers of a client that a proxy names, one per test. */
-const from = (address = `198.51.100.${client}`) => ({ 'x-forwarded-for': `203.0.113.9, ${address}` })
+const from = (address = `198.51.100.${client}`) => ({
+  'x-forwarded-for': `203.0.113.9, ${address}`,
+})
 
 const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
-  api.request(path, { method, headers: from(), ...(body !== undefined && { body: JSON.stringify(body) }) })
+  api.request(path, {
+    method,
+    headers: from(),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
 
 const left = ({ headers }: Reply): number =>
   Number(/^"address";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
@@ -41,7 +65,8 @@ const left = ({ headers }: Reply): number =>
 /** Spends all that the test's client has. */
 async function spendAll(): Promise<void> {
   for (let held = STILL.burst; held >= 11; ) held = left(await ask('POST', '/v1/auth/token', {}))
-  for (let reply = await ask('GET', '/v1/networks'); reply.status !== 429; ) reply = await ask('GET', '/v1/networks')
+  for (let reply = await ask('GET', '/v1/networks'); reply.status !== 429; )
+    reply = await ask('GET', '/v1/networks')
 }
 
 describe('what a request costs', () => {
@@ -53,11 +78,23 @@ describe('what a request costs', () => {
     ['a bulk look-up', 'POST', '/v1/names/address', Array(500).fill('x'), 6],
     ['a bulk look-up of v0.1', 'POST', '/v0.1/name/addresses', Array(1_000).fill('x'), 11],
     ['a join', 'POST', '/v1/wallets?types=none', Array(500).fill('x'), 6],
-    ['a large join that is refused', 'POST', '/v1/wallets', [...Array(50_000).fill('x'), 1], (4 * 50_000) / 4_096],
+    [
+      'a large join that is refused',
+      'POST',
+      '/v1/wallets',
+      [...Array(50_000).fill('x'), 1],
+      (4 * 50_000) / 4_096,
+    ],
     ['a body of many keys', 'POST', '/v1/names/address', keys, bytes(keys) / 4_096],
     ['a large body that is refused', 'POST', '/v1/auth/token', keys, bytes(keys) / 4_096],
     ['a page of the feed', 'GET', '/v1/events', undefined, 3.5],
-    ['a registration below a community', 'POST', '/v1/names/community/club/register', { name: 'a' }, 5],
+    [
+      'a registration below a community',
+      'POST',
+      '/v1/names/community/club/register',
+      { name: 'a' },
+      5,
+    ],
     ['a large page of the feed', 'GET', '/v1/events?limit=1000', undefined, 6],
     ['a large page of v0.1', 'GET', '/v0.1/events?limit=9999', undefined, 26],
     ['a quote', 'POST', '/v1/names/register/evm', {}, 5],
@@ -65,13 +102,25 @@ describe('what a request costs', () => {
     ['a quote on Solana', 'POST', '/v1/names/register/solana', {}, 5],
     ['a large quote on Solana', 'POST', '/v1/register/solana', { names: Array(101).fill(1) }, 15],
     ['a quote of v0.1', 'POST', '/v0.1/register', {}, 5],
-    ['a large one of v0.1 on Solana', 'POST', '/v0.1/register', { network: 'solana', names: Array(101).fill(1) }, 15],
+    [
+      'a large one of v0.1 on Solana',
+      'POST',
+      '/v0.1/register',
+      { network: 'solana', names: Array(101).fill(1) },
+      15,
+    ],
     ['a status that asks the chains', 'GET', `/v1/names/register/tx/${hash}`, undefined, 5],
     ['the same of v0.1', 'GET', `/v0.1/register/tx/${hash}`, undefined, 5],
     ['a sign-in', 'POST', '/v1/auth/token', {}, 10],
     ['a sign-in of v0.1', 'POST', '/v0.1/auth/key', {}, 10],
     ['a change', 'DELETE', '/v1/clusters/wallets', ['a', 'b', 'c'], 3],
-    ['a change of v0.1', 'POST', '/v0.1/cluster/x/update/wallets', { add: [1, 2], update: [3], remove: [4] }, 4],
+    [
+      'a change of v0.1',
+      'POST',
+      '/v0.1/cluster/x/update/wallets',
+      { add: [1, 2], update: [3], remove: [4] },
+      4,
+    ],
     ['the document', 'GET', '/openapi.json', undefined, 1],
     ['the page', 'GET', '/no/such/path', undefined, 1],
   ])('%s', async (_what, method, path, body, cost) => {
@@ -82,11 +131,14 @@ describe('what a request costs', () => {
   })
 
   it('requirements, by the tokens that they ask for', async () => {
-    const [owner, name] = [await memberOf(api), freshName()]
+    const owner = await memberOf(api)
+    const name = freshName()
     await api.append('testnet', [bid({ from: owner.address, name })])
     const token = { kind: 'token', network: '11155111', minimum: '1' }
     const tokenOf = (i: number) => ({ ...token, token: `0x${`${i}`.repeat(40)}` })
-    expect((await configure(owner, name, { requirements: [1, 2, 3].map(tokenOf) }, 'testnet')).status).toBe(200)
+    expect(
+      (await configure(owner, name, { requirements: [1, 2, 3].map(tokenOf) }, 'testnet')).status,
+    ).toBe(200)
     const query = `testnet=true&walletAddress=${randomAddress()}`
     await ask('GET', `/v0.1/community/check/requirements/${name}?${query}`)
     expect(left(await ask('GET', '/v1/networks'))).toBe(999 - 5 - 3)
@@ -106,7 +158,9 @@ describe('what a request costs', () => {
 
   it('a status that is known', async () => {
     const tx = randomHash()
-    await api.append('mainnet', [bid({ from: randomAddress(), name: freshName(), tx, atMs: START_MS })])
+    await api.append('mainnet', [
+      bid({ from: randomAddress(), name: freshName(), tx, atMs: START_MS }),
+    ])
     expect((await ask('GET', `/v1/names/register/tx/${tx}`)).body.status).toBe('finalized')
     expect(left(await ask('GET', `/v0.1/register/tx/${tx}`))).toBe(998)
   })
@@ -116,7 +170,9 @@ describe('a client that has spent all', () => {
   it('is refused on every route, in JSON that says when to come back', async () => {
     await spendAll()
     const others = ['/', '/openapi.json', '/none'].map((one) => ({ method: 'get', one }))
-    const paths = routes.flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((one) => ({ method, one })))
+    const paths = routes.flatMap(({ method, path, aliases = [] }) =>
+      [path, ...aliases].map((one) => ({ method, one })),
+    )
     for (const { method, one } of [...paths, ...others]) {
       const path = one.replace(/:\w+/g, 'x')
       const reply = await ask(method.toUpperCase(), path)
@@ -140,11 +196,14 @@ describe('a client that has spent all', () => {
 
   it('is still answered what browsers ask before a request', async () => {
     await spendAll()
-    expect((await fetch(`${api.url}/v1/networks`, { method: 'OPTIONS', headers: from() })).status).toBe(204)
+    expect(
+      (await fetch(`${api.url}/v1/networks`, { method: 'OPTIONS', headers: from() })).status,
+    ).toBe(204)
   })
 
   it('is one subscriber by IPv6, whatever it calls itself', async () => {
-    const v6 = (tail: string) => api.request('/v1/networks', { headers: from(`2001:db8:${client}:1:${tail}`) })
+    const v6 = (tail: string) =>
+      api.request('/v1/networks', { headers: from(`2001:db8:${client}:1:${tail}`) })
     expect(left(await v6(':1'))).toBe(999)
     expect(left(await v6('a:b:c:d'))).toBe(998)
   })
@@ -154,13 +213,18 @@ it('believes nobody’s X-Forwarded-For without a proxy', async () => {
   const bare = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 2 } } })
   const asked = async (address: string) =>
     (await bare.request('/v1/networks', { headers: { 'x-forwarded-for': address } })).status
-  expect([await asked('192.0.2.1'), await asked('192.0.2.2'), await asked('192.0.2.3')]).toEqual([200, 200, 429])
+  expect([await asked('192.0.2.1'), await asked('192.0.2.2'), await asked('192.0.2.3')]).toEqual([
+    200, 200, 429,
+  ])
   await bare.stop()
 })
 
 it('takes the last address before the proxies that are named', async () => {
   const trustProxy = ['loopback', '10.0.0.0/8']
-  const behind = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 1 } }, trustProxy })
+  const behind = await startApi({
+    limits: { ...SETTINGS, address: { ...STILL, burst: 1 } },
+    trustProxy,
+  })
   const asked = async (addresses: string) =>
     (await behind.request('/v1/networks', { headers: { 'x-forwarded-for': addresses } })).status
   expect(await asked('192.0.2.1, 10.1.2.3')).toBe(200)

@@ -6,7 +6,10 @@ import { bid, freshName, MINIMUM_WEI, randomAddress, START_MS, useApi } from './
 
 const alice = randomAddress()
 const solana = bs58.encode(Buffer.alloc(32, 7))
-const [first, second, solName, testName] = [freshName(), freshName(), freshName(), freshName()]
+const first = freshName()
+const second = freshName()
+const solName = freshName()
+const testName = freshName()
 
 const world = useApi()
 beforeAll(async () => {
@@ -25,9 +28,18 @@ const clusterIdOf = async (address: string): Promise<string> =>
 
 describe('GET /v1/names/address/:address', () => {
   it('answers the cluster’s oldest name, in any case of the address', async () => {
-    const record = { address: alice, type: 'evm', clusterName: first, walletName: 'main', isVerified: true }
+    const record = {
+      address: alice,
+      type: 'evm',
+      clusterName: first,
+      walletName: 'main',
+      isVerified: true,
+    }
     for (const form of [alice, getAddress(alice), `${alice}/`]) {
-      expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({ status: 200, body: record })
+      expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({
+        status: 200,
+        body: record,
+      })
     }
     const other = { ...record, address: solana, type: 'solana', clusterName: solName }
     expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual(other)
@@ -47,18 +59,34 @@ describe('GET /v1/names/address/:address', () => {
   })
 
   it('selects the testnet by testnet=true, exactly', async () => {
-    const name = async (query: string) => (await world.get(`/v1/names/address/${alice}${query}`)).body.clusterName
+    const name = async (query: string) =>
+      (await world.get(`/v1/names/address/${alice}${query}`)).body.clusterName
     expect(await name('?testnet=true')).toBe(testName)
-    for (const query of ['?testnet=1', '?testnet=TRUE', '?testnet=', '?testnet=undefined', '?other=1&other=2', '?'])
+    for (const query of [
+      '?testnet=1',
+      '?testnet=TRUE',
+      '?testnet=',
+      '?testnet=undefined',
+      '?other=1&other=2',
+      '?',
+    ])
       expect(await name(query)).toBe(first)
-    expect((await world.get(`/v1/names/address/${alice}?testnet=true&testnet=true`)).body.error).toBe('invalid_request')
+    expect(
+      (await world.get(`/v1/names/address/${alice}?testnet=true&testnet=true`)).body.error,
+    ).toBe('invalid_request')
   })
 })
 
 describe('POST /v1/names/address', () => {
   it('answers one record per input, in its order', async () => {
     const unknown = randomAddress()
-    const { status, body } = await world.post('/v1/names/address', ['junk', solana, unknown, getAddress(alice), alice])
+    const { status, body } = await world.post('/v1/names/address', [
+      'junk',
+      solana,
+      unknown,
+      getAddress(alice),
+      alice,
+    ])
     expect(status).toBe(200)
     const names = [null, solName, null, first, first]
     expect(body.map((record: { clusterName: string | null }) => record.clusterName)).toEqual(names)
@@ -81,13 +109,31 @@ describe('POST /v1/names/address', () => {
 
 describe('POST /v1/names', () => {
   it('resolves names, echoes them, leaves unknown ones out', async () => {
-    const asked = [first, `${first}/`, `${first.toUpperCase()}/MAIN`, `${first}/other`, freshName(), solName]
+    const asked = [
+      first,
+      `${first}/`,
+      `${first.toUpperCase()}/MAIN`,
+      `${first}/other`,
+      freshName(),
+      solName,
+    ]
     const { body } = await world.post(
       '/v1/names',
       asked.map((name) => ({ name })),
     )
-    expect(body.map((record: { name: string }) => record.name)).toEqual([asked[0], asked[1], asked[2], solName])
-    const record = { address: alice, type: 'evm', clusterName: first, walletName: 'main', isVerified: true }
+    expect(body.map((record: { name: string }) => record.name)).toEqual([
+      asked[0],
+      asked[1],
+      asked[2],
+      solName,
+    ])
+    const record = {
+      address: alice,
+      type: 'evm',
+      clusterName: first,
+      walletName: 'main',
+      isVerified: true,
+    }
     expect(body[0]).toEqual({ name: first, ...record })
   })
 
@@ -108,13 +154,24 @@ describe('private entries and unverified mentions', () => {
     const mentioned = randomAddress()
     const { name, hidden, other } = await plantPrivate(world)
     await listWallet(world, { name, address: mentioned, wallet: 'side', isPrivate: false })
-    expect(await world.get(`/v1/names/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterName: null } })
+    expect(await world.get(`/v1/names/address/${hidden}`)).toMatchObject({
+      status: 404,
+      body: { clusterName: null },
+    })
     expect((await world.get(`/v1/names/owner/address/${hidden}`)).body).toEqual([])
-    expect(await world.get(`/v1/clusters/address/${hidden}`)).toMatchObject({ status: 404, body: { clusterId: null } })
-    expect((await world.post('/v1/names', [{ name: other }, { name: `${name}/secret` }])).body).toEqual([])
+    expect(await world.get(`/v1/clusters/address/${hidden}`)).toMatchObject({
+      status: 404,
+      body: { clusterId: null },
+    })
+    expect(
+      (await world.post('/v1/names', [{ name: other }, { name: `${name}/secret` }])).body,
+    ).toEqual([])
     expect((await world.get(`/v1/clusters/name/${other}`)).body.wallets).toEqual([])
     const { body } = await world.get(`/v1/clusters/name/${name}`)
-    expect(body.wallets.map((wallet: { name: string }) => wallet.name).sort()).toEqual(['main', 'side'])
+    expect(body.wallets.map((wallet: { name: string }) => wallet.name).sort()).toEqual([
+      'main',
+      'side',
+    ])
     const listed = { clusterName: name, walletName: 'side', isVerified: false }
     expect((await world.get(`/v1/names/address/${mentioned}`)).body).toMatchObject(listed)
     // an unverified listing proves nothing: the address is verified nowhere
@@ -141,7 +198,10 @@ describe('GET /v1/names/owner/address/:address', () => {
       expect.objectContaining({ name: second, createdAt: '2026-11-20 08:00:02.123+00' }),
     ])
     for (const address of [randomAddress(), 'junk'])
-      expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({ status: 200, body: [] })
+      expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({
+        status: 200,
+        body: [],
+      })
   })
 })
 
@@ -150,17 +210,32 @@ describe('GET /v1/clusters', () => {
     const id = await clusterIdOf(alice)
     expect(id).toMatch(/^0x[0-9a-f]{64}$/)
     const createdAt = '2026-11-20 08:00:00+00'
-    const main = { address: alice, name: 'main', isVerified: true, isPrivate: false, isBackedUp: false }
+    const main = {
+      address: alice,
+      name: 'main',
+      isVerified: true,
+      isPrivate: false,
+      isBackedUp: false,
+    }
     const wallets = [{ ...main, createdAt, updatedAt: createdAt, updatedBy: alice }]
     const cluster = { id, createdBy: alice, createdAt, wallets, isTestnet: false }
-    const paths = [`id/${id}`, `id/${id.toUpperCase().replace('0X', '0x')}`, `name/${first}`, `name/${second}/`]
+    const paths = [
+      `id/${id}`,
+      `id/${id.toUpperCase().replace('0X', '0x')}`,
+      `name/${first}`,
+      `name/${second}/`,
+    ]
     paths.push(`name/${first}%2F`, `name/${first.toUpperCase()}`)
-    for (const path of paths) expect((await world.get(`/v1/clusters/${path}`)).body).toEqual(cluster)
+    for (const path of paths)
+      expect((await world.get(`/v1/clusters/${path}`)).body).toEqual(cluster)
   })
 
   it('answers 404 for unknown ones and 400 for malformed ids and names', async () => {
     const expectError = async (path: string, status: number, error: string) =>
-      expect(await world.get(`/v1/clusters/${path}`)).toMatchObject({ status, body: { status, error } })
+      expect(await world.get(`/v1/clusters/${path}`)).toMatchObject({
+        status,
+        body: { status, error },
+      })
     await expectError(`id/0x${'ab'.repeat(32)}`, 404, 'not_found')
     await expectError(`name/${freshName()}`, 404, 'not_found')
     await expectError('id/0x12', 400, 'invalid_request')
@@ -176,6 +251,9 @@ describe('GET /v1/clusters', () => {
 /** Breaks the checksum of an address. */
 function flipCase(address: string): string {
   const i = address.slice(2).search(/[a-fA-F]/) + 2
-  const flipped = address[i]! === address[i]!.toLowerCase() ? address[i]!.toUpperCase() : address[i]!.toLowerCase()
+  const flipped =
+    address[i]! === address[i]!.toLowerCase()
+      ? address[i]!.toUpperCase()
+      : address[i]!.toLowerCase()
   return address.slice(0, i) + flipped + address.slice(i + 1)
 }

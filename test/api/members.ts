@@ -31,7 +31,11 @@ export async function memberOf(
 ): Promise<Member> {
   const headers = { ...(await signIn(world, account)), 'content-type': 'application/json' }
   const call: Member['call'] = (method, path, body) =>
-    world.request(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+    world.request(path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
   return {
     address: 'signMessage' in account ? account.address.toLowerCase() : account.address,
     headers,

@@ -3,7 +3,8 @@ import { memberOf } from './members.js'
 import { bid, freshName, MINIMUM_WEI, randomAddress, tailBlock, useApi } from './support.js'
 
 const alice = randomAddress()
-const [first, later] = [freshName(), freshName()]
+const first = freshName()
+const later = freshName()
 
 const world = useApi()
 beforeAll(() => world.append('mainnet', [bid({ from: alice, name: first })]))
@@ -16,7 +17,8 @@ describe('answers that were given before', () => {
     for (let i = 0; i < 3; i++) expect(await name()).toBe('main')
     await world.pool.query(`UPDATE wallets SET name = 'other' WHERE name = 'main'`)
     const add = async (isPrivate: boolean) => {
-      const [address, wallet] = [randomAddress(), `w${isPrivate}`]
+      const address = randomAddress()
+      const wallet = `w${isPrivate}`
       expect((await member.add([{ address, name: wallet, isPrivate }])).status).toBe(200)
     }
     await add(true)
@@ -39,20 +41,27 @@ describe('answers that were given before', () => {
   it('differ by network, query and method', async () => {
     for (let i = 0; i < 3; i++) {
       expect((await world.get(`/v1/names/address/${alice}`)).body.clusterName).toBe(first)
-      expect((await world.get(`/v1/names/address/${alice}?testnet=true`)).body.clusterName).toBeNull()
-      expect((await world.request(`/v1/names/address/${alice}`, { method: 'POST' })).status).toBe(404)
+      expect(
+        (await world.get(`/v1/names/address/${alice}?testnet=true`)).body.clusterName,
+      ).toBeNull()
+      expect((await world.request(`/v1/names/address/${alice}`, { method: 'POST' })).status).toBe(
+        404,
+      )
     }
     const headers = { 'content-type': 'application/json' }
     const ask = (more: object) =>
       world.request('/v1/names', {
-        ...{ method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify([{ name: first }]) },
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify([{ name: first }]),
       })
     for (let i = 0; i < 3; i++) expect((await ask({})).status).toBe(200)
     expect((await ask({ 'content-encoding': 'gzip' })).status).toBe(400)
   })
 
   it('of free names are kept until a name begins or ceases to have an unconfirmed bid', async () => {
-    const [name, other] = [freshName(), freshName()]
+    const name = freshName()
+    const other = freshName()
     const free = { name, isAvailable: true }
     const pending = { name, isAvailable: false, reason: 'pending' }
     const seen = (block: number, bidden: string) => [
@@ -64,7 +73,10 @@ describe('answers that were given before', () => {
       async () => (await world.get(`/v0.1/register/check/${name}`)).body,
     ]
     const check = () => Promise.all(checks.map((each) => each()))
-    const old = (now: typeof free) => [now, ...Array(2).fill({ name, isAvailable: now.isAvailable })]
+    const old = (now: typeof free) => [
+      now,
+      ...Array(2).fill({ name, isAvailable: now.isAvailable }),
+    ]
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
     await world.tail('mainnet', seen(9, name))
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(pending))
@@ -75,11 +87,14 @@ describe('answers that were given before', () => {
 
   it('are as new as the last commit where all who ask the same share one', async () => {
     const free = freshName()
-    const ask = async () => (await world.post('/v1/names/register/check', [free])).body[0].isAvailable
+    const ask = async () =>
+      (await world.post('/v1/names/register/check', [free])).body[0].isAvailable
     const together = () => Promise.all(Array.from({ length: 50 }, ask))
     for (let i = 0; i < 3; i++) expect(await together()).toEqual(Array(50).fill(true))
     const before = together()
-    await world.tail('mainnet', [tailBlock(10, [bid({ from: alice, name: free, amountWei: MINIMUM_WEI })])])
+    await world.tail('mainnet', [
+      tailBlock(10, [bid({ from: alice, name: free, amountWei: MINIMUM_WEI })]),
+    ])
     expect(await together()).toEqual(Array(50).fill(false))
     await before
   })
@@ -97,9 +112,12 @@ describe('answers that were given before', () => {
 
   it('sell no name while the network catches up', async () => {
     const check = () => world.post('/v1/names/register/check', [first])
-    for (let i = 0; i < 3; i++) expect((await check()).body).toEqual([{ name: first, isAvailable: false }])
+    for (let i = 0; i < 3; i++)
+      expect((await check()).body).toEqual([{ name: first, isAvailable: false }])
     await world.pool.query('UPDATE journal_heads SET caught_up = false')
-    await expect.poll(async () => (await check()).body.error, { timeout: 10_000 }).toBe('catching_up')
+    await expect
+      .poll(async () => (await check()).body.error, { timeout: 10_000 })
+      .toBe('catching_up')
     await world.pool.query('UPDATE journal_heads SET caught_up = true')
     await expect.poll(async () => (await check()).status, { timeout: 10_000 }).toBe(200)
   })

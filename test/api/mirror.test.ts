@@ -10,7 +10,8 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   const { members, clusters, names } = await walk(world)
   const events = await readFeed(world)
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(DATA)))
-  for (const { type, data } of events) expect(Object.keys(data), type).toEqual(Object.keys(DATA[type].shape))
+  for (const { type, data } of events)
+    expect(Object.keys(data), type).toEqual(Object.keys(DATA[type].shape))
   const mirror = mirrorOf(events)
   expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
 
@@ -29,29 +30,47 @@ it('a mirror built from /v1/events alone is the public state that the API answer
 
   for (const [name, { cluster, wei, createdMs, updatedMs, updatedBy }] of mirror.names) {
     expect((await world.get(`/v1/clusters/name/${name}`)).body.id).toBe(cluster)
-    const owner = [...mirror.clusters.get(cluster)!.wallets].find(([, wallet]) => wallet.isVerified)?.[0]
+    const owner = [...mirror.clusters.get(cluster)!.wallets].find(
+      ([, wallet]) => wallet.isVerified,
+    )?.[0]
     if (!owner) continue // whoever is verified there is private
     const records = (await world.get(`/v1/names/owner/address/${owner}`)).body
     const record = records.find((one: { name: string }) => one.name === name)
-    expect(record).toMatchObject({ name, owner, totalWeiAmount: wei, clusterId: cluster, updatedBy })
+    expect(record).toMatchObject({
+      name,
+      owner,
+      totalWeiAmount: wei,
+      clusterId: cluster,
+      updatedBy,
+    })
     expect([record.createdAt.slice(0, 19), record.updatedAt.slice(0, 19)]).toEqual(
       [createdMs, updatedMs].map((ms) => seconds(ms).slice(0, 19)),
     )
   }
   expect([...mirror.names.keys()].sort()).toEqual(names.sort())
 
-  const { rows } = await world.pool.query(`SELECT community || '/' || name AS pair FROM community_names ORDER BY seq`)
+  const { rows } = await world.pool.query(
+    `SELECT community || '/' || name AS pair FROM community_names ORDER BY seq`,
+  )
   expect([...mirror.communityNames.keys()]).toEqual(rows.map(({ pair }) => pair))
   for (const [pair, { address, isVerified, createdMs, createdBy }] of mirror.communityNames) {
-    expect((await world.post('/v1/names', [{ name: pair }])).body).toMatchObject([{ address, isVerified }])
+    expect((await world.post('/v1/names', [{ name: pair }])).body).toMatchObject([
+      { address, isVerified },
+    ])
     const records = (await world.get(`/v1/names/owner/address/${address}`)).body
     const record = records.find((one: { name: string }) => one.name === pair)
-    expect(record).toMatchObject({ owner: address, clusterId: homeOf(mirror, address), updatedBy: createdBy })
+    expect(record).toMatchObject({
+      owner: address,
+      clusterId: homeOf(mirror, address),
+      updatedBy: createdBy,
+    })
     expect(record.createdAt.slice(0, 19)).toBe(seconds(createdMs).slice(0, 19))
   }
   // look-ups find an address in the one cluster in which it is verified
   for (const { address } of members) {
-    expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(homeOf(mirror, address))
+    expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(
+      homeOf(mirror, address),
+    )
   }
   await expectReplayed(world)
 })

@@ -24,14 +24,24 @@ interface MirrorWallet {
 }
 
 export interface Mirror {
-  clusters: Map<string, { createdBy: string; createdMs: number; wallets: Map<string, MirrorWallet> }>
+  clusters: Map<
+    string,
+    { createdBy: string; createdMs: number; wallets: Map<string, MirrorWallet> }
+  >
   /** Names, oldest registration first. */
-  names: Map<string, { cluster: string; wei: string; createdMs: number; updatedMs: number; updatedBy: string }>
+  names: Map<
+    string,
+    { cluster: string; wei: string; createdMs: number; updatedMs: number; updatedBy: string }
+  >
   /** Names below communities by `community/name`, oldest first. */
-  communityNames: Map<string, { address: string; isVerified: boolean; createdMs: number; createdBy: string }>
+  communityNames: Map<
+    string,
+    { address: string; isVerified: boolean; createdMs: number; createdBy: string }
+  >
 }
 
-export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
+export const seconds = (ms: number): string =>
+  `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}+00`
 
 /** The cluster in which a wallet is verified in public, null for none. */
 export const homeOf = ({ clusters }: Mirror, address: string): string | null =>
@@ -41,7 +51,8 @@ export const homeOf = ({ clusters }: Mirror, address: string): string | null =>
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const event of events) {
-    if (!apply(mirror, event)) throw new Error(`event ${JSON.stringify(event)} fits no state of those before it`)
+    if (!apply(mirror, event))
+      throw new Error(`event ${JSON.stringify(event)} fits no state of those before it`)
   }
   return mirror
 }
@@ -51,7 +62,10 @@ function apply(mirror: Mirror, event: FeedEvent): boolean {
   const { clusters, names, communityNames } = mirror
   const { from, timestamp: createdMs } = event
   const changed = { updatedMs: createdMs, updatedBy: from }
-  const touch = (data: { address: string; cluster_id: string }, changes: Partial<MirrorWallet>): boolean => {
+  const touch = (
+    data: { address: string; cluster_id: string },
+    changes: Partial<MirrorWallet>,
+  ): boolean => {
     const { wallets } = clusters.get(data.cluster_id)!
     const wallet = wallets.get(data.address)
     if (wallet) wallets.set(data.address, { ...wallet, ...changes, ...changed })
@@ -62,7 +76,13 @@ function apply(mirror: Mirror, event: FeedEvent): boolean {
       clusters.set(event.data.cluster_id, { createdBy: from, createdMs, wallets: new Map() })
       return true
     case 'ADD_WALLET': {
-      const { name, address, cluster_id, is_verified: isVerified, is_backed_up: isBackedUp } = event.data
+      const {
+        name,
+        address,
+        cluster_id,
+        is_verified: isVerified,
+        is_backed_up: isBackedUp,
+      } = event.data
       const { wallets } = clusters.get(cluster_id)!
       const isNew = !wallets.has(address)
       wallets.set(address, { name, isVerified, isBackedUp, createdMs, ...changed })
@@ -116,23 +136,32 @@ interface Told {
 }
 
 /** Clusters as texts in any order, without their ids, which differ between the versions. */
-const toldOf = (clusters: Iterable<Map<string, { name: unknown; isVerified: unknown }>>): string[] =>
+const toldOf = (
+  clusters: Iterable<Map<string, { name: unknown; isVerified: unknown }>>,
+): string[] =>
   [...clusters]
     .filter((wallets) => wallets.size > 0)
-    .map((wallets) => JSON.stringify([...wallets].map(([of, at]) => [of, at.name, Boolean(at.isVerified)]).sort()))
+    .map((wallets) =>
+      JSON.stringify([...wallets].map(([of, at]) => [of, at.name, Boolean(at.isVerified)]).sort()),
+    )
     .sort()
 
 /** What the feed of v1 tells. */
 export const toldByV1 = (events: readonly FeedEvent[], { clusters }: Mirror): Told => ({
   clusters: toldOf([...clusters.values()].map(({ wallets }) => wallets)),
-  registered: new Map(events.flatMap(({ type, data, from }) => (type === 'REGISTER_NAME' ? [[data.name, from]] : []))),
+  registered: new Map(
+    events.flatMap(({ type, data, from }) => (type === 'REGISTER_NAME' ? [[data.name, from]] : [])),
+  ),
 })
 
 /** What the feed of v0.1 tells. */
 export async function toldByV01(world: ApiWorld): Promise<Told> {
   const clusters = new Map<number, Map<string, OldEvent['data']>>()
   const registered: Told['registered'] = new Map()
-  for (const { eventType, clusterId, address, data } of await pagesOf<OldEvent>(world, '/v0.1/events')) {
+  for (const { eventType, clusterId, address, data } of await pagesOf<OldEvent>(
+    world,
+    '/v0.1/events',
+  )) {
     const wallets = clusters.get(clusterId) ?? new Map<string, OldEvent['data']>()
     clusters.set(clusterId, wallets)
     if (eventType === 'updateWallet') wallets.set(address, data)

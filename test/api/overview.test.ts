@@ -16,5 +16,7 @@ it('the overview counts clusters and events', async () => {
 
 it('the overview lists the network’s chains, also those that nobody reads yet', async () => {
   const { chains } = await read()
-  expect(chains).toEqual([{ network: '1', block: null, confirmed: null, behindSeconds: null, isHealthy: false }])
+  expect(chains).toEqual([
+    { network: '1', block: null, confirmed: null, behindSeconds: null, isHealthy: false },
+  ])
 })

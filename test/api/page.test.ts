@@ -4,7 +4,10 @@ import { type ApiWorldOptions, bid, freshName, randomAddress, useApi } from './s
 import { solanaAccount } from './wallets.js'
 
 const EXPLORER = 'https://explorer.example'
-const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [{ ...main!, explorer: EXPLORER }, ...others]
+const configs: ApiWorldOptions['configs'] = ([main, ...others]) => [
+  { ...main!, explorer: EXPLORER },
+  ...others,
+]
 const world = useApi({ configs })
 
 const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8') =>
@@ -23,7 +26,8 @@ describe('the page', () => {
   })
 
   it('is shown for a name that is held, where profileUrl leads, and for no other', async () => {
-    const [held, onTestnet] = [freshName(), freshName()]
+    const held = freshName()
+    const onTestnet = freshName()
     await world.append('mainnet', [bid({ from: randomAddress(), name: held })])
     await world.append('testnet', [bid({ from: randomAddress(), name: onTestnet })])
     const { profileUrl } = (await world.get(`/v0.1/cluster/${held}`)).body
@@ -48,10 +52,19 @@ describe('the page', () => {
     }
     for (const [path, status] of Object.entries(pages)) {
       const shown = await load(path)
-      expect([shown.status, shown.headers.get('content-type')], path).toEqual([status, 'text/html; charset=utf-8'])
+      expect([shown.status, shown.headers.get('content-type')], path).toEqual([
+        status,
+        'text/html; charset=utf-8',
+      ])
       expect(shown.headers.get('vary'), path).toBe('accept, accept-encoding')
     }
-    for (const path of ['/v1/nothing', '/v0.1/nothing', '/v1/events', '/bundles/assign', '/openapi.json'])
+    for (const path of [
+      '/v1/nothing',
+      '/v0.1/nothing',
+      '/v1/events',
+      '/bundles/assign',
+      '/openapi.json',
+    ])
       expect((await load(path)).headers.get('content-type'), path).toContain('application/json')
   })
 
@@ -62,7 +75,9 @@ describe('the page', () => {
   })
 
   it('is compressed for who takes that', async () => {
-    const plain = await fetch(`${world.url}/`, { headers: { accept: 'text/html', 'accept-encoding': 'gzip;q=0' } })
+    const plain = await fetch(`${world.url}/`, {
+      headers: { accept: 'text/html', 'accept-encoding': 'gzip;q=0' },
+    })
     expect(plain.headers.get('content-encoding')).toBeNull()
     const small = await load('/')
     expect(small.headers.get('content-encoding')).toBe('gzip')
@@ -77,7 +92,9 @@ describe('the page', () => {
     const text = await shown.text()
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|style=/)
     const json = await load('/v1/events')
-    expect(json.headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'")
+    expect(json.headers.get('content-security-policy')).toBe(
+      "default-src 'none';frame-ancestors 'none'",
+    )
   })
 
   it('loads files that are there, are kept for good, and import nothing that is not', async () => {
@@ -126,7 +143,8 @@ describe('what the page asks', () => {
   })
 
   it('the cluster of a wallet that is verified privately: only its members see it', async () => {
-    const [owner, hidden] = [await memberOf(world), await memberOf(world, solanaAccount())]
+    const owner = await memberOf(world)
+    const hidden = await memberOf(world, solanaAccount())
     const id = await owner.create()
     await owner.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
     expect((await hidden.verify(id)).status).toBe(200)
@@ -143,7 +161,9 @@ describe('the reference', () => {
     const policy = shown.headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
     expect(policy).not.toMatch(/unsafe|\*|,/)
-    const paths = [...(await shown.text()).matchAll(/(?:href|src)="(\/docs\/[^"]+)"/g)].map((match) => match[1]!)
+    const paths = [...(await shown.text()).matchAll(/(?:href|src)="(\/docs\/[^"]+)"/g)].map(
+      (match) => match[1]!,
+    )
     expect(paths.map((path) => path.split('/').at(-1)).sort()).toEqual([
       ...['start.js', 'style.css', 'swagger-ui-bundle.js', 'swagger-ui.css'],
     ])

@@ -15,11 +15,19 @@ let isSilent = false
 /** A node that is away, or says which chain it is and nothing else. */
 const node = createServer(async (req, res) => {
   const { id, method } = (await json(req)) as { id: number; method: string }
-  const block = { number: '0x0', hash: `0x${'00'.repeat(32)}`, parentHash: `0x${'00'.repeat(32)}`, timestamp: '0x1' }
-  const result = method === 'eth_chainId' ? '0x7a69' : method === 'eth_getBlockByNumber' ? block : undefined
+  const block = {
+    number: '0x0',
+    hash: `0x${'00'.repeat(32)}`,
+    parentHash: `0x${'00'.repeat(32)}`,
+    timestamp: '0x1',
+  }
+  const result =
+    method === 'eth_chainId' ? '0x7a69' : method === 'eth_getBlockByNumber' ? block : undefined
   if (!isSilent) req.socket.destroy()
   else if (result)
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, jsonrpc: '2.0', result }))
+    res
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ id, jsonrpc: '2.0', result }))
 })
 await once(node.listen(0, '127.0.0.1'), 'listening')
 afterAll(() => {
@@ -38,7 +46,16 @@ async function seen(name: string, below: string, payer: string, amount = '100'):
       name, paid_ms, community_word, community, recipient, number)
     VALUES (0, $1, 2, $2, 0, $1, 5, $3, $4, 'native', $5, '\\x00', $6, $3, '\\x00', $7, $8, 1)`
   const at = Date.now() + Math.floor(Math.random() * 1e6)
-  await pool.query(sql, [randomBytes(32), rows[0].chain, at, storedOf(payer), amount, below, name, RECIPIENT])
+  await pool.query(sql, [
+    randomBytes(32),
+    rows[0].chain,
+    at,
+    storedOf(payer),
+    amount,
+    below,
+    name,
+    RECIPIENT,
+  ])
 }
 
 const available = async (name: string, below: string) =>
@@ -51,10 +68,15 @@ it('a payment by who does not meet the requirements keeps a name from nobody', a
   const { name } = await community({ prices: [price('1')], requirements })
   for (let i = 0; i < 9; i++) await seen(name, 'wished', randomAddress())
   expect(await available(name, 'wished')).toMatchObject({ isAvailable: true })
-  expect((await register(buyer, name, { name: 'wished' })).body).toMatchObject({ transactionInfo: { type: 'evm' } })
+  expect((await register(buyer, name, { name: 'wished' })).body).toMatchObject({
+    transactionInfo: { type: 'evm' },
+  })
   await seen(name, 'other', friend)
   expect(await available(name, 'other')).toMatchObject({ isAvailable: false, reason: 'pending' })
-  expect(of(await register(buyer, name, { name: 'other' }))).toEqual({ status: 409, error: 'not_available' })
+  expect(of(await register(buyer, name, { name: 'other' }))).toEqual({
+    status: 409,
+    error: 'not_available',
+  })
 })
 
 it('it does where there are no requirements, and where a chain has to be asked that is away', async () => {
@@ -66,7 +88,10 @@ it('it does where there are no requirements, and where a chain has to be asked t
   const token = { kind: 'token', network: '1', token: `0x${'66'.repeat(20)}`, minimum: '1' }
   const gated = await community({ prices: [price('1')], requirements: [token] })
   await seen(gated.name, 'wished', randomAddress())
-  expect(await available(gated.name, 'wished')).toMatchObject({ isAvailable: false, reason: 'pending' })
+  expect(await available(gated.name, 'wished')).toMatchObject({
+    isAvailable: false,
+    reason: 'pending',
+  })
 })
 
 it('it does at once where the chain takes the question and says nothing', async () => {

@@ -14,7 +14,10 @@ interface Listed {
 }
 
 /** Lists an unverified wallet in the cluster of a name. */
-export async function listWallet({ pool }: World, { name, address, wallet, isPrivate }: Listed): Promise<void> {
+export async function listWallet(
+  { pool }: World,
+  { name, address, wallet, isPrivate }: Listed,
+): Promise<void> {
   await pool.query(
     `INSERT INTO wallets SELECT network, cluster, $2, $3, false, $4, false, created_seq, updated_seq
      FROM wallets WHERE network = 0 AND cluster = ${CLUSTER} LIMIT 1`,
@@ -24,9 +27,17 @@ export async function listWallet({ pool }: World, { name, address, wallet, isPri
 
 /** A private wallet that holds `other`, and is listed as `secret` in the cluster of `name` too. */
 export async function plantPrivate(world: World) {
-  const [name, other, hidden] = [freshName(), freshName(), randomAddress()]
-  await world.append('mainnet', [bid({ from: randomAddress(), name }), bid({ from: hidden, name: other })])
-  await world.pool.query(`UPDATE wallets SET private = true WHERE network = 0 AND cluster = ${CLUSTER}`, [other])
+  const name = freshName()
+  const other = freshName()
+  const hidden = randomAddress()
+  await world.append('mainnet', [
+    bid({ from: randomAddress(), name }),
+    bid({ from: hidden, name: other }),
+  ])
+  await world.pool.query(
+    `UPDATE wallets SET private = true WHERE network = 0 AND cluster = ${CLUSTER}`,
+    [other],
+  )
   await listWallet(world, { name, address: hidden, wallet: 'secret', isPrivate: true })
   return { name, other, hidden }
 }

@@ -20,13 +20,24 @@ describe('GET /v1/refunds/:address', () => {
   it.each([
     [EVM, EVM, 'evm'],
     ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', EVM, 'evm'],
-    ['So11111111111111111111111111111111111111112', 'So11111111111111111111111111111111111111112', 'solana'],
-    ['bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'bitcoin-p2wpkh'],
-  ])('knows that nothing is owed to %s, and asks no chain about it', async (asked, address, type) => {
-    const { status, body, headers } = await world.get(`/v1/refunds/${asked}`)
-    expect([status, body]).toEqual([200, { address, type, ...NOTHING }])
-    expect(headers.get('cache-control')).toBe('no-store')
-  })
+    [
+      'So11111111111111111111111111111111111111112',
+      'So11111111111111111111111111111111111111112',
+      'solana',
+    ],
+    [
+      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+      'bitcoin-p2wpkh',
+    ],
+  ])(
+    'knows that nothing is owed to %s, and asks no chain about it',
+    async (asked, address, type) => {
+      const { status, body, headers } = await world.get(`/v1/refunds/${asked}`)
+      expect([status, body]).toEqual([200, { address, type, ...NOTHING }])
+      expect(headers.get('cache-control')).toBe('no-store')
+    },
+  )
 
   it.each([
     'foobar',
@@ -37,7 +48,11 @@ describe('GET /v1/refunds/:address', () => {
     'a'.repeat(3_000),
   ])('refuses what is no address: %.50s', async (asked) => {
     const { status, body } = await world.get(`/v1/refunds/${asked}`)
-    expect([status, body.error, body.details[0].path]).toEqual([400, 'unsupported_address', 'address'])
+    expect([status, body.error, body.details[0].path]).toEqual([
+      400,
+      'unsupported_address',
+      'address',
+    ])
   })
 
   it.each([
@@ -53,8 +68,13 @@ describe('GET /v1/refunds/:address', () => {
   it('tells networks apart', async () => {
     await credit(0, EVM, '340282366920938463463374607431768211456')
     await credit(1, EVM, '7')
-    const owed = async (query: string) => (await world.get(`/v1/refunds/${EVM}${query}`)).body.refunds
-    expect(await owed('')).toMatchObject([{ network: '1', amount: '340282366920938463463374607431768211456', eid: 0 }])
-    expect(await owed('?testnet=true')).toMatchObject([{ network: '11155111', amount: '7', eid: 0 }])
+    const owed = async (query: string) =>
+      (await world.get(`/v1/refunds/${EVM}${query}`)).body.refunds
+    expect(await owed('')).toMatchObject([
+      { network: '1', amount: '340282366920938463463374607431768211456', eid: 0 },
+    ])
+    expect(await owed('?testnet=true')).toMatchObject([
+      { network: '11155111', amount: '7', eid: 0 },
+    ])
   })
 })

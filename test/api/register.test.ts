@@ -1,7 +1,15 @@
 import bs58 from 'bs58'
 import { decodeFunctionData, getAddress, hexToString, parseAbi } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bid, freshName, MINIMUM_WEI, randomAddress, startApi, tailBlock, useApi } from './support.js'
+import {
+  bid,
+  freshName,
+  MINIMUM_WEI,
+  randomAddress,
+  startApi,
+  tailBlock,
+  useApi,
+} from './support.js'
 
 const ABI = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names) payable',
@@ -9,7 +17,8 @@ const ABI = parseAbi([
 ])
 
 const sender = randomAddress()
-const [taken, pending] = [freshName(), freshName()]
+const taken = freshName()
+const pending = freshName()
 
 const world = useApi()
 beforeAll(async () => {
@@ -24,10 +33,18 @@ beforeAll(async () => {
 
 type Body = Record<string, unknown>
 const quote = (body: Body, query = '') => world.post(`/v1/names/register/evm${query}`, body)
-const valid = (change: Body = {}): Body => ({ network: '1', sender, names: [{ name: freshName() }], ...change })
+const valid = (change: Body = {}): Body => ({
+  network: '1',
+  sender,
+  names: [{ name: freshName() }],
+  ...change,
+})
 const expectError = async (body: Body, error: string, status = 400) => {
   const reply = await quote(body)
-  expect(reply, JSON.stringify(body).slice(0, 300)).toMatchObject({ status, body: { status, error } })
+  expect(reply, JSON.stringify(body).slice(0, 300)).toMatchObject({
+    status,
+    body: { status, error },
+  })
   return reply.body
 }
 
@@ -43,7 +60,10 @@ describe('POST /v1/names/register/check', () => {
       { name: free, isAvailable: true },
     ])
     const onTestnet = await world.post('/v1/names/register/check?testnet=true', [taken, pending])
-    expect(onTestnet.body.map((element: { isAvailable: boolean }) => element.isAvailable)).toEqual([true, true])
+    expect(onTestnet.body.map((element: { isAvailable: boolean }) => element.isAvailable)).toEqual([
+      true,
+      true,
+    ])
     expect((await world.post('/v1/names/register/check', [])).body).toEqual([])
   })
 
@@ -52,12 +72,18 @@ describe('POST /v1/names/register/check', () => {
     const { status, body } = await world.post('/v1/names/register/check', [taken, ...junk, taken])
     expect(status).toBe(200)
     const none = junk.map((name) => ({ name, isAvailable: false, reason: 'invalid_name' }))
-    expect(body).toEqual([{ name: taken, isAvailable: false }, ...none, { name: taken, isAvailable: false }])
+    expect(body).toEqual([
+      { name: taken, isAvailable: false },
+      ...none,
+      { name: taken, isAvailable: false },
+    ])
   })
 
   it('refuses other shapes, and more than 1,000', async () => {
     for (const body of [undefined, {}, 'x', [1], [{ name: 'x' }]])
-      expect((await world.post('/v1/names/register/check', body)).body.error).toBe('invalid_request')
+      expect((await world.post('/v1/names/register/check', body)).body.error).toBe(
+        'invalid_request',
+      )
     const many = Array.from({ length: 1_001 }, freshName)
     expect((await world.post('/v1/names/register/check', many)).body.error).toBe('too_many')
   })
@@ -65,21 +91,37 @@ describe('POST /v1/names/register/check', () => {
 
 describe('POST /v1/names/register/evm', () => {
   it('answers a transaction that bids for the names', async () => {
-    const [one, two] = [freshName(), freshName()]
-    const names = [{ name: `${one}/` }, { name: two.toUpperCase(), amountWei: (MINIMUM_WEI * 3n).toString() }]
+    const one = freshName()
+    const two = freshName()
+    const names = [
+      { name: `${one}/` },
+      { name: two.toUpperCase(), amountWei: (MINIMUM_WEI * 3n).toString() },
+    ]
     const value = MINIMUM_WEI * 4n
     for (const path of ['/v1/names/register/evm', '/v1/register/evm']) {
-      const { status, body } = await world.post(path, { network: '1', sender: getAddress(sender), names })
+      const { status, body } = await world.post(path, {
+        network: '1',
+        sender: getAddress(sender),
+        names,
+      })
       expect(status).toBe(200)
       expect(body).toEqual({
         type: 'evm',
         gasToken: { symbol: 'ETH', decimals: 18 },
-        transactionData: { to: `0x${'11'.repeat(20)}`, data: expect.any(String), value: value.toString() },
+        transactionData: {
+          to: `0x${'11'.repeat(20)}`,
+          data: expect.any(String),
+          value: value.toString(),
+        },
         registrationFee: value.toString(),
         bridgeFee: '0',
         names: [
           { name: one, amountWei: MINIMUM_WEI.toString(), amount: MINIMUM_WEI.toString() },
-          { name: two, amountWei: (MINIMUM_WEI * 3n).toString(), amount: (MINIMUM_WEI * 3n).toString() },
+          {
+            name: two,
+            amountWei: (MINIMUM_WEI * 3n).toString(),
+            amount: (MINIMUM_WEI * 3n).toString(),
+          },
         ],
         referral: null,
       })
@@ -91,24 +133,44 @@ describe('POST /v1/names/register/evm', () => {
 
   it('understands each name of the amount, one at a time', async () => {
     for (const key of ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount']) {
-      const { body } = await quote(valid({ names: [{ name: freshName(), [key]: '20000000000000000' }] }))
+      const { body } = await quote(
+        valid({ names: [{ name: freshName(), [key]: '20000000000000000' }] }),
+      )
       expect(body.names[0].amountWei).toBe('20000000000000000')
     }
-    const both = [{ name: freshName(), amountWei: '20000000000000000', weiAmount: '20000000000000000' }]
+    const both = [
+      { name: freshName(), amountWei: '20000000000000000', weiAmount: '20000000000000000' },
+    ]
     await expectError(valid({ names: both }), 'invalid_amount')
   })
 
   it('refuses amounts in any odd form', async () => {
-    const odd = [' ', '1e18', '0x10', '-1', '+1', '1.0', '010000000000000000', ' 10000000000000000', '٣', '1_0']
+    const odd = [
+      ' ',
+      '1e18',
+      '0x10',
+      '-1',
+      '+1',
+      '1.0',
+      '010000000000000000',
+      ' 10000000000000000',
+      '٣',
+      '1_0',
+    ]
     const large = [(2n ** 256n).toString(), '9'.repeat(78), '9'.repeat(1_000)]
     const numbers = [1e18, 0, true, [], {}]
     const small = ['0', '1', (MINIMUM_WEI - 1n).toString()]
     for (const amountWei of [...odd, ...large, ...numbers, ...small]) {
-      const body = await expectError(valid({ names: [{ name: freshName(), amountWei }] }), 'invalid_amount')
+      const body = await expectError(
+        valid({ names: [{ name: freshName(), amountWei }] }),
+        'invalid_amount',
+      )
       expect(body.details[0].path).toBe('names[0].amountWei')
     }
     const max = (2n ** 256n - 1n).toString()
-    expect((await quote(valid({ names: [{ name: freshName(), amountWei: max }] }))).status).toBe(200)
+    expect((await quote(valid({ names: [{ name: freshName(), amountWei: max }] }))).status).toBe(
+      200,
+    )
     const together = [freshName(), freshName()].map((name) => ({ name, amountWei: max }))
     await expectError(valid({ names: together }), 'invalid_amount')
   })
@@ -128,7 +190,10 @@ describe('POST /v1/names/register/evm', () => {
       'names_unavailable',
       409,
     )
-    expect(body).toMatchObject({ message: '1 or more names are unavailable', names: [taken, pending] })
+    expect(body).toMatchObject({
+      message: '1 or more names are unavailable',
+      names: [taken, pending],
+    })
   })
 
   it('refuses unknown networks, naming the enabled ones', async () => {
@@ -136,7 +201,8 @@ describe('POST /v1/names/register/evm', () => {
       const body = await expectError(valid({ network }), 'unsupported_network')
       expect(body.message).toContain('1, 11155111')
     }
-    for (const network of [1, null, undefined, ['1']]) await expectError(valid({ network }), 'invalid_request')
+    for (const network of [1, null, undefined, ['1']])
+      await expectError(valid({ network }), 'invalid_request')
   })
 
   it('selects the testnet by network; testnet=true leaves testnets only', async () => {
@@ -149,13 +215,17 @@ describe('POST /v1/names/register/evm', () => {
   })
 
   it('refuses senders that are no EVM address', async () => {
-    for (const other of [bs58.encode(Buffer.alloc(32, 9)), 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'])
+    for (const other of [
+      bs58.encode(Buffer.alloc(32, 9)),
+      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
+    ])
       await expectError(valid({ sender: other }), 'invalid_sender')
     const checksummed = getAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
     const wrong = checksummed.replace('F', 'f')
     for (const bad of ['', '0x', 'junk', `${sender}0`, wrong, 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L'])
       await expectError(valid({ sender: bad }), 'unsupported_address')
-    for (const bad of [undefined, null, 5, {}]) await expectError(valid({ sender: bad }), 'invalid_request')
+    for (const bad of [undefined, null, 5, {}])
+      await expectError(valid({ sender: bad }), 'invalid_request')
   })
 
   it('carries the referring cluster', async () => {
@@ -170,16 +240,20 @@ describe('POST /v1/names/register/evm', () => {
     for (const referralClusterId of [`0x${'ab'.repeat(32)}`, '', null, 'undefined']) {
       const { body: unreferred } = await quote(valid({ referralClusterId }))
       expect(unreferred.referral).toBeNull()
-      expect(decodeFunctionData({ abi: ABI, data: unreferred.transactionData.data }).args).toHaveLength(2)
+      expect(
+        decodeFunctionData({ abi: ABI, data: unreferred.transactionData.data }).args,
+      ).toHaveLength(2)
     }
-    for (const referralClusterId of ['0x12', 7, {}]) await expectError(valid({ referralClusterId }), 'invalid_request')
+    for (const referralClusterId of ['0x12', 7, {}])
+      await expectError(valid({ referralClusterId }), 'invalid_request')
   })
 })
 
 describe('a watched chain', () => {
   it('gives no quotes', async () => {
     const watching = await startApi({
-      configs: (configs) => configs.map((config) => ({ ...config, watchOnly: { minimum: [], quotes: false } })),
+      configs: (configs) =>
+        configs.map((config) => ({ ...config, watchOnly: { minimum: [], quotes: false } })),
     })
     try {
       const { status, body } = await watching.post('/v1/names/register/evm', valid())

@@ -13,11 +13,14 @@ const TABLES = ['journal_heads', 'journal', 'names', 'clusters', 'wallets']
 
 async function backUp(): Promise<void> {
   await world.pool.query('DROP SCHEMA IF EXISTS backup CASCADE; CREATE SCHEMA backup')
-  for (const table of TABLES) await world.pool.query(`CREATE TABLE backup.${table} AS TABLE public.${table}`)
+  for (const table of TABLES)
+    await world.pool.query(`CREATE TABLE backup.${table} AS TABLE public.${table}`)
 }
 async function restore(): Promise<void> {
   for (const table of TABLES)
-    await world.pool.query(`TRUNCATE public.${table}; INSERT INTO public.${table} SELECT * FROM backup.${table}`)
+    await world.pool.query(
+      `TRUNCATE public.${table}; INSERT INTO public.${table} SELECT * FROM backup.${table}`,
+    )
 }
 
 const grow = (count: number): Promise<void> =>
@@ -33,7 +36,9 @@ async function first(): Promise<{ id: string; resume: string }> {
 
 /** `clusterd journal restored`, in this process. */
 async function run(yes: boolean) {
-  return JSON.parse(await printed({ DATABASE_URL: world.postgres.url }, () => restored({ yes, json: true })))
+  return JSON.parse(
+    await printed({ DATABASE_URL: world.postgres.url }, () => restored({ yes, json: true })),
+  )
 }
 
 it('a page token past the end of a journal that went back in time is refused', async () => {
@@ -55,7 +60,10 @@ it('a page is to be asked for again where the server that has its entries was no
   const hide =
     'UPDATE clusters SET serial = -serial WHERE network = 0 AND abs(serial) = (SELECT max(abs(serial)) FROM clusters)'
   await world.pool.query(hide)
-  expect(await world.get('/v1/events?limit=1000')).toMatchObject({ status: 503, body: { error: 'unavailable' } })
+  expect(await world.get('/v1/events?limit=1000')).toMatchObject({
+    status: 503,
+    body: { error: 'unavailable' },
+  })
   await world.pool.query(hide)
   expect((await world.get('/v1/events?limit=1000')).status).toBe(200)
 })
@@ -81,8 +89,9 @@ it('clusterd journal restored refuses every token of before', async () => {
   expect((await page(after.resume)).status).toBe(200)
   // the lost entries' clusters had the numbers that other clusters have now
   const { body } = await world.get('/v1/events?limit=1000')
-  const shown = body.items.flatMap(({ type, data }: { type: string; data: { cluster_id: string } }) =>
-    type === 'CREATE_CLUSTER' ? [data.cluster_id] : [],
+  const shown = body.items.flatMap(
+    ({ type, data }: { type: string; data: { cluster_id: string } }) =>
+      type === 'CREATE_CLUSTER' ? [data.cluster_id] : [],
   )
   const sql = `SELECT '0x' || encode(id, 'hex') AS id FROM clusters WHERE network = 0 ORDER BY serial`
   expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
@@ -101,7 +110,9 @@ it('processes that saw what is gone begin the feed anew by themselves, once', as
   })
   const looked = async () => {
     const before = [...looks]
-    await expect.poll(() => looks.every((count, i) => count > before[i]! + 1), { timeout: 10_000 }).toBe(true)
+    await expect
+      .poll(() => looks.every((count, i) => count > before[i]! + 1), { timeout: 10_000 })
+      .toBe(true)
   }
   await grow(4)
   await looked()
@@ -126,9 +137,9 @@ it('clusterd journal restored makes leaders take over, changes wait, and jobs be
      VALUES (0, 2, 1, '\\x01', 0, 4000000000000, 1, 1), (0, 2, 1, '\\x02', 4, 4000000000000, 1, 1)`,
   )
   const epochs = async () =>
-    (await pool.query<{ epoch: number }>('SELECT epoch FROM leaders ORDER BY network, role')).rows.map(
-      ({ epoch }) => epoch,
-    )
+    (
+      await pool.query<{ epoch: number }>('SELECT epoch FROM leaders ORDER BY network, role')
+    ).rows.map(({ epoch }) => epoch)
   const before = await epochs()
   expect((await run(true)).networks.mainnet.jobs).toBe(1)
   expect(await epochs()).toEqual(before.map((epoch) => epoch + 1))

@@ -53,13 +53,17 @@ async function open(bytes: string) {
 }
 
 const answersIn = (text: string, status = '200 OK') => text.split(`HTTP/1.1 ${status}`).length - 1
-const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
+const connections = () =>
+  new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
 
 describe('connections', () => {
   it('are bounded', async () => {
     await serve({ sockets: { maxConnections: 5 } })
     const idle = await Promise.all(Array.from({ length: 5 }, () => open(NETWORKS)))
-    await vi.waitFor(() => expect(idle.every(({ seen }) => answersIn(seen.text) === 1)).toBe(true), WAIT)
+    await vi.waitFor(
+      () => expect(idle.every(({ seen }) => answersIn(seen.text) === 1)).toBe(true),
+      WAIT,
+    )
     const dropped = await open(NETWORKS)
     await vi.waitFor(() => expect(dropped.seen.isClosed).toBe(true), WAIT)
     expect(dropped.seen.text).toBe('')
@@ -85,7 +89,10 @@ describe('a request without an end', () => {
     headers: [`${HEAD}x: `, 'a'],
     'a body that is not read': [`${HEAD}content-length: 1000\r\n\r\n`, 'a'],
     'chunks that are not read': [`${HEAD}transfer-encoding: chunked\r\n\r\n`, '1\r\na\r\n'],
-    'what would follow an upgrade': [`${HEAD}connection: upgrade\r\nupgrade: websocket\r\n\r\n`, 'a'],
+    'what would follow an upgrade': [
+      `${HEAD}connection: upgrade\r\nupgrade: websocket\r\n\r\n`,
+      'a',
+    ],
   }
 
   it('keeps no connection by leaving its half open', async () => {
@@ -115,12 +122,17 @@ describe('a request without an end', () => {
 describe('a body that drips', () => {
   it('gets 408 and the end of its socket', async () => {
     await serve({ requestDeadlineMs: 400 })
-    const { socket, seen } = await open('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n[')
+    const { socket, seen } = await open(
+      'POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 9000\r\n\r\n[',
+    )
     const drip = setInterval(() => socket.write(' '), 50)
     await vi.waitFor(() => expect(seen.isClosed).toBe(true), WAIT)
     clearInterval(drip)
     expect(answersIn(seen.text, '408 Request Timeout')).toBe(1)
-    expect(JSON.parse(seen.text.split('\r\n\r\n')[1]!)).toMatchObject({ status: 408, error: 'invalid_request' })
+    expect(JSON.parse(seen.text.split('\r\n\r\n')[1]!)).toMatchObject({
+      status: 408,
+      error: 'invalid_request',
+    })
   })
 })
 

@@ -18,7 +18,16 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import { holdBlocks } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
-import { type ApiWorld, bid, freshName, MINIMUM_WEI, randomHash, START_MS, startApi, tailBlock } from './support.js'
+import {
+  type ApiWorld,
+  bid,
+  freshName,
+  MINIMUM_WEI,
+  randomHash,
+  START_MS,
+  startApi,
+  tailBlock,
+} from './support.js'
 
 const ABI = parseAbi(['function placeBids(uint256[] amounts, bytes32[] names) payable'])
 
@@ -64,22 +73,34 @@ function register(names: readonly string[], amountWei = MINIMUM_WEI): Promise<He
   })
 }
 
-const minedReceipt = (hash: Hex): Promise<TransactionReceipt> => receiptOf(clients().publicClient, hash)
+const minedReceipt = (hash: Hex): Promise<TransactionReceipt> =>
+  receiptOf(clients().publicClient, hash)
 const mine = (blocks: number) => clients().test.mine({ blocks })
 /** Mines blocks and confirms them, as the indexer would. */
 async function confirm(blocks: number): Promise<void> {
   await mine(blocks)
   const head = await clients().publicClient.getBlockNumber()
-  await world.pool.query(`UPDATE chains SET next_block = $1 WHERE network = 0 AND label = '1'`, [Number(head) - 1])
+  await world.pool.query(`UPDATE chains SET next_block = $1 WHERE network = 0 AND label = '1'`, [
+    Number(head) - 1,
+  ])
 }
 const rememberedRow = async (hash: Hex) =>
-  (await world.pool.query('SELECT * FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])).rows[0]
+  (
+    await world.pool.query('SELECT * FROM tracked_txs WHERE hash = $1', [
+      Buffer.from(hash.slice(2), 'hex'),
+    ])
+  ).rows[0]
 
-async function bidsOf(hash: Hex, names: readonly string[]): Promise<{ block: number; entries: Entry[] }> {
+async function bidsOf(
+  hash: Hex,
+  names: readonly string[],
+): Promise<{ block: number; entries: Entry[] }> {
   const { blockNumber, logs } = await minedReceipt(hash)
   const block = Number(blockNumber)
   const from = account.address.toLowerCase()
-  const entries = names.map((name, i) => bid({ from, name, tx: hash, block, logIndex: logs[i]!.logIndex }))
+  const entries = names.map((name, i) =>
+    bid({ from, name, tx: hash, block, logIndex: logs[i]!.logIndex }),
+  )
   return { block, entries }
 }
 
@@ -97,14 +118,25 @@ describe('GET /v1/names/register/tx/:tx', () => {
   it('answers not_found for unknown hashes and leaves no row', async () => {
     const hash = randomHash()
     expect(await statusOf(hash)).toEqual({ http: 200, tx: hash, status: 'not_found' })
-    expect(await statusOf(hash.toUpperCase().replace('0X', '0x'))).toMatchObject({ http: 200, status: 'not_found' })
+    expect(await statusOf(hash.toUpperCase().replace('0X', '0x'))).toMatchObject({
+      http: 200,
+      status: 'not_found',
+    })
     expect(await statusOf('5'.repeat(87))).toMatchObject({ http: 200, status: 'not_found' })
     expect(await rememberedRow(hash)).toBeUndefined()
   })
 
   it('refuses what is no hash', async () => {
     const zeros = '0'.repeat(64)
-    for (const junk of ['0x', '0x12', zeros, `0x${zeros}0`, `0x${'g'.repeat(64)}`, '5'.repeat(200), 'l'.repeat(88)])
+    for (const junk of [
+      '0x',
+      '0x12',
+      zeros,
+      `0x${zeros}0`,
+      `0x${'g'.repeat(64)}`,
+      '5'.repeat(200),
+      'l'.repeat(88),
+    ])
       expect(await statusOf(junk)).toMatchObject({ http: 400, error: 'invalid_request' })
   })
 
@@ -155,7 +187,9 @@ describe('GET /v1/names/register/tx/:tx', () => {
 
   it('reports who leads in the tail, and who won', async () => {
     const name = freshName()
-    const [winner, loser, late] = [randomHash(), randomHash(), randomHash()]
+    const winner = randomHash()
+    const loser = randomHash()
+    const late = randomHash()
     const from = account.address
     const entries = [
       bid({ from, name, tx: loser, block: 91, logIndex: 3 }),
@@ -163,10 +197,16 @@ describe('GET /v1/names/register/tx/:tx', () => {
       bid({ from, name: freshName(), tx: late, block: 92, logIndex: 1, amountWei: 1n }),
       bid({ from, name, tx: late, block: 92, logIndex: 0 }),
     ]
-    await world.tail('mainnet', [tailBlock(91, entries.slice(0, 2)), tailBlock(92, entries.slice(2))])
+    await world.tail('mainnet', [
+      tailBlock(91, entries.slice(0, 2)),
+      tailBlock(92, entries.slice(2)),
+    ])
     expect(await statusOf(winner)).toMatchObject({ status: 'pending', step: 'leading' })
     expect(await statusOf(loser)).toMatchObject({ status: 'pending', step: 'behind' })
-    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual(['behind', 'behind'])
+    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual([
+      'behind',
+      'behind',
+    ])
     await world.append('mainnet', [entries[1]!])
     await world.tail('mainnet', [tailBlock(92, entries.slice(2))])
     expect(await statusOf(winner)).toMatchObject({ status: 'finalized' })
@@ -174,12 +214,20 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await world.tail('mainnet', [])
     await world.append('mainnet', [entries[0]!, entries[3]!, entries[2]!])
     const beaten = { name, outcome: 'lost', winner: { amountWei: String(MINIMUM_WEI), tx: winner } }
-    expect(await statusOf(loser)).toMatchObject({ status: 'lost_bid', reason: 'name_taken', names: [beaten] })
-    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual(['lost', 'refused'])
+    expect(await statusOf(loser)).toMatchObject({
+      status: 'lost_bid',
+      reason: 'name_taken',
+      names: [beaten],
+    })
+    expect((await statusOf(late)).names.map((n: { outcome: string }) => n.outcome)).toEqual([
+      'lost',
+      'refused',
+    ])
   })
 
   it('answers invalid for refused bids, with the reason and the raw word of a malformed name', async () => {
-    const [poor, malformed] = [randomHash(), randomHash()]
+    const poor = randomHash()
+    const malformed = randomHash()
     const word = Buffer.from(`${'ff'.repeat(31)}00`, 'hex')
     await world.append('mainnet', [
       bid({ from: account.address, name: freshName(), tx: poor, amountWei: 1n }),
@@ -199,13 +247,18 @@ describe('GET /v1/names/register/tx/:tx', () => {
     const alike = known.slice(0, 18) + randomHash().slice(18)
     expect(await statusOf(alike)).toMatchObject({ status: 'not_found' })
     expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
-    expect(await statusOf(known.toUpperCase().replace('0X', '0x'))).toMatchObject({ status: 'finalized' })
+    expect(await statusOf(known.toUpperCase().replace('0X', '0x'))).toMatchObject({
+      status: 'finalized',
+    })
   })
 
   it('answers invalid for a reverted transaction once it is confirmed', async () => {
     const hash = await register([freshName()], 1n)
     expect((await minedReceipt(hash)).status).toBe('reverted')
-    expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { have: 0, need: 2 } })
+    expect(await statusOf(hash)).toMatchObject({
+      status: 'pending',
+      confirmations: { have: 0, need: 2 },
+    })
     await confirm(3)
     expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'reverted' })
     expect(await rememberedRow(hash)).toMatchObject({ verdict: 'reverted' })
@@ -216,16 +269,22 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await minedReceipt(hash)
     await confirm(3)
     for (let i = 0; i < 2; i++)
-      expect(await statusOf(hash)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
+      expect(await statusOf(hash)).toMatchObject({
+        status: 'invalid',
+        reason: 'not_a_registration',
+      })
     // anybody may ask for any transaction of a chain
     expect(await rememberedRow(hash)).toBeUndefined()
   })
 
   it('remembers what names a contract of ours in its data, as a wallet contract does, and nothing else', async () => {
     await withoutMining(async () => {
-      const send = (data: Hex) => clients().walletClient.sendTransaction({ to: account.address, data, gas: 100_000n })
-      const [wrapped, other] = [await send(`0x12345678${'00'.repeat(12)}${hub.slice(2)}`), await send('0x12345678')]
-      for (const hash of [wrapped, other]) expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+      const send = (data: Hex) =>
+        clients().walletClient.sendTransaction({ to: account.address, data, gas: 100_000n })
+      const wrapped = await send(`0x12345678${'00'.repeat(12)}${hub.slice(2)}`)
+      const other = await send('0x12345678')
+      for (const hash of [wrapped, other])
+        expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
       expect(await rememberedRow(wrapped)).toMatchObject({ chain: 1, verdict: null })
       expect(await rememberedRow(other)).toBeUndefined()
     })
@@ -252,7 +311,9 @@ describe('GET /v1/names/register/tx/:tx', () => {
     const reverted = await register([freshName()], 1n)
     await confirm(3)
     expect(await statusOf(reverted)).toMatchObject({ status: 'invalid' })
-    await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known, atMs: START_MS })])
+    await world.append('mainnet', [
+      bid({ from: account.address, name: freshName(), tx: known, atMs: START_MS }),
+    ])
     await anvil.stop()
     expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
     expect(await statusOf(reverted)).toMatchObject({ status: 'invalid', reason: 'reverted' })

@@ -31,7 +31,8 @@ import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { startMigrated } from '../support/migrated.js'
 
 /** A log whose lines are kept. */
-export const logInto = (lines: string[]): Logger => pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
+export const logInto = (lines: string[]): Logger =>
+  pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
 
 /** One of all worlds: a key that one gives is good in another. */
 const TOKEN_KEY = Buffer.alloc(32, 7)
@@ -96,22 +97,32 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
   const postgres = await startMigrated(path.join(home, 'pg'))
   const pool = createPool({
-    ...{ url: postgres.url, max: 8, applicationName: 'test', statementTimeoutMs: 10_000 },
+    url: postgres.url,
+    max: 8,
+    applicationName: 'test',
+    statementTimeoutMs: 10_000,
     // as the daemon's pool of reads
     isByIndex: true,
   })
   const chains = await openChains(pool, options)
-  for (const { network } of LABELS) await inTransaction(pool, (client) => append(client, network, [minimum()]))
+  for (const { network } of LABELS)
+    await inTransaction(pool, (client) => append(client, network, [minimum()]))
   // signed changes need hubs that were indexed once
   await pool.query('UPDATE journal_heads SET caught_up = true')
   const news = new News()
   const stopping = new AbortController()
-  const [{ signal }, onError, loops] = [stopping, () => {}, new Loops()]
+  const { signal } = stopping
+  const onError = () => {}
+  const loops = new Loops()
   const listener = createListener({ url: postgres.url, signal, loops, onError })
   listener.subscribe(news.onNotify)
   const api = createApi({
-    ...{ pool, chains, news },
-    permissionSigner: options.airdropOperatorKey ? createPermissionSigner(options.airdropOperatorKey) : null,
+    pool,
+    chains,
+    news,
+    permissionSigner: options.airdropOperatorKey
+      ? createPermissionSigner(options.airdropOperatorKey)
+      : null,
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
@@ -122,7 +133,9 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     ...(options.metrics && { metrics: options.metrics }),
     limits: options.limits ?? null,
     ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
-    ...(options.requestDeadlineMs !== undefined && { requestDeadlineMs: options.requestDeadlineMs }),
+    ...(options.requestDeadlineMs !== undefined && {
+      requestDeadlineMs: options.requestDeadlineMs,
+    }),
     ens: options.ens ?? null,
   })
   const server = createServer(api.limits, api.listener)
@@ -170,7 +183,10 @@ export function useApi(options: ApiWorldOptions = {}): ApiWorld {
 }
 
 /** Compares the tables with what the journal makes of an empty database. */
-export async function expectReplayed({ pool }: ApiWorld, network: Network = 'mainnet'): Promise<void> {
+export async function expectReplayed(
+  { pool }: ApiWorld,
+  network: Network = 'mainnet',
+): Promise<void> {
   const { live, rebuilt } = await replay(pool, network)
   expect(rebuilt).toBe(live)
 }
@@ -178,7 +194,8 @@ export async function expectReplayed({ pool }: ApiWorld, network: Network = 'mai
 /** Another process's API over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
-  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> & Partial<Pick<ApiDeps, 'chains' | 'log' | 'ens'>>,
+  options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> &
+    Partial<Pick<ApiDeps, 'chains' | 'log' | 'ens'>>,
 ): Promise<Pick<ApiWorld, 'url' | 'release' | 'stop'>> {
   const config = { serviceDomain: 'localhost', tokenKey: TOKEN_KEY }
   const api = createApi({ pool, chains: [], config, log: pino({ level: 'silent' }), ...options })
@@ -210,16 +227,32 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
   const configs = parseChainsFile(file, 'test').chains
   return Promise.all(
     (options.configs?.(configs) ?? configs).map(async (config) => {
-      const identity = { instance: '', chainId: config.chainId, genesisHash: Buffer.alloc(32), startBlock: 0 }
+      const identity = {
+        instance: '',
+        chainId: config.chainId,
+        genesisHash: Buffer.alloc(32),
+        startBlock: 0,
+      }
       const { network, label } = config
-      const row = await registerChain(pool, { network, label, contract: fromHex(config.contract), ...identity })
+      const row = await registerChain(pool, {
+        network,
+        label,
+        contract: fromHex(config.contract),
+        ...identity,
+      })
       return createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
     }),
   )
 }
 
-const append = async (client: pg.PoolClient, network: Network, entries: readonly Entry[]): Promise<void> => {
-  await appendEntries(client, network, entries.map(decodeEntry), { writerMs: Number.MAX_SAFE_INTEGER })
+const append = async (
+  client: pg.PoolClient,
+  network: Network,
+  entries: readonly Entry[],
+): Promise<void> => {
+  await appendEntries(client, network, entries.map(decodeEntry), {
+    writerMs: Number.MAX_SAFE_INTEGER,
+  })
 }
 
 function portOf(server: Server): number {
@@ -232,7 +265,9 @@ function portOf(server: Server): number {
 async function call(url: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(url, init)
   const text = await response.text()
-  expect(response.headers.get('content-type'), `${url} ${text}`).toBe('application/json; charset=utf-8')
+  expect(response.headers.get('content-type'), `${url} ${text}`).toBe(
+    'application/json; charset=utf-8',
+  )
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/)
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
   return { status: response.status, body: JSON.parse(text), headers: response.headers }
@@ -280,7 +315,11 @@ export function bid(options: BidOptions): Entry {
 }
 
 /** Block of the tail with these entries. */
-export const tailBlock = (number: number, entries: readonly Entry[], timestampMs = START_MS): StoredTailBlock => ({
+export const tailBlock = (
+  number: number,
+  entries: readonly Entry[],
+  timestampMs = START_MS,
+): StoredTailBlock => ({
   block: number,
   hash: randomBytes(32),
   parentHash: randomBytes(32),

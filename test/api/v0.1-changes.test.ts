@@ -20,18 +20,34 @@ describe('/v0.1/auth', () => {
     const proof = { signature, signingDate: body.signingDate, type: 'evm', wallet: account.address }
     const { token } = (await world.post('/v1/auth/token', proof)).body
     for (const path of ['/v0.1/auth/token', '/v0.1/auth/key'])
-      expect((await world.post(path, proof)).body).toEqual({ authenticationKey: token, token, isValid: true })
+      expect((await world.post(path, proof)).body).toEqual({
+        authenticationKey: token,
+        token,
+        isValid: true,
+      })
     const wallet = account.address.toLowerCase()
-    const ways: Record<string, string>[] = [{ 'x-auth-key': token }, { authorization: `Bearer ${token}` }]
+    const ways: Record<string, string>[] = [
+      { 'x-auth-key': token },
+      { authorization: `Bearer ${token}` },
+    ]
     for (const headers of ways) {
       for (const method of ['GET', 'POST']) {
         const reply = await world.request('/v0.1/auth/validate', { method, headers })
-        expect(reply.body).toEqual({ signature, signingDate: body.signingDate, type: 'evm', wallet, isValid: true })
+        expect(reply.body).toEqual({
+          signature,
+          signingDate: body.signingDate,
+          type: 'evm',
+          wallet,
+          isValid: true,
+        })
         expect(reply.headers.get('deprecation')).toMatch(/^@/)
         expect(reply.headers.get('vary')).toContain('X-AUTH-KEY')
       }
     }
-    const nobody = await world.request('/v0.1/auth/validate', { method: 'POST', headers: { 'x-auth-key': 'x' } })
+    const nobody = await world.request('/v0.1/auth/validate', {
+      method: 'POST',
+      headers: { 'x-auth-key': 'x' },
+    })
     expect(nobody).toMatchObject({ status: 401, body: { isValid: false } })
   })
 })
@@ -40,10 +56,15 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
   const update = (of: Member, name: string, body: unknown) =>
     of.call('POST', `/v0.1/cluster/${name}/update/wallets`, body)
   const namesOf = async (name: string) =>
-    (await world.get(`/v0.1/cluster/${name}`)).body.wallets.map((wallet: { name: string }) => wallet.name.split('/')[1])
+    (await world.get(`/v0.1/cluster/${name}`)).body.wallets.map(
+      (wallet: { name: string }) => wallet.name.split('/')[1],
+    )
 
   it('removes, renames and adds, in this order', async () => {
-    const [alice, name, one, two] = [await member(), freshName(), randomAddress(), randomAddress()]
+    const alice = await member()
+    const name = freshName()
+    const one = randomAddress()
+    const two = randomAddress()
     await register(alice, name)
     const first = await update(alice, name.toUpperCase(), { add: [{ address: one, name: 'one' }] })
     expect(first).toMatchObject({ status: 201, body: { success: true } })
@@ -61,7 +82,8 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
   })
 
   it('takes addresses of other chains, and shows them with their type', async () => {
-    const [alice, name] = [await member(), freshName()]
+    const alice = await member()
+    const name = freshName()
     await register(alice, name)
     const address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
     const { resume } = (await world.get('/v0.1/events?limit=5000')).body
@@ -83,17 +105,44 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
   })
 
   it('does all or nothing, in the caller’s own cluster', async () => {
-    const [alice, bob, name, other] = [await member(), await member(), freshName(), freshName()]
+    const alice = await member()
+    const bob = await member()
+    const name = freshName()
+    const other = freshName()
     await register(alice, name)
     await register(bob, other)
     const refused = async (of: Member, at: string, body: unknown, status: number, error: string) =>
       expect(await update(of, at, body)).toMatchObject({ status, body: { status, error } })
     const add = [{ address: randomAddress(), name: 'new' }]
     await refused(alice, name, { add, remove: [alice.address] }, 409, 'last_verified_wallet')
-    await refused(alice, name, { add: [...add, { address: randomAddress(), name: 'new' }] }, 409, 'wallet_name_taken')
-    await refused(alice, name, { add, update: [{ address: randomAddress(), name: 'x' }] }, 404, 'not_in_cluster')
-    await refused(alice, name, { add: [{ address: 'junk', name: 'x' }] }, 400, 'unsupported_address')
-    await refused(alice, name, { add: [{ address: randomAddress(), name: 'a b' }] }, 400, 'invalid_name')
+    await refused(
+      alice,
+      name,
+      { add: [...add, { address: randomAddress(), name: 'new' }] },
+      409,
+      'wallet_name_taken',
+    )
+    await refused(
+      alice,
+      name,
+      { add, update: [{ address: randomAddress(), name: 'x' }] },
+      404,
+      'not_in_cluster',
+    )
+    await refused(
+      alice,
+      name,
+      { add: [{ address: 'junk', name: 'x' }] },
+      400,
+      'unsupported_address',
+    )
+    await refused(
+      alice,
+      name,
+      { add: [{ address: randomAddress(), name: 'a b' }] },
+      400,
+      'invalid_name',
+    )
     await refused(alice, name, { add: 'x' }, 400, 'invalid_request')
     await refused(alice, name, undefined, 400, 'invalid_request')
     await refused(bob, name, { add }, 403, 'forbidden')
@@ -109,16 +158,24 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     let bob: Member
     let name: string
     beforeEach(async () => {
-      ;[alice, bob, name] = [await member(), await member(), freshName()]
+      alice = await member()
+      bob = await member()
+      name = freshName()
       await register(alice, name)
       await alice.call('POST', `/v0.1/cluster/${name}/update/wallets`, {
-        ...{ update: [], remove: [], add: [{ address: bob.address, name: 'bob' }] },
+        update: [],
+        remove: [],
+        add: [{ address: bob.address, name: 'bob' }],
       })
       const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
       expect((await bob.call('POST', `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
     })
     const leave = (add: object[]) =>
-      bob.call('POST', `/v0.1/cluster/${name}/update/wallets`, { add, update: [], remove: [bob.address] })
+      bob.call('POST', `/v0.1/cluster/${name}/update/wallets`, {
+        add,
+        update: [],
+        remove: [bob.address],
+      })
     const wallets = async () => (await world.get(`/v0.1/cluster/${name}`)).body.wallets
 
     it('lets one leave, as DELETE /v1/clusters/wallets does', async () => {
@@ -128,7 +185,10 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
 
     it('changes nothing for one who leaves and adds, and makes no other cluster', async () => {
       const address = randomAddress()
-      expect(await leave([{ address, name: 'x' }])).toMatchObject({ status: 404, body: { error: 'not_in_cluster' } })
+      expect(await leave([{ address, name: 'x' }])).toMatchObject({
+        status: 404,
+        body: { error: 'not_in_cluster' },
+      })
       expect((await world.get(`/v1/names/address/${address}`)).status).toBe(404)
       expect(await wallets()).toHaveLength(2)
     })

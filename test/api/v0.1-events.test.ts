@@ -34,16 +34,27 @@ describe('GET /v0.1/events', () => {
   }
 
   it('answers registrations and wallets in the old shape', async () => {
-    const [from, name, other] = [randomAddress(), freshName(), freshName()]
+    const from = randomAddress()
+    const name = freshName()
+    const other = freshName()
     const before = (await events({ limit: 5_000 })).body
     const amountWei = 2n ** 64n + 1n
     const atMs = START_MS + 7_777
-    await world.append('mainnet', [bid({ from, name, amountWei, atMs }), bid({ from: solana, name: other, atMs })])
+    await world.append('mainnet', [
+      bid({ from, name, amountWei, atMs }),
+      bid({ from: solana, name: other, atMs }),
+    ])
     const { body } = await events({ nextPage: before.resume })
     const { clusterId } = body.items[0]
     expect(clusterId).toEqual(expect.any(Number))
     const bytes32Address = `0x${'0'.repeat(24)}${from.slice(2)}`
-    const common = { clusterId, bytes32Address, address: from, addressType: 'evm', timestamp: Math.floor(atMs / 1_000) }
+    const common = {
+      clusterId,
+      bytes32Address,
+      address: from,
+      addressType: 'evm',
+      timestamp: Math.floor(atMs / 1_000),
+    }
     expect(body.items).toEqual([
       { ...common, eventType: 'updateWallet', data: { name: 'main', isVerified: 1 } },
       { ...common, eventType: 'register', data: { name, weiAmount: Number(amountWei) } },
@@ -71,12 +82,19 @@ describe('GET /v0.1/events', () => {
       expect(await walk({ orderBy: 'newest' }, limit)).toEqual([...whole].reverse())
     }
     const from = whole.at(-1)!.timestamp
-    expect(await walk({ fromTimestamp: from }, 1)).toEqual(whole.filter(({ timestamp }) => timestamp >= from))
-    expect((await events({ fromTimestamp: from + 1 })).body).toEqual({ items: [], resume: expect.any(String) })
+    expect(await walk({ fromTimestamp: from }, 1)).toEqual(
+      whole.filter(({ timestamp }) => timestamp >= from),
+    )
+    expect((await events({ fromTimestamp: from + 1 })).body).toEqual({
+      items: [],
+      resume: expect.any(String),
+    })
     expect(await walk({ testnet: 'true' }, 1)).toHaveLength(2)
     // page tokens hold in both versions
     const { nextPage } = (await events({ limit: 1 })).body
-    expect((await world.get(`/v1/events?nextPage=${nextPage}&limit=1`)).body.items[0].type).toBe('REGISTER_NAME')
+    expect((await world.get(`/v1/events?nextPage=${nextPage}&limit=1`)).body.items[0].type).toBe(
+      'REGISTER_NAME',
+    )
   })
 
   it('takes a limit of 1,000, clamps it to 5,000, refuses odd ones', async () => {
@@ -89,20 +107,34 @@ describe('GET /v0.1/events', () => {
     for (const limit of [5_000, 5_001, '9'.repeat(100)])
       expect((await events({ testnet: 'true', limit })).body.items).toHaveLength(5_000)
     for (const limit of ['0', '-1', '1.5', '1e2', 'x'])
-      expect(await events({ limit }), limit).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+      expect(await events({ limit }), limit).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_request' },
+      })
     for (const limit of ['', 'undefined']) expect((await events({ limit })).status).toBe(200)
     expect((await events({ nextPage: 'junk' })).body.error).toBe('invalid_page')
     expect((await events({ fromTimestamp: '9'.repeat(60) })).body.items).toEqual([])
-    for (const query of ['sortBy=up', 'fromTimestamp=-1', 'limit=1&limit=2', 'sortBy=oldest&orderBy=newest'])
+    for (const query of [
+      'sortBy=up',
+      'fromTimestamp=-1',
+      'limit=1&limit=2',
+      'sortBy=oldest&orderBy=newest',
+    ])
       expect((await world.get(`/v0.1/events?${query}`)).body.error).toBe('invalid_request')
   })
   it('ends a page after some thousand entries that it doesn’t show, with a token that leads on', async () => {
-    const [owner, community] = [randomAddress(), freshName()]
+    const owner = randomAddress()
+    const community = freshName()
     const before = await walk({ orderBy: 'newest' }, 5_000)
     const { bytes: actor } = parseAddress(owner) as Exclude<ReturnType<typeof parseAddress>, string>
     const rules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
     const hidden = (i: number): CommunityChange => ({
-      ...{ kind: 'register_community_name', actor, community, name: `n${i}`, wallet: actor, met: null },
+      kind: 'register_community_name',
+      actor,
+      community,
+      name: `n${i}`,
+      wallet: actor,
+      met: null,
       isAssigned: false,
     })
     const changes = [
@@ -123,6 +155,9 @@ describe('GET /v0.1/events', () => {
       shown.push(...body.items)
     }
     expect(shown.slice(2)).toEqual(before)
-    expect(shown.slice(0, 2).map(({ eventType }) => eventType)).toEqual(['register', 'updateWallet'])
+    expect(shown.slice(0, 2).map(({ eventType }) => eventType)).toEqual([
+      'register',
+      'updateWallet',
+    ])
   })
 })

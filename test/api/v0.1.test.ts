@@ -4,11 +4,24 @@ import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/api/routes.js'
 import { fullCluster } from './plant.js'
-import { bid, freshName, MINIMUM_WEI, randomAddress, randomHash, tailBlock, useApi } from './support.js'
+import {
+  bid,
+  freshName,
+  MINIMUM_WEI,
+  randomAddress,
+  randomHash,
+  tailBlock,
+  useApi,
+} from './support.js'
 
-const [alice, bob] = [randomAddress(), randomAddress()]
+const alice = randomAddress()
+const bob = randomAddress()
 const solana = bs58.encode(Buffer.alloc(32, 7))
-const [first, second, solName, testName, pending] = [freshName(), freshName(), freshName(), freshName(), freshName()]
+const first = freshName()
+const second = freshName()
+const solName = freshName()
+const testName = freshName()
+const pending = freshName()
 const SITE = 'https://names.example'
 
 const world = useApi({ siteUrl: `${SITE}/` })
@@ -20,7 +33,9 @@ beforeAll(async () => {
     bid({ from: randomAddress(), name: first }),
   ])
   await world.append('testnet', [bid({ from: bob, name: testName })])
-  await world.tail('mainnet', [tailBlock(5_000, [bid({ from: randomAddress(), name: pending, block: 5_000 })])])
+  await world.tail('mainnet', [
+    tailBlock(5_000, [bid({ from: randomAddress(), name: pending, block: 5_000 })]),
+  ])
 })
 
 /** Body of a deprecated answer with status 200. */
@@ -44,7 +59,20 @@ const cluster = (name: string, wallets: unknown[]) => ({
   wallets,
 })
 /** Path segments that are neither a name nor an address. */
-const JUNK = ['a%20b', '%F0%9F%92%A9', '%', '%zz', '..%2f..', 'x'.repeat(33), '%00', 'a/b/c', '', '%2F', '0.5', '%C0']
+const JUNK = [
+  'a%20b',
+  '%F0%9F%92%A9',
+  '%',
+  '%zz',
+  '..%2f..',
+  'x'.repeat(33),
+  '%00',
+  'a/b/c',
+  '',
+  '%2F',
+  '0.5',
+  '%C0',
+]
 
 describe('a deprecated answer', () => {
   it('says so, and names its successor', async () => {
@@ -67,7 +95,8 @@ describe('a deprecated answer', () => {
   it('names nothing that is not served', async () => {
     const shape = (path: string) => path.replace(/:\w+/g, ':')
     const served = routes.map(({ path }) => shape(path))
-    for (const { deprecated } of routes) if (deprecated) expect(served).toContain(shape(deprecated.successor))
+    for (const { deprecated } of routes)
+      if (deprecated) expect(served).toContain(shape(deprecated.successor))
     for (const look of ['name', 'address', 'cluster', 'register/check', 'register/tx']) {
       const [, path] = /<(.*)>/.exec((await world.get(`/v0.1/${look}/a/b/c`)).headers.get('link')!)!
       expect(['/openapi.json', ...served]).toContain(path)
@@ -77,11 +106,13 @@ describe('a deprecated answer', () => {
 
 describe('GET /v0.1/name/:address and POST /v0.1/name/addresses', () => {
   it('answer the full name, null where there is none', async () => {
-    for (const form of [alice, getAddress(alice), `${alice}/`]) expect(await get(`/name/${form}`)).toBe(`${first}/main`)
+    for (const form of [alice, getAddress(alice), `${alice}/`])
+      expect(await get(`/name/${form}`)).toBe(`${first}/main`)
     expect(await get(`/name/${solana}`)).toBe(`${solName}/main`)
     expect(await get(`/name/${bob}`)).toBeNull()
     expect(await get(`/name/${bob}?testnet=true`)).toBe(`${testName}/main`)
-    for (const junk of [...JUNK, '0x12', 'null']) expect(await get(`/name/${junk}`), junk).toBeNull()
+    for (const junk of [...JUNK, '0x12', 'null'])
+      expect(await get(`/name/${junk}`), junk).toBeNull()
     expect(await post('/name/addresses', [getAddress(alice), 'junk', bob, solana, alice])).toEqual([
       { address: alice, name: `${first}/main` },
       { address: 'junk', name: null },
@@ -98,18 +129,34 @@ describe('GET /v0.1/name/:address and POST /v0.1/name/addresses', () => {
 
 describe('GET and POST /v0.1/address', () => {
   it('answer the wallet under its full name', async () => {
-    for (const form of [first, `${first}/`, first.toUpperCase(), `${first}%2F`, `${first}/main`, `${first}%2Fmain`])
+    for (const form of [
+      first,
+      `${first}/`,
+      first.toUpperCase(),
+      `${first}%2F`,
+      `${first}/main`,
+      `${first}%2Fmain`,
+    ])
       expect(await get(`/address/${form}`), form).toEqual(wallet(`${first}/main`))
     expect(await get(`/address/${second}/MAIN/`)).toEqual(wallet(`${second}/main`))
     expect(await get(`/address/${solName}`)).toMatchObject({ type: 'solana', address: solana })
     expect(await get(`/address/${testName}?testnet=true`)).toMatchObject({ address: bob })
     for (const unknown of [freshName(), `${first}/other`, testName, ...JUNK])
       expect(await get(`/address/${unknown}`), unknown).toBeNull()
-    for (const junk of JUNK) expect(await get(`/address/${first}/${junk || '%20'}`), junk).toBeNull()
+    for (const junk of JUNK)
+      expect(await get(`/address/${first}/${junk || '%20'}`), junk).toBeNull()
   })
 
   it('echo the names in bulk and leave out what resolves to nothing', async () => {
-    const asked = [`${second}/`, first, 'a b', `${first}/main`, `${first}/other`, freshName(), first.toUpperCase()]
+    const asked = [
+      `${second}/`,
+      first,
+      'a b',
+      `${first}/main`,
+      `${first}/other`,
+      freshName(),
+      first.toUpperCase(),
+    ]
     const found = [`${second}/`, first, `${first}/main`, first.toUpperCase()]
     expect(await post('/address/names', asked)).toEqual(found.map(wallet))
     expect(await post('/address/names?testnet=true', asked)).toEqual([])
@@ -123,8 +170,12 @@ describe('GET and POST /v0.1/cluster', () => {
       for (const form of [name, `${name}/`, name.toUpperCase(), `${name}%2F`])
         expect(await get(`/cluster/${form}`), form).toEqual(metadata)
     }
-    expect(await get(`/cluster/address/${getAddress(alice)}`)).toEqual(cluster(first, [wallet(`${first}/main`)]))
-    expect(await get(`/cluster/address/${bob}?testnet=true`)).toMatchObject({ name: `${testName}/` })
+    expect(await get(`/cluster/address/${getAddress(alice)}`)).toEqual(
+      cluster(first, [wallet(`${first}/main`)]),
+    )
+    expect(await get(`/cluster/address/${bob}?testnet=true`)).toMatchObject({
+      name: `${testName}/`,
+    })
     for (const unknown of [freshName(), testName, `${first}/main`, ...JUNK])
       expect(await get(`/cluster/${unknown}`), unknown).toBeNull()
     for (const unknown of [bob, randomAddress(), ...JUNK])
@@ -134,7 +185,11 @@ describe('GET and POST /v0.1/cluster', () => {
   it('answer many, leaving out what nobody holds', async () => {
     const asked = [`${second}/`, freshName(), 'a b', `${first}/main`, first, second.toUpperCase()]
     const answered = await post('/cluster/names', asked)
-    expect(answered.map(({ name }: { name: string }) => name)).toEqual([`${second}/`, `${first}/`, `${second}/`])
+    expect(answered.map(({ name }: { name: string }) => name)).toEqual([
+      `${second}/`,
+      `${first}/`,
+      `${second}/`,
+    ])
     expect(answered[1]).toEqual(cluster(first, [wallet(`${first}/main`)]))
     expect(await post('/cluster/names?testnet=true', [testName, first])).toHaveLength(1)
   })
@@ -152,18 +207,29 @@ describe('GET and POST /v0.1/register/check', () => {
     const free = freshName()
     const check = async (path: string) => get(`/register/check/${path}`)
     expect(await check(free)).toEqual({ name: free, isAvailable: true })
-    expect(await check(`${first.toUpperCase()}/`)).toEqual({ name: first.toUpperCase(), isAvailable: false })
+    expect(await check(`${first.toUpperCase()}/`)).toEqual({
+      name: first.toUpperCase(),
+      isAvailable: false,
+    })
     expect(await check(`${first}?testnet=true`)).toEqual({ name: first, isAvailable: true })
-    for (const junk of JUNK) expect(await check(junk), junk).toEqual({ name: expect.any(String), isAvailable: false })
+    for (const junk of JUNK)
+      expect(await check(junk), junk).toEqual({ name: expect.any(String), isAvailable: false })
     const asked = [free, `${free}/`, first, 'a b', pending, '', free.toUpperCase()]
     const available = [true, true, false, false, false, false, true]
-    expect(await post('/register/check', asked)).toEqual(asked.map((name, i) => ({ name, isAvailable: available[i] })))
+    expect(await post('/register/check', asked)).toEqual(
+      asked.map((name, i) => ({ name, isAvailable: available[i] })),
+    )
   })
 })
 
 describe('POST /v0.1/register', () => {
   const quote = (body: object) => world.post('/v0.1/register', body)
-  const asked = (change: object = {}) => ({ network: '1', sender: alice, names: [{ name: freshName() }], ...change })
+  const asked = (change: object = {}) => ({
+    network: '1',
+    sender: alice,
+    names: [{ name: freshName() }],
+    ...change,
+  })
 
   it('answers the quote of v1 in its old shape', async () => {
     const name = freshName()
@@ -175,7 +241,9 @@ describe('POST /v0.1/register', () => {
       }
       const { status, body } = await quote(request)
       expect(status).toBe(200)
-      const { type, names, referral, ...rest } = (await world.post('/v1/names/register/evm', request)).body
+      const { type, names, referral, ...rest } = (
+        await world.post('/v1/names/register/evm', request)
+      ).body
       expect({ type, referral }).toEqual({ type: 'evm', referral: null })
       expect(body).toEqual({ ...rest, names: [{ name, amount: '20000000000000000' }] })
       expect(names[0].amountWei).toBe('20000000000000000')
@@ -186,7 +254,9 @@ describe('POST /v0.1/register', () => {
     const evm = await quote(asked({ referralAddress: getAddress(bob) }))
     expect(evm.body.transactionData.data).toContain(`${'0'.repeat(24)}${bob.slice(2)}`)
     expect(evm.body.transactionData.data).toMatch(/^0xfdad12fd/)
-    expect((await quote(asked({ referralAddress: solana }))).body.transactionData.data).toContain('07'.repeat(32))
+    expect((await quote(asked({ referralAddress: solana }))).body.transactionData.data).toContain(
+      '07'.repeat(32),
+    )
     expect((await quote(asked({ referralAddress: 'junk' }))).body.error).toBe('unsupported_address')
   })
 
@@ -212,21 +282,39 @@ describe('GET /v0.1/register/tx/:tx', () => {
     expect(body).toEqual({ tx, status: 'finalized' })
     expect(headers.get('cache-control')).toBe('no-store')
     for (const junk of JUNK)
-      expect(await get(`/register/tx/${junk}`), junk).toEqual({ tx: expect.any(String), status: 'not_found' })
+      expect(await get(`/register/tx/${junk}`), junk).toEqual({
+        tx: expect.any(String),
+        status: 'not_found',
+      })
   })
 })
 
 describe('any single look-up', () => {
   it('answers 200 and null, a record or a status, whatever stands in its path', async () => {
-    const route = fc.constantFrom('name', 'address', 'cluster', 'cluster/address', 'register/check', 'register/tx')
+    const route = fc.constantFrom(
+      'name',
+      'address',
+      'cluster',
+      'cluster/address',
+      'register/check',
+      'register/tx',
+    )
     const part = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }).map(encodeURIComponent),
-      fc.string({ unit: fc.constantFrom('%', '0', 'a', 'f', 'Z', ':', '+', ';', '~', '*', '(', '/'), maxLength: 12 }),
+      fc.string({
+        unit: fc.constantFrom('%', '0', 'a', 'f', 'Z', ':', '+', ';', '~', '*', '(', '/'),
+        maxLength: 12,
+      }),
     )
     await fc.assert(
-      fc.asyncProperty(route, part, fc.constantFrom('', '?testnet=', '?testnet=undefined&x=1&x=2'), async (r, p, q) => {
-        await get(`/${r}/${p}${q}`)
-      }),
+      fc.asyncProperty(
+        route,
+        part,
+        fc.constantFrom('', '?testnet=', '?testnet=undefined&x=1&x=2'),
+        async (r, p, q) => {
+          await get(`/${r}/${p}${q}`)
+        },
+      ),
       { numRuns: 300 },
     )
     expect((await world.get(`/v0.1/name/${alice}?testnet=true&testnet=true`)).status).toBe(400)
@@ -241,12 +329,17 @@ describe('GET /image/:name.svg', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('image/svg+xml')
     expect(answer.headers.get('cache-control')).toBe('public, max-age=86400')
-    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'")
+    expect(answer.headers.get('content-security-policy')).toBe(
+      "default-src 'none';frame-ancestors 'none'",
+    )
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(svg).toMatch(/^<svg .*<\/svg>$/)
     expect(await (await draw(first.toUpperCase())).text()).toBe(svg)
     expect(await (await draw(second)).text()).not.toBe(svg)
     for (const bad of ['%3Cscript%3E', 'a%20b', 'x'.repeat(33)])
-      expect(await world.get(`/image/${bad}.svg`)).toMatchObject({ status: 400, body: { error: 'invalid_name' } })
+      expect(await world.get(`/image/${bad}.svg`)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_name' },
+      })
   })
 })

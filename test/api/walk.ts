@@ -15,9 +15,12 @@ function dice(seed: number): (sides: number) => number {
 const FREE = { prices: [], startsAt: null, requirements: [] }
 
 /** Lets members of a world do 200 things by chance, of every kind that has an event. */
-export async function walk(world: ApiWorld): Promise<{ members: Member[]; clusters: string[]; names: string[] }> {
+export async function walk(
+  world: ApiWorld,
+): Promise<{ members: Member[]; clusters: string[]; names: string[] }> {
   const members: Member[] = []
-  for (let i = 0; i < 6; i++) members.push(await memberOf(world, i === 5 ? solanaAccount() : undefined))
+  for (let i = 0; i < 6; i++)
+    members.push(await memberOf(world, i === 5 ? solanaAccount() : undefined))
   const strangers = Array.from({ length: 4 }, randomAddress)
   const clusters = [await members[0]!.create(), await members[1]!.create()]
   const roll = dice(7)
@@ -25,13 +28,17 @@ export async function walk(world: ApiWorld): Promise<{ members: Member[]; cluste
   const statuses = new Map<number, number>()
   for (let step = 0; step < 200; step++) {
     const member = members[roll(members.length)]!
-    const other = roll(3) ? members[roll(members.length)]!.address : strangers[roll(strangers.length)]!
+    const other = roll(3)
+      ? members[roll(members.length)]!.address
+      : strangers[roll(strangers.length)]!
     const name = `w${roll(6)}`
     switch (roll(10)) {
       case 0: {
         const fresh = freshName()
         names.push(fresh)
-        await world.append('mainnet', [bid({ from: member.address, name: fresh, atMs: START_MS + step })])
+        await world.append('mainnet', [
+          bid({ from: member.address, name: fresh, atMs: START_MS + step }),
+        ])
         break
       }
       case 1:
@@ -53,7 +60,8 @@ export async function walk(world: ApiWorld): Promise<{ members: Member[]; cluste
       case 7: {
         const community = names[roll(names.length)]
         const rules = { ...FREE, ownersOnly: roll(3) === 0 }
-        if (community && roll(4) === 0) await member.call('PUT', `/v1/communities/${community}`, rules)
+        if (community && roll(4) === 0)
+          await member.call('PUT', `/v1/communities/${community}`, rules)
         const body = { name: `c${roll(9)}`, ...(roll(2) ? { walletAddress: other } : {}) }
         if (community) await member.call('POST', `/v1/names/community/${community}/register`, body)
         break
@@ -66,6 +74,7 @@ export async function walk(world: ApiWorld): Promise<{ members: Member[]; cluste
     const { clusterId } = (await world.get(`/v1/clusters/address/${member.address}`)).body
     if (clusterId && !clusters.includes(clusterId)) clusters.push(clusterId)
   }
-  for (const status of [200, 403, 409]) expect(statuses.get(status), `answers ${status}`).toBeGreaterThan(3)
+  for (const status of [200, 403, 409])
+    expect(statuses.get(status), `answers ${status}`).toBeGreaterThan(3)
   return { members, clusters, names }
 }

@@ -3,14 +3,28 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addApiKey } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { memberOf } from './members.js'
-import { type ApiWorld, bid, freshName, type Reply, randomAddress, START_MS, secondApi, startApi } from './support.js'
+import {
+  type ApiWorld,
+  bid,
+  freshName,
+  type Reply,
+  randomAddress,
+  START_MS,
+  secondApi,
+  startApi,
+} from './support.js'
 
 /** Rate at which a bucket of `n` per day gives one thing back: longer than any test. */
 const DAY_MS = 86_400_000
 const WIDE = { perSecond: 1e-6, burst: 100_000 }
 const LIMITS = {
-  ...{ address: WIDE, key: WIDE, keysPerDay: 1_000 },
-  ...{ changesPerMinute: 1_000, changesPerDay: 1_000, clustersPerDay: 1_000, namesPerDay: 1_000 },
+  address: WIDE,
+  key: WIDE,
+  keysPerDay: 1_000,
+  changesPerMinute: 1_000,
+  changesPerDay: 1_000,
+  clustersPerDay: 1_000,
+  namesPerDay: 1_000,
 }
 
 let world: ApiWorld
@@ -57,7 +71,9 @@ describe('changes of a wallet', () => {
     const member = await memberOf(world)
     await member.create()
     const before = await spentOf(world, member.address)
-    await member.add([1, 2, 3].map((n) => ({ address: randomAddress(), name: `w${n}`, isPrivate: true })))
+    await member.add(
+      [1, 2, 3].map((n) => ({ address: randomAddress(), name: `w${n}`, isPrivate: true })),
+    )
     expect(await spentOf(world, member.address)).toBe(before + 3)
   })
 
@@ -78,7 +94,10 @@ describe('changes of a wallet', () => {
 it('a batch larger than the limit of a minute is made, and paid off before the next change', async () => {
   const world = await limitedWorld({ changesPerMinute: 2 })
   const member = await memberOf(world)
-  const wallets = Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
+  const wallets = Array.from({ length: 60 }, (_, n) => ({
+    address: randomAddress(),
+    name: `w${n}`,
+  }))
   expect((await member.add(wallets)).status).toBe(200)
   const events = await eventsOf(world, member.address)
   const refused = await member.rename(wallets[0]!.address, 'other')
@@ -97,10 +116,13 @@ it('changes and sign-ins go on where the database’s clock was set back, which 
   const other = randomAddress()
   expect((await member.add([{ address: other, name: 'one' }])).status).toBe(429)
   // the same as the clock a day earlier
-  await world.pool.query('UPDATE limit_buckets SET full_ms = full_ms + 864e5, at_ms = at_ms + 864e5')
+  await world.pool.query(
+    'UPDATE limit_buckets SET full_ms = full_ms + 864e5, at_ms = at_ms + 864e5',
+  )
   expect((await member.add([{ address: other, name: 'one' }])).status).toBe(200)
   expect((await memberOf(world)).address).toMatch(/^0x/)
-  const { rows } = await world.pool.query(`SELECT full_ms > extract(epoch FROM now() + '12 hours') * 1000 AS late
+  const { rows } =
+    await world.pool.query(`SELECT full_ms > extract(epoch FROM now() + '12 hours') * 1000 AS late
     FROM limit_buckets WHERE bucket LIKE 'changes-a-minute%' OR bucket LIKE 'sign-ins%'`)
   expect(rows.length).toBeGreaterThan(1)
   expect((await member.rename(other, 'two')).status).toBe(429)
@@ -132,13 +154,20 @@ it('changes of a day, counted by all processes together', async () => {
 
 it('changes of all wallets of an address, with any key but the operator’s', async () => {
   const world = await limitedWorld({ changesPerDay: 1 })
-  const [one, two, three] = [await memberOf(world), await memberOf(world), await memberOf(world)]
-  const many = () => Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
+  const one = await memberOf(world)
+  const two = await memberOf(world)
+  const three = await memberOf(world)
+  const many = () =>
+    Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
   expect((await one.add(many())).status).toBe(200)
   two.headers['x-api-key'] = (await two.call('POST', '/v1/keys', { name: 'mine' })).body.key
   expect(await eventsOf(world, two.address)).toBe(0)
   const refused = await two.add(many())
-  expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'changes-of-address'])
+  expect([...codeOf(refused), limitOf(refused)]).toEqual([
+    429,
+    'rate_limited',
+    'changes-of-address',
+  ])
   expect(await eventsOf(world, two.address)).toBe(0)
   // refused before its turn now, as every other wallet there
   expect(limitOf(await three.add(many()))).toBe('changes-of-address')
@@ -169,7 +198,10 @@ it('names below free communities of a day', async () => {
   expect((await owner.call('PUT', `/v1/communities/${community}`, {})).status).toBe(200)
   const member = await memberOf(world)
   const register = (name: string) =>
-    member.call('POST', `/v1/names/community/${community}/register`, { name, walletAddress: member.address })
+    member.call('POST', `/v1/names/community/${community}/register`, {
+      name,
+      walletAddress: member.address,
+    })
   expect([(await register('a')).status, (await register('b')).status]).toEqual([200, 200])
   const refused = await register('c')
   expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'names-a-day'])
@@ -178,23 +210,34 @@ it('names below free communities of a day', async () => {
 
 describe('rules of a community', () => {
   const rulesOf = (addresses: number) => ({
-    requirements: [{ kind: 'allowlist', addresses: Array.from({ length: addresses }, randomAddress) }],
+    requirements: [
+      { kind: 'allowlist', addresses: Array.from({ length: addresses }, randomAddress) },
+    ],
   })
 
   it('cost by their length, whose every version is read to judge a payment', async () => {
-    const [owner, community] = [await memberOf(world), freshName()]
-    await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
+    const owner = await memberOf(world)
+    const community = freshName()
+    await world.append('mainnet', [
+      bid({ from: owner.address, name: community, atMs: START_MS + 1 }),
+    ])
     expect((await owner.call('PUT', `/v1/communities/${community}`, {})).status).toBe(200)
     const before = await spentOf(world, owner.address)
     expect(before).toBe(1)
-    expect((await owner.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))).status).toBe(200)
+    expect((await owner.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))).status).toBe(
+      200,
+    )
     expect((await spentOf(world, owner.address)) - before).toBeGreaterThan(20)
   })
 
   it('are counted for all owners of the community together', async () => {
     const world = await limitedWorld({ changesPerDay: 80 })
-    const [owner, partner, community] = [await memberOf(world), await memberOf(world), freshName()]
-    await world.append('mainnet', [bid({ from: owner.address, name: community, atMs: START_MS + 1 })])
+    const owner = await memberOf(world)
+    const partner = await memberOf(world)
+    const community = freshName()
+    await world.append('mainnet', [
+      bid({ from: owner.address, name: community, atMs: START_MS + 1 }),
+    ])
     await owner.add([{ address: partner.address, name: 'partner' }])
     await partner.verify((await world.get(`/v1/clusters/name/${community}`)).body.id)
     const set = (as: typeof owner) => as.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))
@@ -212,10 +255,14 @@ it('sign-ins of an address, counted by all processes together, and swept when th
     const response = await fetch(`${url}/v1/auth/token`, { method: 'POST', body: '{}' })
     return [response.status, /^"([a-z-]+)";r=0/.exec(response.headers.get('ratelimit') ?? '')?.[1]]
   }
-  await world.pool.query(`INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`)
+  await world.pool.query(
+    `INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`,
+  )
   expect(await signIn(world.url)).toEqual([400, undefined])
   // as many as a wallet makes that signs in once
-  expect((await world.pool.query(`SELECT FROM limit_buckets WHERE bucket LIKE 'old %'`)).rowCount).toBe(0)
+  expect(
+    (await world.pool.query(`SELECT FROM limit_buckets WHERE bucket LIKE 'old %'`)).rowCount,
+  ).toBe(0)
   expect(await signIn(world.url)).toEqual([400, undefined])
   expect(await signIn(second.url)).toEqual([400, undefined])
   expect(await signIn(second.url)).toEqual([429, 'sign-ins'])

@@ -36,19 +36,35 @@ export interface Proof {
 type World = Pick<ApiWorld, 'get' | 'post'>
 
 /** Message to sign, bound to the wallet of the query if it names one. */
-export const messageOf = async (world: World, query = ''): Promise<{ message: string; signingDate: string }> =>
+export const messageOf = async (
+  world: World,
+  query = '',
+): Promise<{ message: string; signingDate: string }> =>
   (await world.get(`/v1/auth/message${query}`)).body
 
 /** Proof of a wallet over a new message. */
 export async function proofOf(world: World, wallet: PrivateKeyAccount | Account): Promise<Proof> {
   const { message, signingDate } = await messageOf(world)
   return 'signMessage' in wallet
-    ? { signature: await wallet.signMessage({ message }), signingDate, type: 'evm', wallet: wallet.address }
-    : { signature: await wallet.sign(message), signingDate, type: wallet.type, wallet: wallet.address }
+    ? {
+        signature: await wallet.signMessage({ message }),
+        signingDate,
+        type: 'evm',
+        wallet: wallet.address,
+      }
+    : {
+        signature: await wallet.sign(message),
+        signingDate,
+        type: wallet.type,
+        wallet: wallet.address,
+      }
 }
 
 /** Signs in and returns the header with the key. */
-export async function signIn(world: World, wallet: PrivateKeyAccount | Account): Promise<{ authorization: string }> {
+export async function signIn(
+  world: World,
+  wallet: PrivateKeyAccount | Account,
+): Promise<{ authorization: string }> {
   const { token } = (await world.post('/v1/auth/token', await proofOf(world, wallet))).body
   return { authorization: `Bearer ${token}` }
 }

@@ -8,9 +8,12 @@ const RUN_MS = 25_000
 const DEADLINE_MS = 400_000
 
 /** A slow machine takes longer to get to a reorg and a kill. */
-const isEnough = ({ disruptions, starts }: SoFar): boolean => (disruptions.reorgs ?? 0) > 0 && starts > 0
+const isEnough = ({ disruptions, starts }: SoFar): boolean =>
+  (disruptions.reorgs ?? 0) > 0 && starts > 0
 
-it('a world under disruptions loses nothing and doubles nothing', { timeout: DEADLINE_MS }, async () => {
+it('a world under disruptions loses nothing and doubles nothing', {
+  timeout: DEADLINE_MS,
+}, async () => {
   const report = await runChaos({ seed: SEED, runMs: RUN_MS, isEnough })
   console.log(describeRun(report))
   if (report.breaches.length > 0) console.log(report.daemonLog)

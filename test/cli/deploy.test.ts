@@ -25,17 +25,32 @@ describe('the systemd unit', () => {
 
   it('waits longer than a drain takes, and leaves room for sockets', () => {
     // requests have ten seconds after the drain, steps and connections the rest
-    expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(readEnvironment({}).drainMs / 1_000 + 20)
+    expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(
+      readEnvironment({}).drainMs / 1_000 + 20,
+    )
     expect(Number(unit.get('LimitNOFILE'))).toBeGreaterThan(10_000)
   })
 
-  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('is one to systemd, and a closed one', () => {
-    const verified = spawnSync('systemd-analyze', ['verify', `${FOLDER}/clusterd.service`], { encoding: 'utf8' })
-    expect([verified.status, verified.stderr]).toEqual([0, ''])
-    // exposure at most 2.0 of 10
-    const args = ['security', '--offline=true', '--threshold=20', '--no-pager', `${FOLDER}/clusterd.service`]
-    expect(execFileSync('systemd-analyze', args, { encoding: 'utf8' })).toMatch(/exposure level .*: [01]\.\d OK/)
-  })
+  it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
+    'is one to systemd, and a closed one',
+    () => {
+      const verified = spawnSync('systemd-analyze', ['verify', `${FOLDER}/clusterd.service`], {
+        encoding: 'utf8',
+      })
+      expect([verified.status, verified.stderr]).toEqual([0, ''])
+      // exposure at most 2.0 of 10
+      const args = [
+        'security',
+        '--offline=true',
+        '--threshold=20',
+        '--no-pager',
+        `${FOLDER}/clusterd.service`,
+      ]
+      expect(execFileSync('systemd-analyze', args, { encoding: 'utf8' })).toMatch(
+        /exposure level .*: [01]\.\d OK/,
+      )
+    },
+  )
 })
 
 describe('the container file', () => {
@@ -51,7 +66,8 @@ describe('the container file', () => {
     expect(of('RUN')[2]).toMatch(new RegExp(`^npm install ${flags} .*/tmp/${name}-\\*\\.tgz`))
     expect(of('COPY')[1]).toContain(`/tmp/${name}-*.tgz`)
     expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['node', PROGRAM])
-    for (const image of of('FROM')) expect(engines.node).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
+    for (const image of of('FROM'))
+      expect(engines.node).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
   })
 
   it('runs as nobody special, and is asked for its health where the daemon answers', () => {
@@ -75,14 +91,17 @@ describe('the compose file', () => {
   const compose = read('compose.yaml')
 
   it('names files that are there, and variables that `clusterd init --compose` writes', () => {
-    for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g)) expect(existsSync(path)).toBe(true)
+    for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g))
+      expect(existsSync(path)).toBe(true)
     const source = readFileSync('src/cli/init/init.ts', 'utf8')
     for (const [, variable] of compose.matchAll(/\$\{(\w+):[?-]/g))
       expect(variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)).toBe(true)
   })
 
   it('opens the API to this machine alone, and the operator’s port to nobody', () => {
-    expect(compose.match(/^ +- \S+:\d+:\d+$/gm)).toEqual([`      - 127.0.0.1:${DEFAULT_PORT}:${DEFAULT_PORT}`])
+    expect(compose.match(/^ +- \S+:\d+:\d+$/gm)).toEqual([
+      `      - 127.0.0.1:${DEFAULT_PORT}:${DEFAULT_PORT}`,
+    ])
     expect(Number(/stop_grace_period: (\d+)s/.exec(compose)![1])).toBeGreaterThan(25)
   })
 })

@@ -4,7 +4,10 @@ import { encodeDeployData, type Hex, namehash, parseEther, zeroAddress } from 'v
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
-import { testEnsOwnersAbi, testEnsOwnersBytecode } from '../../contracts/evm/artifacts/test-doubles/TestEnsOwners.js'
+import {
+  testEnsOwnersAbi,
+  testEnsOwnersBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestEnsOwners.js'
 import {
   testNameWrapperAbi as abi,
   testNameWrapperBytecode as bytecode,
@@ -39,10 +42,17 @@ async function run({ parent = 'bundles.eth', fields = {}, args = signing, env = 
   const entry = { parent, chainId: ENS_CHAIN_ID, rpcUrls: [chain.rpcUrl], registry, ...fields }
   const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'] }
   const deployment = { mainnet: { owner, relayer: owner } }
-  writeFileSync(CLUSTERD_CHAINS, JSON.stringify({ chains: [hub], deployment, ens: { mainnet: entry } }))
+  writeFileSync(
+    CLUSTERD_CHAINS,
+    JSON.stringify({ chains: [hub], deployment, ens: { mainnet: entry } }),
+  )
   const site = { SITE_URL: 'https://bundles.example/', ENS_ADDRESS: ensKey.address }
   const asked = ['contracts', 'deploy', '--ens', parent, ...args]
-  const { code, stdout, stderr } = await runHere(addContractCommands, asked, { CLUSTERD_CHAINS, ...site, ...env })
+  const { code, stdout, stderr } = await runHere(addContractCommands, asked, {
+    CLUSTERD_CHAINS,
+    ...site,
+    ...env,
+  })
   return { code, out: `${stdout}${stderr}` }
 }
 const unsigned = async (parent?: string) =>
@@ -51,7 +61,8 @@ const unsigned = async (parent?: string) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 const send = (to: Hex, data: Hex) => chain.succeed({ from: chain.accounts[0]!, to, data })
-const give = (to: Hex) => send(registry, callsOf(testEnsOwnersAbi)('setOwner', [namehash('bundles.eth'), to]))
+const give = (to: Hex) =>
+  send(registry, callsOf(testEnsOwnersAbi)('setOwner', [namehash('bundles.eth'), to]))
 const sent = () => chain.publicClient.getTransactionCount({ address: owner })
 const named = async (parent: string) => {
   const question = { functionName: 'resolver', args: [namehash(parent)] } as const
@@ -75,14 +86,20 @@ it('sends nothing where something is missing, and says what', async () => {
 it('says what the name’s owner has to sign, and sends it where that is the signer', async () => {
   await give(SAFE)
   const does = expect.stringMatching(/^makes 0x\w+ the resolver of bundles.eth by the registry 0x/)
-  const deploying = { chain: '31337', from: owner, does: expect.stringContaining('deploys the ENS resolver at 0x') }
+  const deploying = {
+    chain: '31337',
+    from: owner,
+    does: expect.stringContaining('deploys the ENS resolver at 0x'),
+  }
   expect(await unsigned()).toMatchObject([deploying, { from: SAFE, to: registry, does }])
   expect((await run()).out).toContain(`${SAFE} has to sign the next: chain 31337: makes 0x`)
   await give(owner)
   const { code, out } = await run()
   resolver = /Put "resolver": "(0x\w+)" into/.exec(out)![1] as Hex
   expect([code, await named('bundles.eth')]).toEqual([0, resolver])
-  expect((await run({ fields: { resolver } })).out).toMatch(/^Nothing to send.\n(ok .*\n)+\n6 as desired, 0 not\n$/)
+  expect((await run({ fields: { resolver } })).out).toMatch(
+    /^Nothing to send.\n(ok .*\n)+\n6 as desired, 0 not\n$/,
+  )
   expect(await sent()).toBe(2)
 })
 
@@ -91,17 +108,34 @@ it('goes through the NameWrapper for a name that it holds', async () => {
   // the contract of the other name is this one's, too
   const does = expect.stringContaining('by the NameWrapper, which holds it')
   expect(await unsigned('wrapped.eth')).toMatchObject([{ from: owner, to: wrapper, does }])
-  expect([(await run({ parent: 'wrapped.eth' })).code, await named('wrapped.eth')]).toEqual([0, resolver])
+  expect([(await run({ parent: 'wrapped.eth' })).code, await named('wrapped.eth')]).toEqual([
+    0,
+    resolver,
+  ])
 })
 
 it('replaces key and URL in two runs, between which both keys count', async () => {
   const env = { SITE_URL: 'https://two.example', ENS_ADDRESS: nextEnsKey.address }
   const read = (functionName: 'signers' | 'urls', place = 0n) =>
-    chain.publicClient.readContract({ address: resolver, abi: ensResolverAbi, functionName, args: [place] })
+    chain.publicClient.readContract({
+      address: resolver,
+      abi: ensResolverAbi,
+      functionName,
+      args: [place],
+    })
   const first = await run({ fields: { resolver }, env })
-  expect(first).toEqual({ code: 1, out: expect.stringContaining('Clear the other once each API has this key.') })
-  expect([await read('signers'), await read('signers', 1n)]).toEqual([ensKey.address, nextEnsKey.address])
+  expect(first).toEqual({
+    code: 1,
+    out: expect.stringContaining('Clear the other once each API has this key.'),
+  })
+  expect([await read('signers'), await read('signers', 1n)]).toEqual([
+    ensKey.address,
+    nextEnsKey.address,
+  ])
   expect((await run({ fields: { resolver }, env })).code).toBe(0)
-  expect([await read('signers'), await read('signers', 1n)]).toEqual([zeroAddress, nextEnsKey.address])
+  expect([await read('signers'), await read('signers', 1n)]).toEqual([
+    zeroAddress,
+    nextEnsKey.address,
+  ])
   expect(await read('urls')).toBe('https://two.example/ens/{sender}/{data}.json')
 })

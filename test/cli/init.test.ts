@@ -20,19 +20,32 @@ const NOTHING = { DATABASE_URL: undefined, CLUSTERD_CHAINS: undefined, PORT: '1'
 const run = (args: readonly string[], cwd = folder) => runCli(args, NOTHING, cwd)
 const variables = (file: string) =>
   Object.fromEntries(
-    [...readFileSync(file, 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+    [...readFileSync(file, 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
+      name,
+      value,
+    ]),
   )
 
 describe('clusterd init', () => {
   const flags = ['--hub', '11155111', '--spokes', '17000', '--solana']
-  const urls = () => [`11155111=${anvil.rpcUrl}`, '17000=http://127.0.0.1:9', 'solana=http://127.0.0.1:9']
+  const urls = () => [
+    `11155111=${anvil.rpcUrl}`,
+    '17000=http://127.0.0.1:9',
+    'solana=http://127.0.0.1:9',
+  ]
   const rpc = () => urls().flatMap((url) => ['--rpc', url])
 
   it('writes files that nobody else may read, with keys of their own, and prints none of them', async () => {
     const out = await run(['init', ...flags, ...rpc(), '--out', at('first')])
     const files = readdirSync(at('first'))
     expect(files.toSorted()).toEqual(
-      ['.env', 'chains.json', 'relayer-keystore.json', 'relayer-password', 'solana-relayer.json'].toSorted(),
+      [
+        '.env',
+        'chains.json',
+        'relayer-keystore.json',
+        'relayer-password',
+        'solana-relayer.json',
+      ].toSorted(),
     )
     for (const file of files) expect(statSync(join(at('first'), file)).mode & 0o777).toBe(0o600)
     const { TOKEN_KEY, SHARE_KEY, QUOTE_KEY } = variables(join(at('first'), '.env'))
@@ -52,7 +65,9 @@ describe('clusterd init', () => {
     expect(readFileSync(join(at('first'), '.env'), 'utf8')).toBe(before)
     mkdirSync(at('half'))
     writeFileSync(join(at('half'), 'relayer-password'), 'kept')
-    await expect(run(['init', ...flags, ...rpc(), '--out', at('half')])).rejects.toThrow(/holds relayer-password: /)
+    await expect(run(['init', ...flags, ...rpc(), '--out', at('half')])).rejects.toThrow(
+      /holds relayer-password: /,
+    )
     expect(readdirSync(at('half'))).toEqual(['relayer-password'])
   })
 
@@ -69,16 +84,24 @@ describe('clusterd init', () => {
         (command) => `clusterd ${command} <file>`,
       ),
       `clusterd solana init --testnet --upgrade-authority <its key> --admin <key> --relay ${relay} `,
-      ...['put the addresses that they print into chains.json', 'clusterd doctor', 'clusterd start'],
+      ...[
+        'put the addresses that they print into chains.json',
+        'clusterd doctor',
+        'clusterd start',
+      ],
     ].map(lineOf)
     expect(steps).not.toContain(-1)
     expect(steps).toEqual(steps.toSorted((a, b) => a - b))
-    await expect(run(['contracts', 'deploy'], at('next'))).rejects.toThrow(/has no `deployment\.testnet`: say owner/)
+    await expect(run(['contracts', 'deploy'], at('next'))).rejects.toThrow(
+      /has no `deployment\.testnet`: say owner/,
+    )
   })
 
   it('makes a draft that `doctor` reads from `.env`: its contracts come first, then its nodes and keys are looked at', async () => {
     const examine = async () => {
-      const out = await run(['doctor', '--json'], at('first')).catch((error: { stdout: string }) => error.stdout)
+      const out = await run(['doctor', '--json'], at('first')).catch(
+        (error: { stdout: string }) => error.stdout,
+      )
       return JSON.parse(out) as Finding[]
     }
     expect(await examine()).toMatchObject([
@@ -87,33 +110,55 @@ describe('clusterd init', () => {
     // as the deployment does
     const file = join(at('first'), 'chains.json')
     const chains = JSON.parse(readFileSync(file, 'utf8'))
-    for (const chain of chains.chains) Object.assign(chain, { contract: `0x${'0a'.repeat(20)}`, startBlock: 1 })
+    for (const chain of chains.chains)
+      Object.assign(chain, { contract: `0x${'0a'.repeat(20)}`, startBlock: 1 })
     const feeds = { solUsd: `0x${'0b'.repeat(20)}`, ethUsd: `0x${'0c'.repeat(20)}` }
-    Object.assign(chains.solana.testnet, { programId: 'Stake11111111111111111111111111111111111111', feeds })
+    Object.assign(chains.solana.testnet, {
+      programId: 'Stake11111111111111111111111111111111111111',
+      feeds,
+    })
     writeFileSync(file, JSON.stringify(chains))
-    const found = Object.fromEntries((await examine()).map(({ about, level, found }) => [about, `${level}: ${found}`]))
+    const found = Object.fromEntries(
+      (await examine()).map(({ about, level, found }) => [about, `${level}: ${found}`]),
+    )
     expect(found).toMatchObject({
       configuration: 'ok: read',
       relayer: 'ok: has a key',
       database: expect.stringMatching(/^bad/),
     })
     // anvil serves the id of Sepolia and not its genesis
-    expect(found[`chain 11155111, ${new URL(anvil.rpcUrl).host}`]).toMatch(/bad: .*genesis.*0x25a5cc10/)
+    expect(found[`chain 11155111, ${new URL(anvil.rpcUrl).host}`]).toMatch(
+      /bad: .*genesis.*0x25a5cc10/,
+    )
   }, 60_000)
 
   it('gives the relayer the keys that it names', async () => {
-    const names = ['RELAYER_KEYSTORE', 'RELAYER_PASSWORD_FILE', 'SOLANA_RELAYER_KEY_FILE', 'CLUSTERD_CHAINS']
+    const names = [
+      'RELAYER_KEYSTORE',
+      'RELAYER_PASSWORD_FILE',
+      'SOLANA_RELAYER_KEY_FILE',
+      'CLUSTERD_CHAINS',
+    ]
     const env = variables(join(at('first'), '.env'))
     for (const name of names) env[name] = join(at('first'), env[name])
     const { relayerKey, solanaRelayerKey } = readConfig(env)
     const { address } = JSON.parse(readFileSync(env.RELAYER_KEYSTORE, 'utf8'))
     if (!relayerKey || !('privateKey' in relayerKey)) throw new Error('no key')
     expect(privateKeyToAddress(relayerKey.privateKey).toLowerCase()).toBe(`0x${address}`)
-    expect(solanaRelayerKey!.subarray(32)).toEqual(ed25519.getPublicKey(solanaRelayerKey!.subarray(0, 32)))
+    expect(solanaRelayerKey!.subarray(32)).toEqual(
+      ed25519.getPublicKey(solanaRelayerKey!.subarray(0, 32)),
+    )
   })
 
   it('writes a compose file whose database has the password of `.env`', async () => {
-    const out = await run(['init', '--compose', '--rpc', `11155111=${anvil.rpcUrl}`, '--out', at('composed')])
+    const out = await run([
+      'init',
+      '--compose',
+      '--rpc',
+      `11155111=${anvil.rpcUrl}`,
+      '--out',
+      at('composed'),
+    ])
     const { DATABASE_URL, POSTGRES_PASSWORD } = variables(join(at('composed'), '.env'))
     expect(DATABASE_URL).toBe(`postgresql://clusterd:${POSTGRES_PASSWORD}@postgres:5432/clusterd`)
     expect(POSTGRES_PASSWORD).toMatch(/^[0-9a-f]{48}$/)
@@ -138,11 +183,14 @@ describe('`.env`', () => {
     const file = join(at('env'), '.env')
     mkdirSync(at('env'))
     writeFileSync(file, 'LOG_LEVEL=loud\n')
-    const told = (env: NodeJS.ProcessEnv) => runCli(['doctor', '--json'], { ...NOTHING, ...env }, at('env'))
+    const told = (env: NodeJS.ProcessEnv) =>
+      runCli(['doctor', '--json'], { ...NOTHING, ...env }, at('env'))
     const failure = (error: { stdout: string }) => error.stdout
     expect(await told({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
     expect(await told({ LOG_LEVEL: 'info' }).catch(failure)).toContain('DATABASE_URL is not set')
-    expect(await told({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure)).not.toContain('LOG_LEVEL')
+    expect(
+      await told({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure),
+    ).not.toContain('LOG_LEVEL')
     const dev = runCli(['dev'], { ...NOTHING, LOG_LEVEL: undefined, PORT: 'x' }, at('env'))
     await expect(dev).rejects.toThrow(/In the environment, PORT: .*\n$/)
   })
@@ -158,7 +206,10 @@ it.each<[Partial<InitOptions>, RegExp]>([
 
 it.each<[string[], RegExp]>([
   [['--hub', '5', '--rpc', '5=http://a'], /label: is not a network label/],
-  [['--hub', '1,10', '--rpc', '1=http://a', '--rpc', '10=http://b'], /mainnet needs exactly one hub, has 2/],
+  [
+    ['--hub', '1,10', '--rpc', '1=http://a', '--rpc', '10=http://b'],
+    /mainnet needs exactly one hub, has 2/,
+  ],
   [['--rpc', '11155111=http://a', '--compose', '--database', 'x'], /leave --database out/],
 ])('`clusterd init %s` writes nothing', async (options, sentence) => {
   await expect(run(['init', ...options, '--out', at('refused')])).rejects.toThrow(sentence)

@@ -3,7 +3,13 @@ import { join, resolve } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
-import { checkEnvironment, END_S, PORTS, unknownVariables, yamlDocuments } from '../support/deployFiles.js'
+import {
+  checkEnvironment,
+  END_S,
+  PORTS,
+  unknownVariables,
+  yamlDocuments,
+} from '../support/deployFiles.js'
 
 /** examples/deploy/kubernetes: what the cluster's schema takes, and what the code does. */
 
@@ -27,7 +33,11 @@ interface Probe {
 interface Container {
   image: string
   args: string[]
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[]
+  env?: {
+    name: string
+    value?: string
+    valueFrom?: { secretKeyRef: { name: string; key: string } }
+  }[]
   envFrom: { configMapRef?: { name: string }; secretRef?: { name: string } }[]
   ports?: { name: string; containerPort: number }[]
   startupProbe: Probe
@@ -52,20 +62,25 @@ interface Manifest {
 
 const files = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'))
 const manifests = files.flatMap((file) => yamlDocuments<Manifest>(join(FOLDER, file)))
-const find = (kind: string, name: string) => manifests.find((one) => one.kind === kind && one.metadata?.name === name)!
+const find = (kind: string, name: string) =>
+  manifests.find((one) => one.kind === kind && one.metadata?.name === name)!
 const podOf = (kind: string, name: string): Pod => find(kind, name).spec.template.spec
 const [kustomization] = yamlDocuments<{
   resources: string[]
   configMapGenerator: { name: string; files?: string[]; literals?: string[] }[]
 }>(join(FOLDER, 'kustomization.yaml'))
 const generated = new Map(kustomization!.configMapGenerator.map((one) => [one.name, one]))
-const secrets = new Map(manifests.filter(({ kind }) => kind === 'Secret').map((one) => [one.metadata.name, one]))
+const secrets = new Map(
+  manifests.filter(({ kind }) => kind === 'Secret').map((one) => [one.metadata.name, one]),
+)
 
 /** The environment of a container: ConfigMap, Secrets, then its own. */
 function environmentOf({ envFrom, env = [] }: Container): Record<string, string> {
   const maps = envFrom.flatMap(({ configMapRef, secretRef }) =>
     configMapRef
-      ? generated.get(configMapRef.name)!.literals!.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string])
+      ? generated
+          .get(configMapRef.name)!
+          .literals!.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string])
       : Object.entries(secrets.get(secretRef!.name)!.stringData!),
   )
   const own = env.map(({ name, value, valueFrom }) => {
@@ -90,8 +105,13 @@ it('every manifest is of its kind, with no field that the kind has not', () => {
   })
   const file = resolve('test/cli/manifests.ts')
   const options: ts.CompilerOptions = {
-    ...{ strict: true, noEmit: true, types: [], skipLibCheck: true, target: ts.ScriptTarget.ES2022 },
-    ...{ module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler },
+    strict: true,
+    noEmit: true,
+    types: [],
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
   }
   const problemsOf = (source: string): string[] => {
     const host = ts.createCompilerHost(options)
@@ -99,25 +119,31 @@ it('every manifest is of its kind, with no field that the kind has not', () => {
     host.fileExists = (name) => name === file || fileExists(name)
     host.readFile = (name) => (name === file ? source : readFile(name))
     host.getSourceFile = (name, version, ...rest) =>
-      name === file ? ts.createSourceFile(name, source, version) : getSourceFile(name, version, ...rest)
+      name === file
+        ? ts.createSourceFile(name, source, version)
+        : getSourceFile(name, version, ...rest)
     return ts
       .getPreEmitDiagnostics(ts.createProgram([file], options, host))
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   }
   expect(problemsOf(text.join('\n'))).toEqual([])
   // a misspelled field is found
-  expect(problemsOf(text.join('\n').replace('"maxUnavailable":', '"maxUnavailible":')).join()).toContain(
-    'maxUnavailible',
-  )
+  expect(
+    problemsOf(text.join('\n').replace('"maxUnavailable":', '"maxUnavailible":')).join(),
+  ).toContain('maxUnavailible')
 })
 
 describe('the processes', () => {
   it.each(PODS)('%s %s runs as nobody special on a closed file system', (kind, name) => {
     const { securityContext, containers } = podOf(kind, name)
-    expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+    expect(securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
     expect(containers).toHaveLength(1)
     expect(containers[0]!.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     })
     expect(containers[0]!.image).toBe('clusterd')
@@ -140,18 +166,23 @@ describe('the processes', () => {
     (name) => {
       const { containers, terminationGracePeriodSeconds } = podOf('Deployment', name)
       const { ports, startupProbe, livenessProbe, readinessProbe } = containers[0]!
-      for (const { name: port, containerPort } of ports!) expect(containerPort).toBe(PORTS[port as keyof typeof PORTS])
+      for (const { name: port, containerPort } of ports!)
+        expect(containerPort).toBe(PORTS[port as keyof typeof PORTS])
       expect([livenessProbe, startupProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
         { path: '/health', port: 'ops' },
         { path: '/health', port: 'ops' },
         { path: '/ready', port: 'ops' },
       ])
       // src/startDaemon.ts: a start waits ten minutes for its database and its migrations
-      expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(600)
+      expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(
+        600,
+      )
       const { drainMs } = checkEnvironment(environmentOf(containers[0]!))
       expect(terminationGracePeriodSeconds).toBeGreaterThan(drainMs / 1_000 + END_S)
       if (name === 'clusterd-api')
-        expect(readinessProbe.periodSeconds * readinessProbe.failureThreshold!).toBeLessThan(drainMs / 1_000)
+        expect(readinessProbe.periodSeconds * readinessProbe.failureThreshold!).toBeLessThan(
+          drainMs / 1_000,
+        )
     },
   )
 
@@ -160,16 +191,20 @@ describe('the processes', () => {
     expect(JSON.stringify(api)).not.toContain('relayer')
     const mount = worker!.containers[0]!.volumeMounts!.find(({ name }) => name === 'relayer')!
     const files = Object.keys(
-      secrets.get(worker!.volumes!.find(({ name }) => name === 'relayer')!.secret!.secretName)!.stringData!,
+      secrets.get(worker!.volumes!.find(({ name }) => name === 'relayer')!.secret!.secretName)!
+        .stringData!,
     )
     const set = environmentOf(worker!.containers[0]!)
-    expect([set.RELAYER_KEYSTORE, set.RELAYER_PASSWORD_FILE]).toEqual(files.map((file) => `${mount.mountPath}/${file}`))
+    expect([set.RELAYER_KEYSTORE, set.RELAYER_PASSWORD_FILE]).toEqual(
+      files.map((file) => `${mount.mountPath}/${file}`),
+    )
   })
 })
 
 it('the key of the airdrops’ operator goes to those that answer alone', () => {
   const holders = DEPLOYMENTS.filter(
-    (name) => 'AIRDROP_OPERATOR_PRIVATE_KEY' in environmentOf(podOf('Deployment', name).containers[0]!),
+    (name) =>
+      'AIRDROP_OPERATOR_PRIVATE_KEY' in environmentOf(podOf('Deployment', name).containers[0]!),
   )
   expect(holders).toEqual(['clusterd-api'])
 })
@@ -177,8 +212,11 @@ it('the key of the airdrops’ operator goes to those that answer alone', () => 
 it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports', () => {
   for (const file of kustomization!.resources) expect(files).toContain(file)
   for (const { files: named = [] } of generated.values())
-    for (const file of named) parseChainsFile(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file)
-  const labels = PODS.map(([kind, name]) => JSON.stringify(find(kind, name).spec.template.metadata.labels))
+    for (const file of named)
+      parseChainsFile(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file)
+  const labels = PODS.map(([kind, name]) =>
+    JSON.stringify(find(kind, name).spec.template.metadata.labels),
+  )
   for (const kind of ['PodDisruptionBudget', 'NetworkPolicy', 'Deployment'])
     for (const name of DEPLOYMENTS) {
       const { selector, podSelector } = find(kind, name).spec as {

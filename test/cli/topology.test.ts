@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
 import { useFolder } from '../support/folder.js'
-import { FOLDER, initStatements, interpolate, placed, read, readCompose, settingsOf } from '../support/topologyFiles.js'
+import {
+  FOLDER,
+  initStatements,
+  interpolate,
+  placed,
+  read,
+  readCompose,
+  settingsOf,
+} from '../support/topologyFiles.js'
 
 /** examples/deploy/topology says what the code does. */
 
@@ -13,10 +21,17 @@ const names = Object.keys(services)
 const ours = names.filter((name) => /^(api|worker)-/.test(name))
 const haproxy = read('haproxy.cfg')
 /** What `clusterd init --compose` writes into .env. */
-const WRITTEN = [...readFileSync('src/cli/init/init.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(([, name]) => name!)
+const WRITTEN = [...readFileSync('src/cli/init/init.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(
+  ([, name]) => name!,
+)
 
 const environmentOf = (name: string, file: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(services[name]!.environment).map(([key, value]) => [key, interpolate(value, file)]))
+  Object.fromEntries(
+    Object.entries(services[name]!.environment).map(([key, value]) => [
+      key,
+      interpolate(value, file),
+    ]),
+  )
 const FILE = {
   POSTGRES_PASSWORD: 'secret',
   TOKEN_KEY: `0x${'11'.repeat(32)}`,
@@ -34,8 +49,12 @@ describe('the compose file of many processes', () => {
     for (const name of [...ours, 'migrate']) {
       const set = environmentOf(name, FILE)
       expect([name, unknownVariables(Object.keys(set))]).toEqual([name, []])
-      const { roles, migrates, drainMs } = checkEnvironment(set, { ROLES: services[name]!.command[2] })
-      expect(roles).toEqual(name.startsWith('worker') ? ['index', 'relay'] : name === 'migrate' ? roles : ['api'])
+      const { roles, migrates, drainMs } = checkEnvironment(set, {
+        ROLES: services[name]!.command[2],
+      })
+      expect(roles).toEqual(
+        name.startsWith('worker') ? ['index', 'relay'] : name === 'migrate' ? roles : ['api'],
+      )
       if (name === 'migrate') continue
       expect(migrates).toBe(false)
       const grace = (services[name] as unknown as { stop_grace_period: string }).stop_grace_period
@@ -61,7 +80,11 @@ describe('the compose file of many processes', () => {
 
   it('sets for the roles behind pgbouncer what the daemon sets on direct connections', () => {
     const set = [...readFileSync('src/db/pg/pool.ts', 'utf8').matchAll(/-c (\w+)=(\w+)/g)]
-    expect(set.map(([, name]) => name).toSorted()).toEqual(['enable_seqscan', 'jit', 'plan_cache_mode'])
+    expect(set.map(([, name]) => name).toSorted()).toEqual([
+      'enable_seqscan',
+      'jit',
+      'plan_cache_mode',
+    ])
     const [statements] = initStatements('p')
     for (const [, name, value] of set)
       for (const role of ['clusterd', 'clusterd_api'])
@@ -87,10 +110,12 @@ describe('the compose file of many processes', () => {
 
 describe('HAProxy', () => {
   it('knows each process of the API by its port, and asks the operator’s port whether it is ready', () => {
-    const servers = [...haproxy.matchAll(/^ {2}server (\S+) (\S+):(\d+)/gm)].map(([, name, host, port]) => {
-      expect([host, Number(port)]).toEqual([name, PORTS.api])
-      return name
-    })
+    const servers = [...haproxy.matchAll(/^ {2}server (\S+) (\S+):(\d+)/gm)].map(
+      ([, name, host, port]) => {
+        expect([host, Number(port)]).toEqual([name, PORTS.api])
+        return name
+      },
+    )
     expect(servers).toEqual(ours.filter((name) => name.startsWith('api')))
     expect(haproxy).toContain('http-check send meth GET uri /ready ')
     expect(Number(/check port (\d+)/.exec(haproxy)![1])).toBe(PORTS.ops)
@@ -101,11 +126,15 @@ describe('HAProxy', () => {
     const { DRAIN_SECONDS: drain } = environmentOf('api-1', FILE)
     expect(everyMs * 2).toBeLessThan((Number(drain) * 1_000) / 2)
     for (const side of ['client', 'server'])
-      expect(Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])).toBeGreaterThan(2 * 30)
+      expect(Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])).toBeGreaterThan(
+        2 * 30,
+      )
   })
 
   const folder = useFolder()
-  const command = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0)
+  const command = ['haproxy', '/usr/sbin/haproxy'].find(
+    (name) => spawnSync(name, ['-v']).status === 0,
+  )
   it.skipIf(!command)('takes its configuration (skipped without haproxy)', () => {
     const file = join(folder, 'haproxy.cfg')
     const places = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))

@@ -1,23 +1,46 @@
-import { encodeDeployData, encodeFunctionData, type Hex, parseEventLogs, type TransactionReceipt } from 'viem'
+import {
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  parseEventLogs,
+  type TransactionReceipt,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { testTokenAbi, testTokenBytecode } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import {
+  testTokenAbi,
+  testTokenBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { createContexts } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
-import { ChainUnavailableError, type CommunityPaymentRequest, type ReleaseSigner } from '../../src/chains/chain.js'
+import {
+  ChainUnavailableError,
+  type CommunityPaymentRequest,
+  type ReleaseSigner,
+} from '../../src/chains/chain.js'
 import { structOf } from '../../src/chains/evm/community/ending.js'
 import { communityPaymentsAbi } from '../../src/chains/evm/contracts/index.js'
 import type { BalancePort } from '../../src/chains/requirementInputs.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
-import { type JudgeOutcome, PaymentJudge, type PaymentJudgeOptions } from '../../src/indexer/judge.js'
+import {
+  type JudgeOutcome,
+  PaymentJudge,
+  type PaymentJudgeOptions,
+} from '../../src/indexer/judge.js'
 import { releaseTypedData } from '../../src/registry/community/release.js'
 import { type CommunityRules, communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../src/registry/payment/payment.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { MINIMUM_WEI, openChains, placeBids, RELAYER_KEY, startBridgeWorld } from '../support/bridgeWorld.js'
+import {
+  MINIMUM_WEI,
+  openChains,
+  placeBids,
+  RELAYER_KEY,
+  startBridgeWorld,
+} from '../support/bridgeWorld.js'
 
 export type Label = '1' | '8453'
 
@@ -63,7 +86,10 @@ export async function startCommunityWorld(communities: readonly string[]) {
   await world.index()
 
   const price = (network: Label, amount: bigint, token = 'native') => ({
-    ...{ network, token, amount: String(amount), recipient: treasury },
+    network,
+    token,
+    amount: String(amount),
+    recipient: treasury,
   })
   async function configure(community: string, rules: object): Promise<CommunityRules> {
     const parsed = communityRulesInput.parse(rules)
@@ -84,15 +110,32 @@ export async function startCommunityWorld(communities: readonly string[]) {
     tokenCall(
       on,
       token,
-      encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [world.wallet(to).address, amount] }),
+      encodeFunctionData({
+        abi: testTokenAbi,
+        functionName: 'mint',
+        args: [world.wallet(to).address, amount],
+      }),
     )
 
-  const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> => receiptOf(sideOf(on).public, hash)
+  const mined = (on: Label, hash: Hex): Promise<TransactionReceipt> =>
+    receiptOf(sideOf(on).public, hash)
 
-  const requestOf = ({ on = '1', by = 1, community = 'club', name, ...rest }: Pay): CommunityPaymentRequest => {
+  const requestOf = ({
+    on = '1',
+    by = 1,
+    community = 'club',
+    name,
+    ...rest
+  }: Pay): CommunityPaymentRequest => {
     const { token = 'native', amount = 1_000n, recipient = treasury } = rest
     const payer = world.wallet(by).address.toLowerCase()
-    return { community, name, payer, referral: null, price: { network: on, token, amount, recipient } }
+    return {
+      community,
+      name,
+      payer,
+      referral: null,
+      price: { network: on, token, amount, recipient },
+    }
   }
   const quote = (pay: Pay) => portOf(pay.on ?? '1').communityPayment(requestOf(pay))
 
@@ -101,7 +144,8 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const { on = '1', by = 1 } = what
     const { type: _, approval, approvalReset, ...payment } = await quote(what)
     const wallet = sideOf(on).walletClient(by)
-    for (const first of [approvalReset, approval]) if (first) await mined(on, await wallet.sendTransaction(first))
+    for (const first of [approvalReset, approval])
+      if (first) await mined(on, await wallet.sendTransaction(first))
     const receipt = await mined(on, await wallet.sendTransaction({ ...payment, gas: 500_000n }))
     return { tx: receipt.transactionHash, id: idOf(receipt) }
   }
@@ -113,7 +157,13 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
 
   const judgeOf = (options: Partial<PaymentJudgeOptions> = {}): PaymentJudge =>
-    new PaymentJudge({ pool, network: 'mainnet', epoch: world.epochOf('index')!, ports: chains, ...options })
+    new PaymentJudge({
+      pool,
+      network: 'mainnet',
+      epoch: world.epochOf('index')!,
+      ports: chains,
+      ...options,
+    })
 
   /** Judges confirmed payments, as the index leader does. */
   async function judge(): Promise<JudgeOutcome> {
@@ -125,7 +175,9 @@ export async function startCommunityWorld(communities: readonly string[]) {
    * Lets the relayers of both chains go on until nothing is under way.
    * @param payments settings of `payments`
    */
-  async function giveBack(payments: { releaseAfterMs?: number; refusalWorth?: number } = {}): Promise<void> {
+  async function giveBack(
+    payments: { releaseAfterMs?: number; refusalWorth?: number } = {},
+  ): Promise<void> {
     for (const label of ['1', '8453'] as const) {
       const relayer = await world.restart({ label, file: { payments } })
       for (let i = 0; i < 20 && (await world.run(relayer)); i++) {
@@ -139,12 +191,17 @@ export async function startCommunityWorld(communities: readonly string[]) {
   /** Credit that a payer may withdraw. */
   const creditOf = (by: number, token: Hex = NATIVE, on: Label = '1'): Promise<bigint> =>
     sideOf(on).public.readContract({
-      ...{ address: paymentsOn(on), abi: communityPaymentsAbi, functionName: 'creditOf' },
+      address: paymentsOn(on),
+      abi: communityPaymentsAbi,
+      functionName: 'creditOf',
       args: [world.wallet(by).address, token],
     })
 
   /** Ids of payments with an outcome, by the contract's logs. */
-  async function ended(eventName: 'Refused' | 'Released' | 'Reclaimed', on: Label = '1'): Promise<Hex[]> {
+  async function ended(
+    eventName: 'Refused' | 'Released' | 'Reclaimed',
+    on: Label = '1',
+  ): Promise<Hex[]> {
     const at = { address: paymentsOn(on), abi: communityPaymentsAbi, fromBlock: 0n } as const
     const events = await sideOf(on).public.getContractEvents({ ...at, eventName })
     return events.map(({ args }) => args.paymentId!)
@@ -156,7 +213,8 @@ export async function startCommunityWorld(communities: readonly string[]) {
     const hash = await sideOf(on)
       .walletClient(by)
       .sendTransaction({ to: paymentsOn(on), data })
-    if ((await mined(on, hash)).status !== 'success') throw new Error(`${data.slice(0, 10)} reverted`)
+    if ((await mined(on, hash)).status !== 'success')
+      throw new Error(`${data.slice(0, 10)} reverted`)
   }
 
   /** Payments as they are brought to the contract, by their ids. */
@@ -179,7 +237,9 @@ export async function startCommunityWorld(communities: readonly string[]) {
   /** What the answer for a transaction says: of status, reason, refund and, where it is asked for, payout. */
   async function outcomeOf(tx: Hex, { withPayout = false } = {}): Promise<string> {
     const { status: is, reason, refund, payout } = await status(tx)
-    return [is, reason, refund, withPayout ? payout : undefined].filter((part) => part !== undefined).join(' ')
+    return [is, reason, refund, withPayout ? payout : undefined]
+      .filter((part) => part !== undefined)
+      .join(' ')
   }
   /** Moves both chains and the clocks of their relayers on, past the minutes by which a busy chain is ahead. */
   async function pass(days: number): Promise<void> {
@@ -197,26 +257,37 @@ export async function startCommunityWorld(communities: readonly string[]) {
   }
 
   return {
-    ...{ outcomeOf, pass, reclaim },
-    ...{ world, pool, chains, treasury, portOf, sideOf, paymentsOn, price, configure, deployToken, tokenCall, mint },
-    ...{
-      quote,
-      pay,
-      confirm,
-      judgeOf,
-      judge,
-      giveBack,
-      creditOf,
-      refusals,
-      ended,
-      call,
-      structsOf,
-      context,
-      signedWords,
-      ownerOf,
-      addressOf,
-      status,
-    },
+    outcomeOf,
+    pass,
+    reclaim,
+    world,
+    pool,
+    chains,
+    treasury,
+    portOf,
+    sideOf,
+    paymentsOn,
+    price,
+    configure,
+    deployToken,
+    tokenCall,
+    mint,
+    quote,
+    pay,
+    confirm,
+    judgeOf,
+    judge,
+    giveBack,
+    creditOf,
+    refusals,
+    ended,
+    call,
+    structsOf,
+    context,
+    signedWords,
+    ownerOf,
+    addressOf,
+    status,
     stop: world.stop,
   }
 }

@@ -18,7 +18,11 @@ const proxy = useWorld(() =>
   startRpcProxy(at.world.spoke.anvil.rpcUrl, async (method) => {
     if (method !== 'eth_call' || behind === 0) return undefined
     behind -= 1
-    return (answer) => JSON.stringify({ ...JSON.parse(answer), result: `0x${'1'.padStart(64, '0')}${'0'.repeat(64)}` })
+    return (answer) =>
+      JSON.stringify({
+        ...JSON.parse(answer),
+        result: `0x${'1'.padStart(64, '0')}${'0'.repeat(64)}`,
+      })
   }),
 )
 /** Answers of a node that is some blocks behind, in which the payer holds nothing yet. */
@@ -41,7 +45,10 @@ it('a requirement is not failed for ever by the word of one node, where there is
   await at.confirm()
   behind = 1
   let nowMs = Date.now()
-  const judge = at.judgeOf({ ports: [createBalancePort(chain.rpc.forUse('judge'))], nowMs: () => nowMs })
+  const judge = at.judgeOf({
+    ports: [createBalancePort(chain.rpc.forUse('judge'))],
+    nowMs: () => nowMs,
+  })
   for (let i = 0; i < 3; i++, nowMs += 5_000) await judge.step()
   expect(behind).toBe(0)
   expect(await at.ownerOf('other', 'ann')).toBe(at.addressOf(1))

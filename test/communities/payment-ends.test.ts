@@ -30,11 +30,17 @@ beforeAll(async () => {
 
 const outcomeOf = (tx: Hex) => at.outcomeOf(tx, { withPayout: true })
 const tell = (mode: number) =>
-  at.tokenCall('1', token, encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }))
+  at.tokenCall(
+    '1',
+    token,
+    encodeFunctionData({ abi: testTokenAbi, functionName: 'setMode', args: [mode] }),
+  )
 const jobOf = async (id: Hex | null) =>
   (await at.world.jobs()).find(({ subject }) => subject !== null && toHex(subject) === id)
 const parkedJobs = async () =>
-  (await openJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(({ state }) => state === 'parked')
+  (await openJobs(at.pool, { network: 'mainnet', chain: 1 })).filter(
+    ({ state }) => state === 'parked',
+  )
 
 describe('the money of a name that was bought', () => {
   it('is its recipient’s at the relayer’s word, as soon as the registration is final', async () => {
@@ -50,7 +56,13 @@ describe('the money of a name that was bought', () => {
     // anybody asks, and the relayer's key may be a remote one that counts its signatures
     await Promise.all([1, 2, 3].map(() => payoutsOf(at.context, 'club')))
     expect(at.signedWords).toHaveLength(1)
-    expect(rest).toEqual({ network: '1', recipient: at.treasury, token: 'native', amount: '2000', payments: 2 })
+    expect(rest).toEqual({
+      network: '1',
+      recipient: at.treasury,
+      token: 'native',
+      amount: '2000',
+      payments: 2,
+    })
     const before = await at.world.hub.public.getBalance({ address: at.treasury })
     const hash = await at.world.hub.walletClient(8).sendTransaction({ ...transaction!, value: 0n })
     const receipt = await at.world.hub.public.waitForTransactionReceipt({ hash })
@@ -100,7 +112,10 @@ describe('a payment that nobody speaks about', () => {
     expect(await at.ownerOf('club', 'silent')).toBeNull()
     expect(await at.creditOf(3)).toBe(PRICE)
     await at.giveBack()
-    expect(await jobOf(id), 'there is nothing left to refuse').toMatchObject({ state: 'confirmed', txs: [] })
+    expect(await jobOf(id), 'there is nothing left to refuse').toMatchObject({
+      state: 'confirmed',
+      txs: [],
+    })
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
   })
 
@@ -111,11 +126,24 @@ describe('a payment that nobody speaks about', () => {
     await at.pass(7)
     const price = { ...at.price('1', PRICE), amount: PRICE }
     const isTaken = async (prices = [price]) =>
-      (await communityNameAvailability(at.pool, 'mainnet', { community: 'club', name: 'kept' }, prices)).isTaken
+      (
+        await communityNameAvailability(
+          at.pool,
+          'mainnet',
+          { community: 'club', name: 'kept' },
+          prices,
+        )
+      ).isTaken
     expect([await outcomeOf(tx), await isTaken()]).toEqual(['finalized held', true])
     await at.reclaim(3, id)
-    expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual(['finalized reclaimed', false, true])
-    expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(at.addressOf(3).toLowerCase())
+    expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual([
+      'finalized reclaimed',
+      false,
+      true,
+    ])
+    expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(
+      at.addressOf(3).toLowerCase(),
+    )
     const dust = await at.pay({ name: 'kept', by: 7, amount: 1n })
     const later = [await at.pay({ name: 'kept', by: 4 }), await at.pay({ name: 'kept', by: 5 })]
     await at.confirm()
@@ -125,7 +153,10 @@ describe('a payment that nobody speaks about', () => {
       'lost_bid name_taken held',
     ])
     expect(await outcomeOf(dust.tx)).toBe('invalid underpaid held')
-    expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([at.addressOf(4).toLowerCase(), true])
+    expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([
+      at.addressOf(4).toLowerCase(),
+      true,
+    ])
     await at.giveBack({ releaseAfterMs: 0 })
   })
 
@@ -142,7 +173,11 @@ describe('a payment that nobody speaks about', () => {
 
   it('below the cost of its refusal is left to its payer, and its status says from when on', async () => {
     const dust = await at.pay({ name: 'dust', amount: 1n })
-    const worth = await at.pay({ name: 'worth', amount: 10n ** 18n, recipient: `0x${'77'.repeat(20)}` })
+    const worth = await at.pay({
+      name: 'worth',
+      amount: 10n ** 18n,
+      recipient: `0x${'77'.repeat(20)}`,
+    })
     // what a token's unit is worth nobody tells
     await at.mint(token, 1, 1n)
     const inToken = await at.pay({ name: 'dust', token, amount: 1n })
@@ -163,16 +198,20 @@ describe('a payment that nobody speaks about', () => {
   })
 
   it('is refused after all once gas is cheap again: an hour’s prices keep nobody’s money for a week', async () => {
-    const baseFee = (gwei: bigint) => at.world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * 10n ** 9n })
-    const [worth, dust] = [
-      await at.pay({ name: 'dear', amount: 10n ** 15n, recipient: `0x${'77'.repeat(20)}` }),
-      await at.pay({ name: 'dear', amount: 1n, by: 4 }),
-    ]
+    const baseFee = (gwei: bigint) =>
+      at.world.hub.test.setNextBlockBaseFeePerGas({ baseFeePerGas: gwei * 10n ** 9n })
+    const worth = await at.pay({
+      name: 'dear',
+      amount: 10n ** 15n,
+      recipient: `0x${'77'.repeat(20)}`,
+    })
+    const dust = await at.pay({ name: 'dear', amount: 1n, by: 4 })
     await at.judge()
     await baseFee(10_000n)
     await at.world.hub.test.mine({ blocks: 1 })
     await at.giveBack({ refusalWorth: 1 })
-    for (const { id } of [worth, dust]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
+    for (const { id } of [worth, dust])
+      expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
     expect(await outcomeOf(worth.tx)).toBe('invalid no_price reclaim')
     await baseFee(1n)
     await at.world.hub.test.mine({ blocks: 1 })
@@ -182,17 +221,19 @@ describe('a payment that nobody speaks about', () => {
   })
 
   it('is refused all the same when an operator resumes it, and ends when its payer has reclaimed it', async () => {
-    const [resumed, left] = [
-      await at.pay({ name: 'dust', amount: 1n }),
-      await at.pay({ name: 'dust', amount: 2n, by: 4 }),
-    ]
+    const resumed = await at.pay({ name: 'dust', amount: 1n })
+    const left = await at.pay({ name: 'dust', amount: 2n, by: 4 })
     await at.judge()
     await at.giveBack({ refusalWorth: 1 })
-    for (const { id } of [resumed, left]) expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
+    for (const { id } of [resumed, left])
+      expect(await jobOf(id)).toMatchObject({ reason: 'below_refusal_cost' })
     const job = (await jobOf(resumed.id))!
     await actOnJob(at.pool, 'resume', job.id)
     await at.giveBack({ refusalWorth: 1 })
-    const isSaved = await saveJobs(at.pool, [{ job, after: job }], { epoch: null, nowMs: Date.now() })
+    const isSaved = await saveJobs(at.pool, [{ job, after: job }], {
+      epoch: null,
+      nowMs: Date.now(),
+    })
     expect(isSaved, 'who read it before the change changes nothing').toBe(false)
     expect(await outcomeOf(resumed.tx)).toBe('invalid underpaid refused')
     expect(await jobOf(left.id)).toMatchObject({ state: 'parked' })
@@ -210,7 +251,10 @@ it('a relayer that comes late tells what the chain says, never that released mon
   const struct = await at.structsOf(id!)
   await at.world.hub.test.impersonateAccount({ address: at.world.relayer })
   const data = encodeFunctionData({ abi, functionName: 'release', args: [struct] })
-  const sent = { method: 'eth_sendTransaction', params: [{ from: at.world.relayer, to: at.paymentsOn('1'), data }] }
+  const sent = {
+    method: 'eth_sendTransaction',
+    params: [{ from: at.world.relayer, to: at.paymentsOn('1'), data }],
+  }
   await (at.world.hub.public.request as (call: object) => Promise<unknown>)(sent)
   await at.confirm()
   await at.giveBack()
@@ -251,7 +295,11 @@ describe('an attack', () => {
     await at.world.hub.test.setCode({ address: token, bytecode: '0x60ef5f5360015ff3' })
     expect(await ports[0]!.tokenBalance(token, at.addressOf(6))).toBe(0n)
     await at.confirm()
-    expect(await at.judgeOf({ ports }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await at.judgeOf({ ports }).step()).toMatchObject({
+      kind: 'entered',
+      payments: 1,
+      waiting: 0,
+    })
     expect(faults).toEqual([])
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met held')
     await at.giveBack()
@@ -286,7 +334,11 @@ describe('an attack', () => {
     const before = await at.creditOf(6)
     await at.pass(7)
     await at.reclaim(6, id)
-    expect(await at.judgeOf({ ports: [AWAY] }).step()).toMatchObject({ kind: 'entered', payments: 1, waiting: 0 })
+    expect(await at.judgeOf({ ports: [AWAY] }).step()).toMatchObject({
+      kind: 'entered',
+      payments: 1,
+      waiting: 0,
+    })
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
     expect(await at.creditOf(6)).toBe(before + PRICE)
   })
@@ -295,7 +347,9 @@ describe('an attack', () => {
 it('money is conserved to the unit: what the contracts have is what is held and credited', async () => {
   for (const on of ['1', '8453'] as const) {
     const address = at.paymentsOn(on)
-    const [owed] = await at.sideOf(on).public.readContract({ address, abi, functionName: 'totalsOf', args: [NATIVE] })
+    const [owed] = await at
+      .sideOf(on)
+      .public.readContract({ address, abi, functionName: 'totalsOf', args: [NATIVE] })
     expect(await at.sideOf(on).public.getBalance({ address })).toBe(owed)
   }
 })

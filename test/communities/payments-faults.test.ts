@@ -43,7 +43,10 @@ it('a payment that a reorg takes back is known no more, and comes again as anoth
   expect(await at.status(tx)).toMatchObject({ status: 'pending' })
   const { hub } = at.world
   const { timestamp } = await hub.public.getBlock()
-  const request = hub.public.request as (call: { method: string; params: unknown[] }) => Promise<unknown>
+  const request = hub.public.request as (call: {
+    method: string
+    params: unknown[]
+  }) => Promise<unknown>
   await request({ method: 'anvil_rollback', params: [1] })
   await hub.test.dropTransaction({ hash: tx })
   // the id tells the time of its block
@@ -85,7 +88,9 @@ describe('a rewind', () => {
     await at.world.releaseIndex()
   }
   const deliveryOf = async (id: Hex) =>
-    (await at.world.jobs()).find(({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id)
+    (await at.world.jobs()).find(
+      ({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id,
+    )
 
   it('has a payment that comes back judged again', async () => {
     const { tx, id } = await at.pay({ on: '8453', name: 'again' })
@@ -93,7 +98,9 @@ describe('a rewind', () => {
     // its entry may have come between the look for entries and the lock
     const target = await targetOf('8453', await blockOf(id!))
     const { rows } = await at.pool.query('SELECT epoch FROM leaders WHERE network = 0 AND role = 0')
-    expect(await inTransaction(at.pool, (client) => takeRowsBack(client, target, rows[0].epoch))).toBe(false)
+    expect(
+      await inTransaction(at.pool, (client) => takeRowsBack(client, target, rows[0].epoch)),
+    ).toBe(false)
     await rewindTo('8453', await blockOf(id!))
     expect(await at.ownerOf('club', 'again')).toBeNull()
     await at.judge()
@@ -108,7 +115,9 @@ describe('a rewind', () => {
     await rewindTo('8453', await blockOf(id!))
     expect(await at.ownerOf('club', 'spent')).toBeNull()
     await at.confirm()
-    expect(await at.judgeOf({ nowMs: () => Date.now() + 6.5 * 86_400_000 }).step()).toMatchObject({ payments: 1 })
+    expect(await at.judgeOf({ nowMs: () => Date.now() + 6.5 * 86_400_000 }).step()).toMatchObject({
+      payments: 1,
+    })
     expect(await at.status(tx)).toMatchObject({ status: 'finalized', payout: 'released' })
     expect(await at.ownerOf('club', 'spent')).toBe(at.addressOf(1))
   })
@@ -196,9 +205,11 @@ describe('a rewind', () => {
     await at.judge()
     await at.giveBack()
     await rewindTo('1', await blockOf(id!))
-    expect(await at.pool.query('SELECT FROM payments WHERE id = $1', [fromHex(id!)])).toMatchObject({
-      rowCount: 0,
-    })
+    expect(await at.pool.query('SELECT FROM payments WHERE id = $1', [fromHex(id!)])).toMatchObject(
+      {
+        rowCount: 0,
+      },
+    )
     const relayer = await at.world.restart()
     await at.world.run(relayer)
     expect(await deliveryOf(id!)).toMatchObject({ state: 'confirmed', payment: null })
@@ -217,7 +228,9 @@ describe('a rewind', () => {
     await rewindTo('1', included!.block)
     expect(await deliveryOf(id!)).toMatchObject({ state: 'included' })
     // the chain may have lost it
-    const { rows } = await at.pool.query('SELECT outcome FROM payments WHERE id = $1', [fromHex(id!)])
+    const { rows } = await at.pool.query('SELECT outcome FROM payments WHERE id = $1', [
+      fromHex(id!),
+    ])
     expect(rows).toEqual([{ outcome: null }])
     await at.judge()
     await at.giveBack()

@@ -6,7 +6,13 @@ import { replay } from '../../src/db/journal/replay.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { useWorld } from '../support/useWorld.js'
-import { AWAY, type CommunityWorld, type Label, NATIVE, startCommunityWorld } from './communityWorld.js'
+import {
+  AWAY,
+  type CommunityWorld,
+  type Label,
+  NATIVE,
+  startCommunityWorld,
+} from './communityWorld.js'
 
 const PRICE = 1_000n
 const TOKEN_PRICE = 50n
@@ -28,19 +34,29 @@ const gated = () => [{ kind: 'token', network: '8453', token: gate, minimum: '5'
 const outcomeOf = (tx: Hex) => at.outcomeOf(tx)
 
 describe('a payment', () => {
-  it.each(['1', '8453'] as const)('in the coin of chain %s buys a name once it is confirmed and judged', async (on) => {
-    const { tx } = await at.pay({ on, name: `coin-${on}` })
-    await at.world.index()
-    const names = [{ name: `club/coin-${on}`, outcome: 'pending' }]
-    expect(await at.status(tx)).toMatchObject({ status: 'pending', names, confirmations: { have: 0, need: 2 } })
-    expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
-    await at.confirm()
-    expect(await at.status(tx)).toMatchObject({ status: 'pending', names })
-    expect(await at.judgeOf().step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
-    expect(await at.status(tx)).toMatchObject({ status: 'finalized', names: [{ outcome: 'won' }] })
-    expect(await at.ownerOf('club', `coin-${on}`)).toBe(at.addressOf(1))
-    expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
-  })
+  it.each(['1', '8453'] as const)(
+    'in the coin of chain %s buys a name once it is confirmed and judged',
+    async (on) => {
+      const { tx } = await at.pay({ on, name: `coin-${on}` })
+      await at.world.index()
+      const names = [{ name: `club/coin-${on}`, outcome: 'pending' }]
+      expect(await at.status(tx)).toMatchObject({
+        status: 'pending',
+        names,
+        confirmations: { have: 0, need: 2 },
+      })
+      expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
+      await at.confirm()
+      expect(await at.status(tx)).toMatchObject({ status: 'pending', names })
+      expect(await at.judgeOf().step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
+      expect(await at.status(tx)).toMatchObject({
+        status: 'finalized',
+        names: [{ outcome: 'won' }],
+      })
+      expect(await at.ownerOf('club', `coin-${on}`)).toBe(at.addressOf(1))
+      expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })
+    },
+  )
 
   it('in a token asks for an approval where there is none', async () => {
     const what = { name: 'token', token, amount: TOKEN_PRICE }
@@ -53,7 +69,9 @@ describe('a payment', () => {
     expect(await at.quote({ ...what, amount: 0n })).not.toHaveProperty('approval')
     await at.tokenCall('1', token, approval!.data)
     const more = await at.quote({ ...what, by: 9, amount: TOKEN_PRICE + 1n })
-    expect(more.approvalReset, 'some tokens change no allowance that is left').toMatchObject({ to: token })
+    expect(more.approvalReset, 'some tokens change no allowance that is left').toMatchObject({
+      to: token,
+    })
   })
 
   it('is known by its transaction before it is indexed', async () => {
@@ -71,24 +89,33 @@ describe('a payment that buys nothing', () => {
     ['to somebody else', { name: 'astray', recipient: `0x${'77'.repeat(20)}` }, 'invalid no_price'],
     ['for a community that is none', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
     ['before the start', { community: 'early', name: 'foo' }, 'invalid not_active'],
-    ['without what is required', { community: 'gated', name: 'foo' }, 'invalid requirements_not_met'],
+    [
+      'without what is required',
+      { community: 'gated', name: 'foo' },
+      'invalid requirements_not_met',
+    ],
   ]
 
-  it.each(['1', '8453'] as const)('is refunded on chain %s, and its payer withdraws the money', async (on) => {
-    const before = await at.creditOf(3, NATIVE, on)
-    const made: { tx: Hex; id: Hex | null }[] = []
-    for (const [, what] of cases) made.push(await at.pay({ ...what, on, by: 3 }))
-    await at.judge()
-    for (const [i, { tx }] of made.entries()) expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} held`)
-    await at.giveBack()
-    for (const [i, { tx }] of made.entries()) expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} refused`)
-    const refused = await at.refusals(on)
-    for (const { id } of made) expect(refused.filter((one) => one === id)).toHaveLength(1)
-    const sum = cases.reduce((total, [, { amount = PRICE }]) => total + amount, 0n)
-    expect(await at.creditOf(3, NATIVE, on)).toBe(before + sum)
-    await withdraw(3, on)
-    expect(await at.creditOf(3, NATIVE, on)).toBe(0n)
-  })
+  it.each(['1', '8453'] as const)(
+    'is refunded on chain %s, and its payer withdraws the money',
+    async (on) => {
+      const before = await at.creditOf(3, NATIVE, on)
+      const made: { tx: Hex; id: Hex | null }[] = []
+      for (const [, what] of cases) made.push(await at.pay({ ...what, on, by: 3 }))
+      await at.judge()
+      for (const [i, { tx }] of made.entries())
+        expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} held`)
+      await at.giveBack()
+      for (const [i, { tx }] of made.entries())
+        expect(await outcomeOf(tx)).toBe(`${cases[i]![2]} refused`)
+      const refused = await at.refusals(on)
+      for (const { id } of made) expect(refused.filter((one) => one === id)).toHaveLength(1)
+      const sum = cases.reduce((total, [, { amount = PRICE }]) => total + amount, 0n)
+      expect(await at.creditOf(3, NATIVE, on)).toBe(before + sum)
+      await withdraw(3, on)
+      expect(await at.creditOf(3, NATIVE, on)).toBe(0n)
+    },
+  )
 
   it('lost its name to a payment on another chain that is older', async () => {
     const first = await at.pay({ on: '1', name: 'wanted', by: 1 })
@@ -206,7 +233,10 @@ describe('the judge', () => {
     await at.world.hub.test.increaseTime({ seconds: 60 })
     const second = await at.pay({ community: 'early', name: 'second', by: 6, amount: 2n * PRICE })
     expect(await at.judge()).toMatchObject({ kind: 'entered', payments: 2 })
-    expect([await outcomeOf(first.tx), await outcomeOf(second.tx)]).toEqual(['finalized', 'finalized'])
+    expect([await outcomeOf(first.tx), await outcomeOf(second.tx)]).toEqual([
+      'finalized',
+      'finalized',
+    ])
   })
 })
 
@@ -245,11 +275,16 @@ it('the journal rebuilds to the same state', async () => {
   expect(rebuilt).toBe(live)
 })
 
-const timeOf = async (on: Label): Promise<bigint> => (await at.sideOf(on).public.getBlock()).timestamp
+const timeOf = async (on: Label): Promise<bigint> =>
+  (await at.sideOf(on).public.getBlock()).timestamp
 
 async function withdraw(by: number, on: Label): Promise<void> {
   const { address } = at.world.wallet(by)
-  const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args: [NATIVE, address] })
+  const data = encodeFunctionData({
+    abi: communityPaymentsAbi,
+    functionName: 'withdraw',
+    args: [NATIVE, address],
+  })
   const hash = await at
     .sideOf(on)
     .walletClient(by)

@@ -28,14 +28,21 @@ let token: Hex
 
 beforeAll(async () => {
   token = await at.deployToken()
-  await at.configure('club', { prices: [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', PRICE, token)] })
+  await at.configure('club', {
+    prices: [at.price('1', PRICE), at.price('8453', PRICE), at.price('1', PRICE, token)],
+  })
 })
 
-const refunds = async (by: number, to?: string) => refundsView(await refundsOf(at.context, at.addressOf(by), to))
+const refunds = async (by: number, to?: string) =>
+  refundsView(await refundsOf(at.context, at.addressOf(by), to))
 type Shown = Awaited<ReturnType<typeof refunds>>['refunds'][number]
 
 /** Sends what is offered. @returns what its sender has gained, gas apart, on that chain */
-async function take(by: number, { network, transaction }: Shown, of: Hex | 'native' = 'native'): Promise<bigint> {
+async function take(
+  by: number,
+  { network, transaction }: Shown,
+  of: Hex | 'native' = 'native',
+): Promise<bigint> {
   if (transaction?.type !== 'evm') throw new Error('no transaction is offered')
   const { public: chain, walletClient } = at.sideOf(network as Label)
   const balance = () =>
@@ -49,7 +56,11 @@ async function take(by: number, { network, transaction }: Shown, of: Hex | 'nati
         })
   const before = await balance()
   const { to, data, value } = transaction
-  const hash = await walletClient(by).sendTransaction({ to: to as Hex, data: data as Hex, value: BigInt(value) })
+  const hash = await walletClient(by).sendTransaction({
+    to: to as Hex,
+    data: data as Hex,
+    value: BigInt(value),
+  })
   const receipt = await chain.waitForTransactionReceipt({ hash })
   expect(receipt.status).toBe('success')
   const gas = of === 'native' ? receipt.gasUsed * receipt.effectiveGasPrice : 0n
@@ -73,12 +84,21 @@ describe('a bid on the hub that came too late', () => {
     expect((await refunds(BIDDER)).refunds).toEqual([])
     const tx = await bid(BIDDER, ['taken'])
     expect(await at.status(tx)).toMatchObject({
-      ...{ status: 'lost_bid', credit: { eid: 0, amountWei: String(MINIMUM_WEI) } },
+      status: 'lost_bid',
+      credit: { eid: 0, amountWei: String(MINIMUM_WEI) },
     })
     const { refunds: owed, unavailable, truncated } = await refunds(BIDDER)
     expect({ unavailable, truncated }).toEqual({ unavailable: [], truncated: false })
-    const credit = { owedBy: 'hub', network: '1', token: 'native', amount: String(MINIMUM_WEI), eid: 0 }
-    expect(owed).toEqual([{ ...credit, transaction: expect.objectContaining({ type: 'evm', value: '0' }) }])
+    const credit = {
+      owedBy: 'hub',
+      network: '1',
+      token: 'native',
+      amount: String(MINIMUM_WEI),
+      eid: 0,
+    }
+    expect(owed).toEqual([
+      { ...credit, transaction: expect.objectContaining({ type: 'evm', value: '0' }) },
+    ])
     expect(await take(BIDDER, owed[0]!)).toBe(MINIMUM_WEI)
     await at.confirm()
     expect((await refunds(BIDDER)).refunds).toEqual([])
@@ -100,7 +120,12 @@ describe('a bid from a spoke that came too late', () => {
     await carry()
     const [owed, ...others] = (await refunds(BIDDER)).refunds
     expect(others).toEqual([])
-    expect(owed).toMatchObject({ owedBy: 'hub', network: '8453', eid: SPOKE_EID, amount: String(MINIMUM_WEI) })
+    expect(owed).toMatchObject({
+      owedBy: 'hub',
+      network: '8453',
+      eid: SPOKE_EID,
+      amount: String(MINIMUM_WEI),
+    })
     const address = at.addressOf(BIDDER) as Hex
     const before = await at.world.hub.public.getBalance({ address })
     expect(await take(BIDDER, owed!)).toBeLessThan(0n)
@@ -113,16 +138,29 @@ describe('a bid from a spoke that came too late', () => {
   it('of a contract asks for a receiver: the same address on the hub may be nobody’s', async () => {
     const wallet = at.world.spoke.walletClient(9)
     const hash = await wallet.deployContract({
-      ...{ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [at.addressOf(9) as Hex] },
+      abi: testSmartWalletAbi,
+      bytecode: testSmartWalletBytecode,
+      args: [at.addressOf(9) as Hex],
     })
     const { contractAddress } = await at.world.spoke.public.waitForTransactionReceipt({ hash })
     const address = contractAddress!.toLowerCase()
     const sql = `INSERT INTO hub_credits (network, block, log_index, tx_hash, wallet, eid, amount_wei)
       VALUES (0, 1, 999, $1, $2, $3, 5)`
-    await at.pool.query(sql, [Buffer.alloc(32), Buffer.concat([Buffer.of(1), fromHex(address as Hex)]), SPOKE_EID])
+    await at.pool.query(sql, [
+      Buffer.alloc(32),
+      Buffer.concat([Buffer.of(1), fromHex(address as Hex)]),
+      SPOKE_EID,
+    ])
     const ask = async (to?: string) => refundsView(await refundsOf(at.context, address, to)).refunds
     expect(await ask()).toEqual([
-      { owedBy: 'hub', network: '8453', token: 'native', amount: '5', eid: SPOKE_EID, needsReceiver: true },
+      {
+        owedBy: 'hub',
+        network: '8453',
+        token: 'native',
+        amount: '5',
+        eid: SPOKE_EID,
+        needsReceiver: true,
+      },
     ])
     const [offered] = await ask(NOBODY)
     expect(offered!.transaction).toMatchObject({ type: 'evm', to: at.world.contracts.spoke })
@@ -154,13 +192,24 @@ describe('payments for names of communities', () => {
       await at.pay({ by: PAYER, ...paid })
     await at.judge()
     const waiting = (await refunds(PAYER)).refunds
-    expect(waiting.map(({ payments }) => payments?.[0]?.name).sort()).toEqual(['club/low', 'club/lower', 'club/spent'])
+    expect(waiting.map(({ payments }) => payments?.[0]?.name).sort()).toEqual([
+      'club/low',
+      'club/lower',
+      'club/spent',
+    ])
     for (const one of waiting)
-      expect([one.transaction, Date.parse(one.reclaimAfter!) > Date.now()]).toEqual([undefined, true])
+      expect([one.transaction, Date.parse(one.reclaimAfter!) > Date.now()]).toEqual([
+        undefined,
+        true,
+      ])
     await at.giveBack()
     const { refunds: owed } = await refunds(PAYER)
     const credit = (of: string, amount: string) => ({
-      ...{ owedBy: 'payments', network: '1', token: of, amount, transaction: expect.anything() },
+      owedBy: 'payments',
+      network: '1',
+      token: of,
+      amount,
+      transaction: expect.anything(),
     })
     expect([...owed].sort((a, b) => a.token.localeCompare(b.token))).toEqual([
       credit(token, '3'),
@@ -195,7 +244,9 @@ describe('payments for names of communities', () => {
     ])
     await at.pass(7)
     const { refunds: owed } = await refunds(SILENT)
-    expect(owed.map(({ network, amount, payments }) => [network, amount, payments!.map(({ tx }) => tx)])).toEqual([
+    expect(
+      owed.map(({ network, amount, payments }) => [network, amount, payments!.map(({ tx }) => tx)]),
+    ).toEqual([
       ['1', String(2n * PRICE), [made[0]!.tx, made[1]!.tx]],
       ['8453', String(PRICE), [made[2]!.tx]],
     ])
@@ -235,7 +286,8 @@ describe('a payer of very many payments', () => {
     const PAYER = 8
     const { id } = await at.pay({ by: PAYER, name: 'many', amount: 1n })
     await at.confirm()
-    const { rows } = await at.pool.query(`SELECT array_agg(attname)::text[] AS names FROM pg_attribute
+    const { rows } =
+      await at.pool.query(`SELECT array_agg(attname)::text[] AS names FROM pg_attribute
       WHERE attrelid = 'payments'::regclass AND attnum > 0 AND attname NOT IN ('id', 'token')`)
     const columns = (rows[0].names as string[]).map((name) => `"${name}"`).join()
     await at.pool.query(
@@ -246,11 +298,18 @@ describe('a payer of very many payments', () => {
     const asked = await refundsOf(at.context, at.addressOf(PAYER), undefined)
     expect(asked.isTruncated).toBe(true)
     // the contract knows none of those, nor a credit in their tokens
-    expect(asked.refunds.every(({ payments }) => payments.every((one) => toHex(one.id) === id))).toBe(true)
-    await at.pool.query('DELETE FROM payments WHERE id <> $1 AND payer = (SELECT payer FROM payments WHERE id = $1)', [
-      fromHex(id!),
-    ])
-    const { refunds: owed, isTruncated } = await refundsOf(at.context, at.addressOf(PAYER), undefined)
+    expect(
+      asked.refunds.every(({ payments }) => payments.every((one) => toHex(one.id) === id)),
+    ).toBe(true)
+    await at.pool.query(
+      'DELETE FROM payments WHERE id <> $1 AND payer = (SELECT payer FROM payments WHERE id = $1)',
+      [fromHex(id!)],
+    )
+    const { refunds: owed, isTruncated } = await refundsOf(
+      at.context,
+      at.addressOf(PAYER),
+      undefined,
+    )
     expect([owed.length, isTruncated]).toEqual([1, false])
   })
 })
@@ -277,19 +336,29 @@ describe('a payments contract that another has replaced', () => {
     const row = { network: 'mainnet', chain, label: '1' } as const
     const keep = (contract: Hex) => keepPaymentsContract(at.pool, row, fromHex(contract))
     const before = (await refunds(PAYER)).refunds
-    expect(before).toMatchObject([{ owedBy: 'payments', amount: '2', payments: [{ name: 'club/left' }] }])
+    expect(before).toMatchObject([
+      { owedBy: 'payments', amount: '2', payments: [{ name: 'club/left' }] },
+    ])
     await keep(at.paymentsOn('1'))
     // named by mistake, between the two
     await keep(NOBODY)
-    const { hub: next } = await deployPayments(at.world.hub, at.world.spoke, at.world.relayer as Hex)
+    const { hub: next } = await deployPayments(
+      at.world.hub,
+      at.world.spoke,
+      at.world.relayer as Hex,
+    )
     await keep(next)
     const changed = createEvmChain({ config: { ...config, communityPayments: next }, chain, rpc })
     const context = { ...at.context, chains: [changed, at.portOf('8453')] }
-    const { refunds: owed, unavailable } = refundsView(await refundsOf(context, at.addressOf(PAYER), undefined))
+    const { refunds: owed, unavailable } = refundsView(
+      await refundsOf(context, at.addressOf(PAYER), undefined),
+    )
     expect({ owed, unavailable }).toEqual({ owed: before, unavailable: [] })
     expect(await take(PAYER, owed[0]!)).toBe(2n)
     expect((await refundsOf(context, at.addressOf(PAYER), undefined)).refunds).toEqual([])
     await keep(at.paymentsOn('1'))
-    expect(await formerPaymentsContracts(at.pool, 'mainnet')).toEqual(new Map([[chain, [NOBODY, next]]]))
+    expect(await formerPaymentsContracts(at.pool, 'mainnet')).toEqual(
+      new Map([[chain, [NOBODY, next]]]),
+    )
   })
 })

@@ -15,11 +15,14 @@ import { type Label, startCommunityWorld } from './communityWorld.js'
 /** Work at the nodes that anybody can cause without a key, counted between the API and real nodes. */
 
 /** What strangers may ask of a node for one kind of question: at once, and waiting. */
-const [AT_ONCE, WAITING] = [32, 200]
+const AT_ONCE = 32
+const WAITING = 200
 /** Checks of one smart wallet at once. */
 const OF_ONE_WALLET = 4
 /** Times for which an answer serves: that a hash is unknown, that a wallet has no code, a bridge's fee. */
-const [UNKNOWN_MS, NO_CODE_MS, FEE_MS] = [2_000, 5_000, 5_000]
+const UNKNOWN_MS = 2_000
+const NO_CODE_MS = 5_000
+const FEE_MS = 5_000
 
 const at = useWorld(() => startCommunityWorld(['club']))
 let hub: EvmChain
@@ -43,7 +46,9 @@ beforeAll(async () => {
   }
   const rpcUrls = { '1': [await counted('1')], '8453': [await counted('8453')] }
   const { chains } = at.world.file as { chains: { label: Label }[] }
-  const opened = await openChains(at.pool, { chains: chains.map((one) => ({ ...one, rpcUrls: rpcUrls[one.label] })) })
+  const opened = await openChains(at.pool, {
+    chains: chains.map((one) => ({ ...one, rpcUrls: rpcUrls[one.label] })),
+  })
   ;[hub, spoke] = opened.map(({ chain }) => chain) as [EvmChain, EvmChain]
   const api = createApi({
     pool: at.pool,
@@ -76,7 +81,10 @@ function holdAll(isHeld: (method: string, body: string) => boolean): () => void 
 }
 const count = (method: string, label: Label = '1'): number => calls.get(`${label} ${method}`) ?? 0
 async function ask(path: string, body?: object) {
-  const response = await fetch(`${base}${path}`, body ? { method: 'POST', body: JSON.stringify(body) } : {})
+  const response = await fetch(
+    `${base}${path}`,
+    body ? { method: 'POST', body: JSON.stringify(body) } : {},
+  )
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 const statusOf = (hash: string) => ask(`/v1/names/register/tx/${hash}`)
@@ -92,23 +100,37 @@ describe('the status of a hash', () => {
   it('is asked of a chain once in two seconds, and is known within seconds of the transaction', async () => {
     const hash = randomHash()
     const startedMs = performance.now()
-    for (const { body } of await many(100, () => statusOf(hash))) expect(body).toMatchObject({ status: 'not_found' })
+    for (const { body } of await many(100, () => statusOf(hash)))
+      expect(body).toMatchObject({ status: 'not_found' })
     for (const label of ['1', '8453'] as const)
-      expect(count('eth_getTransactionByHash', label)).toBeLessThanOrEqual(turnsSince(startedMs, UNKNOWN_MS))
+      expect(count('eth_getTransactionByHash', label)).toBeLessThanOrEqual(
+        turnsSince(startedMs, UNKNOWN_MS),
+      )
 
     const wallet = at.world.hub.walletClient(3)
-    const bid = await wallet.prepareTransactionRequest({ to: at.world.contracts.hub, data: '0x', gas: 100_000n })
+    const bid = await wallet.prepareTransactionRequest({
+      to: at.world.contracts.hub,
+      data: '0x',
+      gas: 100_000n,
+    })
     const raw = await wallet.signTransaction(bid)
     const own = keccak256(raw)
     expect((await statusOf(own)).body).toMatchObject({ status: 'not_found' })
     await at.world.hub.public.sendRawTransaction({ serializedTransaction: raw })
-    expect(await waitFor(async () => (await statusOf(own)).body.status !== 'not_found', UNKNOWN_MS + 10_000)).toBe(true)
+    expect(
+      await waitFor(
+        async () => (await statusOf(own)).body.status !== 'not_found',
+        UNKNOWN_MS + 10_000,
+      ),
+    ).toBe(true)
   })
 
   it('that nobody knows costs a node no more than its share, and no other question its turn', async () => {
     const port = hub.forStrangers()
     const release = holdAll((method) => method === 'eth_getTransactionByHash')
-    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.transaction(randomHash(), -1)))
+    const flood = Promise.allSettled(
+      Array.from({ length: 1_000 }, () => port.transaction(randomHash(), -1)),
+    )
     // beside it: a quote, a balance, a sign-in, and the indexer
     const quote = await ask('/v1/names/register/evm', registration('beside-a-flood'))
     expect(quote.status, JSON.stringify(quote.body)).toBe(200)
@@ -122,11 +144,20 @@ describe('the status of a hash', () => {
   })
 
   it('of somebody else’s transaction is not remembered', async () => {
-    const hash = await at.world.hub.walletClient(3).sendTransaction({ to: randomAddress(), value: 1n })
+    const hash = await at.world.hub
+      .walletClient(3)
+      .sendTransaction({ to: randomAddress(), value: 1n })
     await at.world.hub.test.mine({ blocks: 3 })
     await at.world.index()
-    expect(await waitFor(async () => (await statusOf(hash)).body.reason === 'not_a_registration', 10_000)).toBe(true)
-    const { rows } = await at.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [Buffer.from(hash.slice(2), 'hex')])
+    expect(
+      await waitFor(
+        async () => (await statusOf(hash)).body.reason === 'not_a_registration',
+        10_000,
+      ),
+    ).toBe(true)
+    const { rows } = await at.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [
+      Buffer.from(hash.slice(2), 'hex'),
+    ])
     expect(rows).toEqual([])
   })
 })
@@ -140,7 +171,9 @@ const question = (wallet: Hex, caller = '192.0.2.1') => ({
 })
 const signIn = (wallet: Hex) =>
   ask('/v1/auth/token', {
-    ...{ type: 'evm', wallet, signature: `0x${'ab'.repeat(65)}` },
+    type: 'evm',
+    wallet,
+    signature: `0x${'ab'.repeat(65)}`,
     signingDate: new Date().toISOString(),
   })
 
@@ -155,10 +188,13 @@ describe('a wrong signature', () => {
 
   it('of one contract holds up no other contract’s, and nobody else’s of this one', async () => {
     const { isValidSignature } = hub.forStrangers()
-    const [attacked, other] = [at.world.contracts.hub, at.world.contracts.hubEndpoint]
+    const attacked = at.world.contracts.hub
+    const other = at.world.contracts.hubEndpoint
     const address = attacked.slice(2).toLowerCase()
     const release = holdAll((method, body) => method === 'eth_call' && body.includes(address))
-    const flood = Promise.allSettled(Array.from({ length: 500 }, () => isValidSignature(question(attacked))))
+    const flood = Promise.allSettled(
+      Array.from({ length: 500 }, () => isValidSignature(question(attacked))),
+    )
     expect(await isValidSignature(question(other))).toBe(false)
     const owners = isValidSignature(question(attacked, '192.0.2.2'))
     release()
@@ -172,7 +208,8 @@ describe('a wrong signature', () => {
 describe('the balances of a requirement', () => {
   it('are asked for once in a while', async () => {
     const port = hub.forStrangers()
-    const [token, wallet] = [await at.deployToken(), randomAddress()]
+    const token = await at.deployToken()
+    const wallet = randomAddress()
     await many(100, () => port.recentBalance!(token, wallet))
     expect(count('eth_call')).toBe(1)
   })
@@ -190,7 +227,9 @@ describe('the balances of a requirement', () => {
     const port = hub.forStrangers()
     const other = randomAddress()
     const release = holdAll((_, body) => body.includes(other.slice(2)))
-    const flood = Promise.allSettled(Array.from({ length: 1_000 }, () => port.tokenBalance(other, randomAddress())))
+    const flood = Promise.allSettled(
+      Array.from({ length: 1_000 }, () => port.tokenBalance(other, randomAddress())),
+    )
     const ports = [createCommunityPort(hub.rpc.forUse('judge'), hub.config)]
     expect(await at.judgeOf({ ports }).step()).toEqual({ kind: 'entered', payments: 1, waiting: 0 })
     expect(await at.status(tx)).toMatchObject({ status: 'finalized' })
@@ -201,7 +240,8 @@ describe('the balances of a requirement', () => {
 })
 
 const registration = (name: string, amountWei = MINIMUM_WEI) => ({
-  ...{ network: '8453', sender: at.addressOf(1) },
+  network: '8453',
+  sender: at.addressOf(1),
   names: [{ name, amountWei: String(amountWei) }],
 })
 
@@ -216,20 +256,27 @@ describe('a quote of a spoke', () => {
     await quote('warms-up')
     calls.clear()
     // of the size and amount of the one before
-    const [first, second] = [await quote('first'), await quote('second-longer-name')]
+    const first = await quote('first')
+    const second = await quote('second-longer-name')
     expect(count('eth_call', '8453')).toBeLessThan(turnsSince(startedMs, FEE_MS))
     expect(first.registrationFee).toBe(second.registrationFee)
     await quote('dearer', MINIMUM_WEI * 2n)
     expect(count('eth_call', '8453')).toBeLessThanOrEqual(turnsSince(startedMs, FEE_MS))
   })
 
-  it.each([2n ** 128n, 2n ** 256n - 1n])('of %d wei is refused as the caller’s fault', async (amountWei) => {
-    logged.length = 0
-    const { status, body } = await ask('/v1/names/register/evm', registration('too-dear', amountWei))
-    expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_amount' })
-    expect(count('eth_call', '8453')).toBe(0)
-    expect(logged).toEqual([])
-  })
+  it.each([2n ** 128n, 2n ** 256n - 1n])(
+    'of %d wei is refused as the caller’s fault',
+    async (amountWei) => {
+      logged.length = 0
+      const { status, body } = await ask(
+        '/v1/names/register/evm',
+        registration('too-dear', amountWei),
+      )
+      expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_amount' })
+      expect(count('eth_call', '8453')).toBe(0)
+      expect(logged).toEqual([])
+    },
+  )
 })
 
 it('a node that asks the API to wait is still asked by the indexer', async () => {
@@ -237,7 +284,8 @@ it('a node that asks the API to wait is still asked by the indexer', async () =>
     method === 'eth_getTransactionByHash'
       ? (answer) =>
           JSON.stringify({
-            ...{ jsonrpc: '2.0', id: (JSON.parse(answer) as { id: number }).id },
+            jsonrpc: '2.0',
+            id: (JSON.parse(answer) as { id: number }).id,
             error: { code: -32_005, message: 'rate limit exceeded' },
           })
       : undefined

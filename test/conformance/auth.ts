@@ -18,9 +18,13 @@ export const authRows: readonly Row[] = [
     message: z.string().min(1),
     signingDate: z.iso.datetime({ precision: 3 }),
   }),
-  ...fieldRows('2.7 key', async (target) => ok(await target.post('/v1/auth/token', (await visitor(target)).proof)), {
-    token: z.string().min(16),
-  }),
+  ...fieldRows(
+    '2.7 key',
+    async (target) => ok(await target.post('/v1/auth/token', (await visitor(target)).proof)),
+    {
+      token: z.string().min(16),
+    },
+  ),
   ...fieldRows(
     '2.7 validation',
     async (target) => ok(await target.get('/v1/auth/validate', bearer(await visitor(target)))),

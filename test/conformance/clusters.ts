@@ -58,7 +58,9 @@ export const clusterRows: readonly Row[] = [
   }),
   row('4.2', 'POST /v1/clusters/wallets', async (target) => {
     const creator = await member(target)
-    const [open, hidden, name] = [freshAddress(), freshAddress(), freshName()]
+    const open = freshAddress()
+    const hidden = freshAddress()
+    const name = freshName()
     const added = [
       { address: open, name, isPrivate: false },
       { address: hidden, name: freshName(), isPrivate: true },
@@ -82,7 +84,10 @@ export const clusterRows: readonly Row[] = [
     const creator = await member(target)
     const name = freshName()
     const renamed = [{ address: creator.address, name }]
-    assert.deepEqual(ok(await target.send('PUT', '/v1/clusters/wallets/names', renamed, bearer(creator))), SUCCESS)
+    assert.deepEqual(
+      ok(await target.send('PUT', '/v1/clusters/wallets/names', renamed, bearer(creator))),
+      SUCCESS,
+    )
     assert.equal((await walletsOf(target, creator.id)).get(creator.address)?.name, name)
   }),
   row('4.2', 'DELETE /v1/clusters/wallets', async (target) => {
@@ -90,11 +95,15 @@ export const clusterRows: readonly Row[] = [
     const address = freshAddress()
     const added = [{ address, name: freshName(), isPrivate: false }]
     ok(await target.post('/v1/clusters/wallets', added, bearer(creator)))
-    assert.deepEqual(ok(await target.send('DELETE', '/v1/clusters/wallets', [address], bearer(creator))), SUCCESS)
+    assert.deepEqual(
+      ok(await target.send('DELETE', '/v1/clusters/wallets', [address], bearer(creator))),
+      SUCCESS,
+    )
     assert.ok(!(await walletsOf(target, creator.id)).has(address))
   }),
   row('4.2', 'POST /v1/clusters/verify/:clusterId', async (target) => {
-    const [creator, guest] = [await member(target), await signIn(target)]
+    const creator = await member(target)
+    const guest = await signIn(target)
     const verify = () => target.post(`/v1/clusters/verify/${creator.id}`, undefined, bearer(guest))
     assert.equal((await verify()).status, 403)
     const added = [{ address: guest.address, name: freshName(), isPrivate: false }]
@@ -120,13 +129,20 @@ export const clusterRows: readonly Row[] = [
     assert.equal((await target.get(`${path}/${freshName()}`)).status, 401)
     assert.equal((await target.get(`${path}/${freshName()}`, bearer(creator))).status, 404)
     const { airdrop } = target.options
-    if (airdrop === undefined) throw new NotChecked('needs the name of a community that has an airdrop')
+    if (airdrop === undefined)
+      throw new NotChecked('needs the name of a community that has an airdrop')
     const nothing = ok(await target.get(`${path}/${airdrop}`, bearer(creator)))
-    assert.deepEqual([nothing.community, nothing.total, nothing.totalUnclaimed], [airdrop, '0', '0'])
+    assert.deepEqual(
+      [nothing.community, nothing.total, nothing.totalUnclaimed],
+      [airdrop, '0', '0'],
+    )
     assert.deepEqual([nothing.addresses, nothing.claims], [[creator.address], []])
     // the funded account may get something there
     const { total, totalUnclaimed, claims } = ok(
-      await target.get(`${path}/${airdrop}`, bearer(await inCluster(target, await registrant(target)))),
+      await target.get(
+        `${path}/${airdrop}`,
+        bearer(await inCluster(target, await registrant(target))),
+      ),
     )
     assert.ok(BigInt(totalUnclaimed) <= BigInt(total))
     for (const { address, amount, index, merkleRoot, proof, claimed } of claims) {

@@ -26,14 +26,23 @@ async function community(target: Target, rules: object = {}): Promise<string> {
   const owner = await registrant(target)
   const reply = await target.send('PUT', `/v1/communities/${name}`, rules, bearer(owner))
   if (reply.status === 404 || reply.status === 405)
-    throw new NotChecked('the deployment has no PUT /v1/communities/:name: nothing is known of its communities')
+    throw new NotChecked(
+      'the deployment has no PUT /v1/communities/:name: nothing is known of its communities',
+    )
   ok(reply)
   return name
 }
 
 /** The price of a community, on the chain that the run pays on. */
 const priced = (target: Target) => ({
-  prices: [{ network: requireWrite(target).label, token: 'native', amount: '7', recipient: freshAddress() }],
+  prices: [
+    {
+      network: requireWrite(target).label,
+      token: 'native',
+      amount: '7',
+      recipient: freshAddress(),
+    },
+  ],
 })
 
 type Wallet = Awaited<ReturnType<typeof signIn>>
@@ -47,12 +56,21 @@ const oldRow = (name: string, path: string, check: Row['check']): Row =>
     if (target.options.testnet) return check(target)
     const [method, route] = path.split(' ', 2) as [string, string]
     const body = method === 'POST' ? { clusterName: 'club', walletName: 'alice' } : undefined
-    const { status, body: answer } = await target.send(method, route, body, bearer(await signIn(target)))
+    const { status, body: answer } = await target.send(
+      method,
+      route,
+      body,
+      bearer(await signIn(target)),
+    )
     assert.deepEqual([status, answer.error], [400, 'testnet_only'])
   })
 
 /** A request for a name below a community. */
-const below = (clusterName: string, more: object = {}) => ({ clusterName, walletName: freshName(), ...more })
+const below = (clusterName: string, more: object = {}) => ({
+  clusterName,
+  walletName: freshName(),
+  ...more,
+})
 
 const REGISTER = 'POST /v0.1/community/register'
 
@@ -63,7 +81,8 @@ const errorRow = (
   ask: (target: Target, as: Wallet, owner: Wallet) => Promise<Reply>,
 ): Row =>
   row('7', code, async (target) => {
-    if (!target.options.testnet) throw new NotChecked('communities of v0.1 are on the testnet alone')
+    if (!target.options.testnet)
+      throw new NotChecked('communities of v0.1 are on the testnet alone')
     const reply = await ask(target, await signIn(target), await registrant(target))
     assert.deepEqual([reply.status, reply.body.error], [status, code])
     assert.equal(Object.keys(reply.body)[0], 'error')
@@ -77,8 +96,14 @@ export const communityRows: readonly Row[] = [
       const name = await community(target)
       const free = freshName()
       const path = `/v0.1/community/check/availability/${name}`
-      assert.deepEqual(ok(await target.get(`${path}/${free}`)), { name: `${name}/${free}`, isAvailable: true })
-      assert.deepEqual(ok(await target.get(`${path}/main`)), { name: `${name}/main`, isAvailable: false })
+      assert.deepEqual(ok(await target.get(`${path}/${free}`)), {
+        name: `${name}/${free}`,
+        isAvailable: true,
+      })
+      assert.deepEqual(ok(await target.get(`${path}/main`)), {
+        name: `${name}/main`,
+        isAvailable: false,
+      })
     },
   ),
   oldRow(
@@ -89,25 +114,50 @@ export const communityRows: readonly Row[] = [
       const clusterName = await community(target, LIST(walletAddress))
       const ask = (wallet: string) =>
         target.get(`/v0.1/community/check/requirements/${clusterName}?walletAddress=${wallet}`)
-      assert.deepEqual(ok(await ask(walletAddress)), { clusterName, walletAddress, isRequirementsMet: true })
+      assert.deepEqual(ok(await ask(walletAddress)), {
+        clusterName,
+        walletAddress,
+        isRequirementsMet: true,
+      })
       assert.equal(ok(await ask(freshAddress())).isRequirementsMet, false)
     },
   ),
   oldRow(REGISTER, REGISTER, async (target) => {
-    const [clusterName, walletName, alice] = [await community(target), freshName(), await signIn(target)]
+    const clusterName = await community(target)
+    const walletName = freshName()
+    const alice = await signIn(target)
     const answer = ok(await registerOld(target, alice, { clusterName, walletName }))
     assert.deepEqual(answer, { clusterName, walletName })
-    assert.equal(ok(await target.get(`/v0.1/address/${clusterName}/${walletName}`)).address, alice.address)
-    assert.equal((await target.post('/v0.1/community/register', { clusterName, walletName })).status, 401)
+    assert.equal(
+      ok(await target.get(`/v0.1/address/${clusterName}/${walletName}`)).address,
+      alice.address,
+    )
+    assert.equal(
+      (await target.post('/v0.1/community/register', { clusterName, walletName })).status,
+      401,
+    )
   }),
-  oldRow('GET /v0.1/community/tx/:tx', `GET /v0.1/community/tx/0x${'ab'.repeat(32)}`, async (target) => {
-    const tx = `0x${'00'.repeat(31)}01`
-    assert.deepEqual(ok(await target.get(`/v0.1/community/tx/${tx}`)), { tx, status: 'not_found' })
-  }),
+  oldRow(
+    'GET /v0.1/community/tx/:tx',
+    `GET /v0.1/community/tx/0x${'ab'.repeat(32)}`,
+    async (target) => {
+      const tx = `0x${'00'.repeat(31)}01`
+      assert.deepEqual(ok(await target.get(`/v0.1/community/tx/${tx}`)), {
+        tx,
+        status: 'not_found',
+      })
+    },
+  ),
   oldRow('clusterName', REGISTER, async (target) => {
-    const reply = await registerOld(target, await signIn(target), { clusterName: freshName(), walletName: 'alice' })
+    const reply = await registerOld(target, await signIn(target), {
+      clusterName: freshName(),
+      walletName: 'alice',
+    })
     assert.deepEqual([reply.status, reply.body.error], [404, 'not_found'])
-    assert.equal((await registerOld(target, await signIn(target), { walletName: 'alice' })).status, 400)
+    assert.equal(
+      (await registerOld(target, await signIn(target), { walletName: 'alice' })).status,
+      400,
+    )
   }),
   oldRow('walletName', REGISTER, async (target) => {
     const clusterName = await community(target)
@@ -131,19 +181,36 @@ export const communityRows: readonly Row[] = [
   }),
   oldRow('walletAddress', REGISTER, async (target) => {
     const clusterName = await community(target, { ownersOnly: true })
-    const [walletName, walletAddress] = [freshName(), freshAddress()]
-    ok(await registerOld(target, await registrant(target), { clusterName, walletName, walletAddress }))
-    assert.equal(ok(await target.get(`/v0.1/address/${clusterName}/${walletName}`)).address, walletAddress)
+    const walletName = freshName()
+    const walletAddress = freshAddress()
+    ok(
+      await registerOld(target, await registrant(target), {
+        clusterName,
+        walletName,
+        walletAddress,
+      }),
+    )
+    assert.equal(
+      ok(await target.get(`/v0.1/address/${clusterName}/${walletName}`)).address,
+      walletAddress,
+    )
   }),
   row('4.8', 'GET /v1/names/community/:communityName/check/:name', async (target) => {
-    const [name, free] = [await community(target), freshName()]
+    const name = await community(target)
+    const free = freshName()
     const path = `/v1/names/community/${name}/check`
-    assert.deepEqual(ok(await target.get(`${path}/${free}`)), { name: `${name}/${free}`, isAvailable: true })
+    assert.deepEqual(ok(await target.get(`${path}/${free}`)), {
+      name: `${name}/${free}`,
+      isAvailable: true,
+    })
     assert.equal(ok(await target.get(`${path}/main`)).isAvailable, false)
     assert.equal((await target.get(`/v1/names/community/${freshName()}/check/${free}`)).status, 404)
   }),
   row('4.8', 'POST /v1/names/community/:communityName/register', async (target) => {
-    const [name, mine, theirs, guest] = [await community(target), freshName(), freshName(), freshAddress()]
+    const name = await community(target)
+    const mine = freshName()
+    const theirs = freshName()
+    const guest = freshAddress()
     const path = `/v1/names/community/${name}/register`
     const alice = await signIn(target)
     ok(await target.post(path, { name: mine }, bearer(alice)))
@@ -153,7 +220,10 @@ export const communityRows: readonly Row[] = [
     ok(await target.post(path, gift, bearer(await registrant(target))))
     assert.equal(ok(await target.get(`/v1/names/address/${guest}`)).walletName, theirs)
     assert.equal((await target.post(path, { name: freshName() })).status, 401)
-    assert.equal((await target.post(path, { ...gift, name: freshName() }, bearer(alice))).status, 403)
+    assert.equal(
+      (await target.post(path, { ...gift, name: freshName() }, bearer(alice))).status,
+      403,
+    )
   }),
   row('4.10', 'POST /bundles/assign', async (target) => {
     const name = await community(target)
@@ -165,13 +235,19 @@ export const communityRows: readonly Row[] = [
   row('7', 'testnet_only', async (target) => {
     const as = await signIn(target)
     // a request without the parameter that the suite sends for the testnet
-    const response = await fetch(`${target.options.url.replace(/\/+$/, '')}/v0.1/community/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...bearer(as) },
-      body: JSON.stringify({ clusterName: 'club', walletName: 'alice' }),
-    })
+    const response = await fetch(
+      `${target.options.url.replace(/\/+$/, '')}/v0.1/community/register`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...bearer(as) },
+        body: JSON.stringify({ clusterName: 'club', walletName: 'alice' }),
+      },
+    )
     const answer = (await response.json()) as { error: string }
-    assert.deepEqual([response.status, answer.error, Object.keys(answer)[0]], [400, 'testnet_only', 'error'])
+    assert.deepEqual(
+      [response.status, answer.error, Object.keys(answer)[0]],
+      [400, 'testnet_only', 'error'],
+    )
   }),
   errorRow('not_found', 404, async (target, as) => registerOld(target, as, below(freshName()))),
   errorRow('not_verified', 403, async (target, as) =>
@@ -181,10 +257,18 @@ export const communityRows: readonly Row[] = [
     registerOld(target, owner, below(await community(target, { ownersOnly: true }))),
   ),
   errorRow('not_active', 403, async (target, as) =>
-    registerOld(target, as, below(await community(target, { startsAt: FAR_AWAY, ownersOnly: true }))),
+    registerOld(
+      target,
+      as,
+      below(await community(target, { startsAt: FAR_AWAY, ownersOnly: true })),
+    ),
   ),
   errorRow('not_available', 409, async (target, as) =>
-    registerOld(target, as, below(await community(target, LIST(freshAddress())), { walletName: 'main' })),
+    registerOld(
+      target,
+      as,
+      below(await community(target, LIST(freshAddress())), { walletName: 'main' }),
+    ),
   ),
   errorRow('requirements_not_met', 403, async (target, as) =>
     registerOld(target, as, below(await community(target, LIST(freshAddress())))),

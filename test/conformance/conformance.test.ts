@@ -17,17 +17,29 @@ const key = ({ section, row }: { section: string; row: string }) => `${section} 
 
 describe('the suite', () => {
   it('has every row of the specification once', () => {
-    const listed = Object.entries(SPECIFICATION).flatMap(([section, rows]) => rows.map((row) => key({ section, row })))
+    const listed = Object.entries(SPECIFICATION).flatMap(([section, rows]) =>
+      rows.map((row) => key({ section, row })),
+    )
     expect(ROWS.map(key).sort()).toEqual(listed.sort())
   })
 
   it('waits where a deployment limits requests, and not for a limit that lasts longer than a run', async () => {
     const key = { perSecond: 500, burst: 3_000 }
-    const counts = { changesPerMinute: 60, changesPerDay: 60, clustersPerDay: 1, namesPerDay: 1, keysPerDay: 1 }
+    const counts = {
+      changesPerMinute: 60,
+      changesPerDay: 60,
+      clustersPerDay: 1,
+      namesPerDay: 1,
+      keysPerDay: 1,
+    }
     const asked = async (perSecond: number) => {
-      const limited = await startApi({ limits: { ...counts, key, address: { perSecond, burst: 20 } } })
+      const limited = await startApi({
+        limits: { ...counts, key, address: { perSecond, burst: 20 } },
+      })
       const target = createTarget({ url: limited.url, testnet: false })
-      const replies = await Promise.all(Array.from({ length: 30 }, () => target.get('/v1/networks')))
+      const replies = await Promise.all(
+        Array.from({ length: 30 }, () => target.get('/v1/networks')),
+      )
       await limited.stop()
       return replies.filter(({ status }) => status === 200).length
     }
@@ -62,7 +74,10 @@ async function targetOf(network: Network): Promise<Target> {
 async function airdropFor(network: Network, { address }: PrivateKeyAccount): Promise<string> {
   const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'conformance' })
   const community = freshName('drop')
-  const others = Array.from({ length: 5 }, (_, i) => `0x${(0xfed00 + i).toString(16).padStart(40, '0')}`)
+  const others = Array.from(
+    { length: 5 },
+    (_, i) => `0x${(0xfed00 + i).toString(16).padStart(40, '0')}`,
+  )
   const rows = [address, ...others].map((account) => ({ address: account, amount: 5n }))
   await loadRows(pool, rows, { network, community, label: hubOf(network).network })
   await pool.end()
@@ -72,7 +87,10 @@ async function airdropFor(network: Network, { address }: PrivateKeyAccount): Pro
 /** A transaction that is no registration. */
 async function withdrawal(network: Network, account: PrivateKeyAccount) {
   const { rpcUrl, chainId } = hubOf(network)
-  const tx = await walletOf({ rpcUrl }, chainId, account).sendTransaction({ to: account.address, value: 1n })
+  const tx = await walletOf({ rpcUrl }, chainId, account).sendTransaction({
+    to: account.address,
+    value: 1n,
+  })
   await until.status(world(), tx, 'invalid', { testnet: network === 'testnet' })
   return tx
 }
@@ -81,7 +99,9 @@ async function withdrawal(network: Network, account: PrivateKeyAccount) {
 const TOO_FEW_EVENTS = ['8 default rows per page (v1)', '8 default rows per page (v0.1)']
 const NEEDS_SOLANA = ['4.4 POST /v1/names/register/solana']
 /** Rows of the communities of v0.1, which are on the testnet alone. */
-const NEEDS_TESTNET = SPECIFICATION['7']!.filter((code) => code !== 'testnet_only').map((code) => `7 ${code}`)
+const NEEDS_TESTNET = SPECIFICATION['7']!.filter((code) => code !== 'testnet_only').map(
+  (code) => `7 ${code}`,
+)
 
 describe.each(['mainnet', 'testnet'] as const)('%s', (network) => {
   const lacking = [
@@ -94,7 +114,11 @@ describe.each(['mainnet', 'testnet'] as const)('%s', (network) => {
 
   it.each(checked.map((row) => [key(row), row] as const))('%s', async (_name, row) => {
     target ??= targetOf(network)
-    expect(await run(row, await target)).toEqual({ section: row.section, row: row.row, outcome: 'passed' })
+    expect(await run(row, await target)).toEqual({
+      section: row.section,
+      row: row.row,
+      outcome: 'passed',
+    })
   })
 
   afterAll(() => {

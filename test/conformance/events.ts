@@ -16,7 +16,11 @@ interface Item {
   [field: string]: unknown
 }
 
-const page = async (target: Target, version: Version, query = ''): Promise<{ items: Item[]; nextPage?: string }> =>
+const page = async (
+  target: Target,
+  version: Version,
+  query = '',
+): Promise<{ items: Item[]; nextPage?: string }> =>
   ok(await target.get(`${PATHS[version]}?${query}`))
 
 /** The first items of a feed. @throws NotChecked where there are fewer */
@@ -39,7 +43,11 @@ const dataOf = (version: Version, kind: string, is: string) => async (target: Ta
 async function checkNextPage(target: Target, version: Version): Promise<void> {
   const three = await firstItems(target, version, 3)
   const first = await page(target, version, 'limit=2')
-  const rest = await page(target, version, `limit=1&nextPage=${first.nextPage}&fromTimestamp=99999999999999`)
+  const rest = await page(
+    target,
+    version,
+    `limit=1&nextPage=${first.nextPage}&fromTimestamp=99999999999999`,
+  )
   assert.deepEqual([...first.items, ...rest.items], three)
 }
 
@@ -52,7 +60,9 @@ async function checkOrder(target: Target, version: Version, parameter: string): 
   const oldest = await firstItems(target, version, 2)
   assert.deepEqual((await page(target, version, `limit=2&${parameter}=oldest`)).items, oldest)
   const { items } = await page(target, version, `limit=2&${parameter}=newest`)
-  assert.ok(items[0]!.timestamp >= items[1]!.timestamp && items[0]!.timestamp >= oldest[1]!.timestamp)
+  assert.ok(
+    items[0]!.timestamp >= items[1]!.timestamp && items[0]!.timestamp >= oldest[1]!.timestamp,
+  )
 }
 
 async function checkSince(target: Target, version: Version): Promise<void> {
@@ -68,7 +78,8 @@ async function checkDefault(target: Target, version: Version, rows: number): Pro
     if (!(error instanceof NotChecked)) throw error
   })
   const { items, nextPage } = await page(target, version)
-  if (items.length < rows && !nextPage) throw new NotChecked(`the feed has fewer than ${rows} events`)
+  if (items.length < rows && !nextPage)
+    throw new NotChecked(`the feed has fewer than ${rows} events`)
   assert.equal(items.length, rows)
 }
 
@@ -141,7 +152,10 @@ export const eventRows: readonly Row[] = [
     for (;;) {
       const { items } = await page(target, 'v01', 'sortBy=newest')
       if (items.some(({ data }) => (data as { name?: string } | null)?.name === name)) break
-      assert.ok(Date.now() - finalMs < FEED_REFRESH_MS, 'a final registration is not in the feed after a minute')
+      assert.ok(
+        Date.now() - finalMs < FEED_REFRESH_MS,
+        'a final registration is not in the feed after a minute',
+      )
     }
   }),
 ]

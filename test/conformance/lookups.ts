@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { address } from './objects.js'
 import { type Row, row } from './row.js'
-import { authKey, freshAddress, freshName, ok, registrant, registration, sampleOf } from './target.js'
+import {
+  authKey,
+  freshAddress,
+  freshName,
+  ok,
+  registrant,
+  registration,
+  sampleOf,
+} from './target.js'
 
 /** Sections 4.5 and 4.6: looking up names, addresses and clusters. */
 
@@ -21,13 +29,20 @@ export const lookupRows: readonly Row[] = [
   row('4.5', 'GET /v0.1/address/:name/:addressName', async (target) => {
     const { name, walletName, address } = await sampleOf(target)
     const record = ok(await target.get(`/v0.1/address/${name}/${walletName}`))
-    assert.deepEqual(record, { type: record.type, address, name: `${name}/${walletName}`, isVerified: true })
+    assert.deepEqual(record, {
+      type: record.type,
+      address,
+      name: `${name}/${walletName}`,
+      isVerified: true,
+    })
     assert.equal(ok(await target.get(`/v0.1/address/${name}/${freshName()}`)), null)
   }),
   row('4.5', 'POST /v0.1/address/names', async (target) => {
     const { name, walletName, address } = await sampleOf(target)
     const full = `${name}/${walletName}`
-    const records = ok(await target.post('/v0.1/address/names', [full, `${freshName()}/`, `${name}/`]))
+    const records = ok(
+      await target.post('/v0.1/address/names', [full, `${freshName()}/`, `${name}/`]),
+    )
     assert.deepEqual(
       records.map((record: { name: string }) => record.name),
       [full, `${name}/`],
@@ -38,7 +53,8 @@ export const lookupRows: readonly Row[] = [
   row('4.5', 'GET /v0.1/name/:address', async (target) => {
     const { name, walletName, address } = await sampleOf(target)
     assert.equal(ok(await target.get(`/v0.1/name/${address}`)), `${name}/${walletName}`)
-    for (const unknown of [freshAddress(), 'junk']) assert.equal(ok(await target.get(`/v0.1/name/${unknown}`)), null)
+    for (const unknown of [freshAddress(), 'junk'])
+      assert.equal(ok(await target.get(`/v0.1/name/${unknown}`)), null)
   }),
   row('4.5', 'POST /v0.1/name/addresses', async (target) => {
     const { name, walletName, address } = await sampleOf(target)
@@ -63,9 +79,13 @@ export const lookupRows: readonly Row[] = [
   row('4.5', 'POST /v0.1/cluster/:name/update/wallets', async (target) => {
     const wallet = await registrant(target)
     const { name } = await registration(target)
-    const [one, two] = [freshAddress(), freshAddress()]
-    const [first, second, renamed] = [freshName(), freshName(), freshName()]
-    const update = (body: object) => target.post(`/v0.1/cluster/${name}/update/wallets`, body, authKey(wallet))
+    const one = freshAddress()
+    const two = freshAddress()
+    const first = freshName()
+    const second = freshName()
+    const renamed = freshName()
+    const update = (body: object) =>
+      target.post(`/v0.1/cluster/${name}/update/wallets`, body, authKey(wallet))
     const add = [
       { address: one, name: first },
       { address: two, name: second },
@@ -82,7 +102,10 @@ export const lookupRows: readonly Row[] = [
   row('4.6', 'GET /v1/names/address/:address', async (target) => {
     const { name, walletName, address } = await sampleOf(target)
     const record = ok(await target.get(`/v1/names/address/${address}`))
-    assert.deepEqual([record.address, record.clusterName, record.walletName], [address, name, walletName])
+    assert.deepEqual(
+      [record.address, record.clusterName, record.walletName],
+      [address, name, walletName],
+    )
     const unknown = await target.get(`/v1/names/address/${freshAddress()}`)
     assert.deepEqual([unknown.status, unknown.body.clusterName], [404, null])
   }),

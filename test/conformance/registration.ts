@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { quoteV01 } from './objects.js'
 import { type Row, row } from './row.js'
-import { freshAddress, freshName, NotChecked, ok, registration, sampleOf, type Target } from './target.js'
+import {
+  freshAddress,
+  freshName,
+  NotChecked,
+  ok,
+  registration,
+  sampleOf,
+  type Target,
+} from './target.js'
 
 /** Sections 3, 4.3, 4.4 and, as far as it is about registering, 8. */
 
@@ -37,7 +45,8 @@ async function quoteWith(target: Target, change: object) {
   return target.post('/v0.1/register', body)
 }
 
-const refused = (reply: { status: number; text: string }) => assert.equal(reply.status, 400, reply.text)
+const refused = (reply: { status: number; text: string }) =>
+  assert.equal(reply.status, 400, reply.text)
 
 /** Values of the fields of a quote's request that are refused. */
 const REFUSED = {
@@ -51,8 +60,14 @@ export const registrationRows: readonly Row[] = [
   row('4.3', 'GET /v0.1/register/check/:name', async (target) => {
     const { name } = await sampleOf(target)
     const free = freshName()
-    assert.deepEqual(ok(await target.get(`/v0.1/register/check/${name}`)), { name, isAvailable: false })
-    assert.deepEqual(ok(await target.get(`/v0.1/register/check/${free}`)), { name: free, isAvailable: true })
+    assert.deepEqual(ok(await target.get(`/v0.1/register/check/${name}`)), {
+      name,
+      isAvailable: false,
+    })
+    assert.deepEqual(ok(await target.get(`/v0.1/register/check/${free}`)), {
+      name: free,
+      isAvailable: true,
+    })
   }),
   row('4.3', 'POST /v0.1/register/check', async (target) => {
     const { name } = await sampleOf(target)
@@ -96,19 +111,30 @@ export const registrationRows: readonly Row[] = [
   }),
   row('4.4', 'POST /v1/names/register/evm', async (target) => {
     const { network } = await quoteV01(target)
-    const asked = { network, sender: freshAddress(), names: [{ name: freshName(), amountWei: '30000000000000000' }] }
+    const asked = {
+      network,
+      sender: freshAddress(),
+      names: [{ name: freshName(), amountWei: '30000000000000000' }],
+    }
     const quote = ok(await target.post('/v1/names/register/evm', asked))
     assert.deepEqual([quote.type, quote.names[0].amountWei], ['evm', '30000000000000000'])
     const { name } = await sampleOf(target)
     const taken = await target.post('/v1/names/register/evm', { ...asked, names: [{ name }] })
-    assert.deepEqual([taken.status, taken.body.error, taken.body.names], [409, 'names_unavailable', [name]])
+    assert.deepEqual(
+      [taken.status, taken.body.error, taken.body.names],
+      [409, 'names_unavailable', [name]],
+    )
   }),
   row('4.4', 'POST /v1/names/register/solana', async (target) => {
     const asked = { network: 'solana', sender: SOLANA_SENDER, names: [{ name: freshName() }] }
     const reply = await target.post('/v1/names/register/solana', asked)
-    if (reply.body?.error === 'unsupported_network') throw new NotChecked('the deployment has no Solana')
+    if (reply.body?.error === 'unsupported_network')
+      throw new NotChecked('the deployment has no Solana')
     const quote = ok(reply)
-    assert.deepEqual([quote.type, quote.gasToken], ['solana', { symbol: 'SOL', decimals: 'lamports' }])
+    assert.deepEqual(
+      [quote.type, quote.gasToken],
+      ['solana', { symbol: 'SOL', decimals: 'lamports' }],
+    )
     assert.equal(quote.transactionData.length, 1)
   }),
   row('4.4', 'GET /v1/names/register/tx/:tx', async (target) => {
@@ -120,7 +146,8 @@ export const registrationRows: readonly Row[] = [
     const { network } = await quoteV01(target)
     const asked = { network, sender: freshAddress(), names: [{ name: freshName() }] }
     const [quoted] = ok(await target.post('/v1/names/register/evm', asked)).names
-    if (BigInt(quoted.amountWei) > DEFAULT_WEI) throw new NotChecked('the deployment’s least amount is above 0.01 ETH')
+    if (BigInt(quoted.amountWei) > DEFAULT_WEI)
+      throw new NotChecked('the deployment’s least amount is above 0.01 ETH')
     assert.equal(quoted.amountWei, String(DEFAULT_WEI))
   }),
   row('8', 'transaction status scope', async (target) => {

@@ -14,7 +14,11 @@ export interface Row {
 export type Result = Pick<Row, 'section' | 'row'> &
   ({ outcome: 'passed' } | { outcome: 'failed' | 'not checked'; reason: string })
 
-export const row = (section: string, name: string, check: Row['check']): Row => ({ section, row: name, check })
+export const row = (section: string, name: string, check: Row['check']): Row => ({
+  section,
+  row: name,
+  check,
+})
 
 /** A row for each field of an object, with the form the specification gives it. */
 export const fieldRows = (
@@ -27,7 +31,9 @@ export const fieldRows = (
       const object = await target.once(`object of ${section}`, () => load(target))
       const parsed = form.safeParse(object[field])
       if (!parsed.success)
-        throw new Error(`${field} is ${JSON.stringify(object[field])}: ${parsed.error.issues[0]?.message}`)
+        throw new Error(
+          `${field} is ${JSON.stringify(object[field])}: ${parsed.error.issues[0]?.message}`,
+        )
     }),
   )
 

@@ -4,7 +4,16 @@
  */
 export const SPECIFICATION: Readonly<Record<string, readonly string[]>> = {
   '2.1': ['id', 'createdBy', 'createdAt', 'wallets', 'isTestnet'],
-  '2.2': ['address', 'name', 'isVerified', 'isPrivate', 'isBackedUp', 'updatedAt', 'updatedBy', 'createdAt'],
+  '2.2': [
+    'address',
+    'name',
+    'isVerified',
+    'isPrivate',
+    'isBackedUp',
+    'updatedAt',
+    'updatedBy',
+    'createdAt',
+  ],
   '2.3': ['name', 'profileUrl', 'imageUrl', 'hasCustomImage', 'wallets'],
   '2.4': ['type', 'address', 'name', 'isVerified'],
   '2.5': ['address', 'type', 'clusterName', 'walletName', 'isVerified'],
@@ -50,7 +59,11 @@ export const SPECIFICATION: Readonly<Record<string, readonly string[]>> = {
     'POST /v0.1/cluster/names',
     'POST /v0.1/cluster/:name/update/wallets',
   ],
-  '4.6': ['GET /v1/names/address/:address', 'GET /v1/names/owner/address/:address', 'POST /v1/names/address'],
+  '4.6': [
+    'GET /v1/names/address/:address',
+    'GET /v1/names/owner/address/:address',
+    'POST /v1/names/address',
+  ],
   '4.7': [
     'GET /v0.1/community/check/availability/:clusterName/:walletName',
     'GET /v0.1/community/check/requirements/:clusterName',
@@ -61,9 +74,17 @@ export const SPECIFICATION: Readonly<Record<string, readonly string[]>> = {
     'chainId',
     'walletAddress',
   ],
-  '4.8': ['GET /v1/names/community/:communityName/check/:name', 'POST /v1/names/community/:communityName/register'],
+  '4.8': [
+    'GET /v1/names/community/:communityName/check/:name',
+    'POST /v1/names/community/:communityName/register',
+  ],
   '4.9': ['GET /v1/events', 'GET /v0.1/events'],
-  '4.10': ['POST /v1/bundle', 'POST /v1/bundle/wallets', 'GET /v1/airdrop/claim/:community', 'POST /bundles/assign'],
+  '4.10': [
+    'POST /v1/bundle',
+    'POST /v1/bundle/wallets',
+    'GET /v1/airdrop/claim/:community',
+    'POST /bundles/assign',
+  ],
   '5.1': ['GET /v1/auth/message', 'POST /v1/auth/token', 'GET /v1/auth/validate'],
   '5.2': ['GET /v0.1/auth/message', 'POST /v0.1/auth/token', 'POST /v0.1/auth/validate'],
   '6.1 query': ['nextPage', 'limit', 'from', 'orderBy', 'fromTimestamp'],
@@ -71,7 +92,15 @@ export const SPECIFICATION: Readonly<Record<string, readonly string[]>> = {
   '6.1 ADD_WALLET': ['name', 'address', 'cluster_id', 'is_verified', 'is_backed_up'],
   '6.1 REGISTER_NAME': ['name', 'wei_amount'],
   '6.2 query': ['fromTimestamp', 'nextPage', 'sortBy', 'limit'],
-  '6.2 event': ['eventType', 'clusterId', 'bytes32Address', 'address', 'addressType', 'data', 'timestamp'],
+  '6.2 event': [
+    'eventType',
+    'clusterId',
+    'bytes32Address',
+    'address',
+    'addressType',
+    'data',
+    'timestamp',
+  ],
   '6.2 register': ['name', 'weiAmount'],
   '6.2 updateWallet': ['name', 'isVerified'],
   '7': [

@@ -57,7 +57,12 @@ export interface Sample {
 export interface Target {
   options: TargetOptions
   get(path: string, headers?: Record<string, string>): Promise<Reply>
-  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
   once<T>(key: string, make: () => Promise<T>): Promise<T>
 }
@@ -82,7 +87,12 @@ export function createTarget(options: TargetOptions): Target {
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.startsWith('application/json')
-    return { status: response.status, body: isJson ? JSON.parse(text) : undefined, text, headers: response.headers }
+    return {
+      status: response.status,
+      body: isJson ? JSON.parse(text) : undefined,
+      text,
+      headers: response.headers,
+    }
   }
   const send: Target['send'] = async (...request) => {
     const endMs = performance.now() + PATIENCE_MS
@@ -127,7 +137,12 @@ export const sampleOf = (target: Target): Promise<Sample> =>
       const { status, body } = await target.get(`/v1/names/address/${from}`)
       if (status !== 200 || body.clusterName === null) continue
       const { clusterId } = ok(await target.get(`/v1/clusters/address/${from}`))
-      return { name: body.clusterName, address: body.address, walletName: body.walletName, clusterId }
+      return {
+        name: body.clusterName,
+        address: body.address,
+        walletName: body.walletName,
+        clusterId,
+      }
     }
     throw new NotChecked('the feed has no name that is held by the wallet that registered it')
   })
@@ -136,17 +151,27 @@ export const freshName = (): string => `conformance-${randomBytes(8).toString('h
 export const freshAddress = (): string => `0x${randomBytes(20).toString('hex')}`
 
 /** Signs in with a new wallet. Needs no funds. */
-export async function signIn(target: Target, account = privateKeyToAccount(generatePrivateKey())): Promise<SignedIn> {
+export async function signIn(
+  target: Target,
+  account = privateKeyToAccount(generatePrivateKey()),
+): Promise<SignedIn> {
   const { message, signingDate } = ok(await target.get('/v1/auth/message'))
   const address = account.address.toLowerCase()
-  const proof = { signature: await account.signMessage({ message }), signingDate, type: 'evm', wallet: account.address }
+  const proof = {
+    signature: await account.signMessage({ message }),
+    signingDate,
+    type: 'evm',
+    wallet: account.address,
+  }
   const { token } = ok(await target.post('/v1/auth/token', proof))
   return { account, address, key: token, proof }
 }
 
 /** The wallet that keeps a cluster for the whole run, with a name on chain. */
 export const registrant = (target: Target): Promise<SignedIn> =>
-  target.once('registrant', () => signIn(target, privateKeyToAccount(requireWrite(target).privateKey)))
+  target.once('registrant', () =>
+    signIn(target, privateKeyToAccount(requireWrite(target).privateKey)),
+  )
 
 /** A wallet that is signed in and has a cluster of its own. */
 export async function member(target: Target): Promise<SignedIn & { id: string }> {
@@ -156,8 +181,12 @@ export async function member(target: Target): Promise<SignedIn & { id: string }>
   return { ...wallet, id }
 }
 
-export const bearer = ({ key }: Pick<SignedIn, 'key'>): Record<string, string> => ({ authorization: `Bearer ${key}` })
-export const authKey = ({ key }: Pick<SignedIn, 'key'>): Record<string, string> => ({ 'x-auth-key': key })
+export const bearer = ({ key }: Pick<SignedIn, 'key'>): Record<string, string> => ({
+  authorization: `Bearer ${key}`,
+})
+export const authKey = ({ key }: Pick<SignedIn, 'key'>): Record<string, string> => ({
+  'x-auth-key': key,
+})
 
 export interface Registration {
   name: string
@@ -171,7 +200,8 @@ export const registration = (target: Target): Promise<Registration> =>
   target.once('registration', async () => {
     const { rpcUrl, label, privateKey } = requireWrite(target)
     const account = privateKeyToAccount(privateKey)
-    const [name, second] = [freshName(), freshName()]
+    const name = freshName()
+    const second = freshName()
     const quote = ok(
       await target.post('/v0.1/register', {
         network: label,

@@ -1,8 +1,19 @@
 import { type Address, encodeFunctionData, type Hex, pad, parseAbi, parseEventLogs } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { endpointAbi, hubAbi, localMessageLibAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
+import {
+  endpointAbi,
+  hubAbi,
+  localMessageLibAbi,
+  spokeAbi,
+} from '../../src/chains/evm/contracts/index.js'
 import { useWorld } from '../support/useWorld.js'
-import { type BridgeWorld, type Packet, packetOf, receiveOptions, startBridgeWorld } from './support/bridge.js'
+import {
+  type BridgeWorld,
+  type Packet,
+  packetOf,
+  receiveOptions,
+  startBridgeWorld,
+} from './support/bridge.js'
 import {
   eventsOf,
   HERE,
@@ -37,7 +48,8 @@ const world = useWorld(() => startBridgeWorld())
 let fresh: { hub: Hex; spoke: Hex } | undefined
 
 beforeEach(async () => {
-  const [hub, spoke] = [world.hubChain.testClient, world.spokeChain.testClient]
+  const hub = world.hubChain.testClient
+  const spoke = world.spokeChain.testClient
   if (fresh) await Promise.all([hub.revert({ id: fresh.hub }), spoke.revert({ id: fresh.spoke })])
   fresh = { hub: await hub.snapshot(), spoke: await spoke.snapshot() }
 })
@@ -67,11 +79,17 @@ const ownerOf = (name: Hex) =>
   world.hubChain.publicClient.readContract({ ...onChain(), functionName: 'ownerOf', args: [name] })
 /** The credit of a bidder for what came by the spoke, or was paid on the hub. */
 const refundOf = (from: Hex, eid: number = SPOKE_EID) =>
-  world.hubChain.publicClient.readContract({ ...onChain(), functionName: 'refundOf', args: [eid, from] })
-const onHub = (from: Address, data: Hex, value = 0n) => world.hubChain.succeed({ from, to: world.hub, data, value })
+  world.hubChain.publicClient.readContract({
+    ...onChain(),
+    functionName: 'refundOf',
+    args: [eid, from],
+  })
+const onHub = (from: Address, data: Hex, value = 0n) =>
+  world.hubChain.succeed({ from, to: world.hub, data, value })
 const bid = (from: Address, name: Hex) => onHub(from, hubCall('placeBid', [name]), MINIMUM_WEI)
 const money = () => hubMoney(world.hubChain, world.hub)
-const hubErrorOf = (tx: Parameters<BridgeWorld['hubChain']['send']>[0]) => world.hubChain.revertOf(tx, ERRORS)
+const hubErrorOf = (tx: Parameters<BridgeWorld['hubChain']['send']>[0]) =>
+  world.hubChain.revertOf(tx, ERRORS)
 
 test('bids go from spoke to hub: sent, verified, executed, won', async () => {
   const packet = await sendBids(world.alice, AMOUNTS, NAMES, REFERRAL)
@@ -81,7 +99,11 @@ test('bids go from spoke to hub: sent, verified, executed, won', async () => {
     ...NAMES.map((name, i) => ['Bid', from, AMOUNTS[i], name, REFERRAL]),
     ['Received', packet.guid, from, 3n],
   ])
-  const delivered = parseEventLogs({ abi: endpointAbi, logs: receipt.logs, eventName: 'PacketDelivered' })
+  const delivered = parseEventLogs({
+    abi: endpointAbi,
+    logs: receipt.logs,
+    eventName: 'PacketDelivered',
+  })
   expect(delivered.map(({ args }) => args.origin)).toEqual([packet.origin])
   expect(await Promise.all(NAMES.map(ownerOf))).toEqual([from, from, from])
   expect(await money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
@@ -94,7 +116,10 @@ test('a smart wallet that exists on the spoke only bids, loses and gets its mone
     const { data, value } = await world.sending(wallet.address, hubCalldata, options)
     return packetOf(await wallet.execute(data, value))
   }
-  const bids = await lzSend(placeBids([MINIMUM_WEI], [NAMES[0]!]), await leastOptions(MINIMUM_WEI, 1))
+  const bids = await lzSend(
+    placeBids([MINIMUM_WEI], [NAMES[0]!]),
+    await leastOptions(MINIMUM_WEI, 1),
+  )
   await world.carry(bids, MINIMUM_WEI)
   expect(await refundOf(word(wallet.address))).toBe(MINIMUM_WEI)
   await world.carry(await lzSend(withdrawRefund(NOBODY), await leastOptions(0n, 0)), 0n)
@@ -106,7 +131,9 @@ test('a stranger who executes with another value changes nothing; the right valu
   await world.hubChain.succeed(world.verifying(packet))
   for (const value of [0n, 1n, SUM - 1n, SUM + 1n]) {
     expect(await hubErrorOf(world.executing(packet, value, world.stranger))).toBe('WrongValue')
-    expect((await world.hubChain.send(world.executing(packet, value, world.stranger))).status).toBe('reverted')
+    expect((await world.hubChain.send(world.executing(packet, value, world.stranger))).status).toBe(
+      'reverted',
+    )
   }
   await world.hubChain.succeed(world.executing(packet, SUM, world.stranger))
   expect(await ownerOf(NAMES[0]!)).toBe(word(world.alice))
@@ -120,15 +147,17 @@ test('a stranger who executes with another value changes nothing; the right valu
 test('a wallet at the same address on both chains, of two owners: neither reaches what the other is owed', async () => {
   // the accounts that deploy have sent as many transactions on both chains
   const deployer = world.hubChain.accounts[8]!
-  const [onHubChain, onSpokeChain] = [
-    await startWallet(world.hubChain, world.hub, deployer),
-    await startWallet(world.spokeChain, world.spoke, deployer),
-  ]
+  const onHubChain = await startWallet(world.hubChain, world.hub, deployer)
+  const onSpokeChain = await startWallet(world.spokeChain, world.spoke, deployer)
   expect(onHubChain.address).toBe(onSpokeChain.address)
   await bid(world.bob, NAMES[0]!)
   await onHubChain.execute(hubCall('placeBid', [NAMES[0]!]), MINIMUM_WEI)
   const from = word(onHubChain.address)
-  const { data, value } = await world.sending(onSpokeChain.address, withdrawRefund(NOBODY), await leastOptions(0n, 0))
+  const { data, value } = await world.sending(
+    onSpokeChain.address,
+    withdrawRefund(NOBODY),
+    await leastOptions(0n, 0),
+  )
   const packet = packetOf(await onSpokeChain.execute(data, value))
   expect(eventsOf(await world.carry(packet, 0n))).toEqual([['Received', packet.guid, from, 0n]])
   expect(await refundOf(from, HERE)).toBe(MINIMUM_WEI)
@@ -152,7 +181,8 @@ test('a withdrawal that its receiver does not take can be executed again, whoeve
 })
 
 test('an altered message is not executed', async () => {
-  const [packet, other] = [await sendBids(world.alice), await sendBids(world.bob)]
+  const packet = await sendBids(world.alice)
+  const other = await sendBids(world.bob)
   await world.hubChain.succeed(world.verifying(packet))
   for (const altered of [
     { ...packet, message: other.message },
@@ -173,7 +203,11 @@ test('a packet from a contract that is not ours never gets in', async () => {
     options: ours.options,
     payInLzToken: false,
   }
-  const data = encodeFunctionData({ abi: sendAbi, functionName: 'send', args: [params, world.stranger] })
+  const data = encodeFunctionData({
+    abi: sendAbi,
+    functionName: 'send',
+    args: [params, world.stranger],
+  })
   const tx = { from: world.stranger, to: world.spokeEndpoint, data, value: 10n ** 18n }
   const forged = packetOf(await world.spokeChain.succeed(tx))
   expect(forged.origin.sender).toBe(word(world.stranger))
@@ -182,7 +216,8 @@ test('a packet from a contract that is not ours never gets in', async () => {
 })
 
 test('messages may arrive in another order than they were sent: the first to be executed wins', async () => {
-  const [first, second] = [await sendBids(world.alice), await sendBids(world.bob)]
+  const first = await sendBids(world.alice)
+  const second = await sendBids(world.bob)
   await world.hubChain.succeed(world.verifying(first))
   await world.carry(second, SUM)
   await world.hubChain.succeed(world.executing(first, SUM))
@@ -207,7 +242,9 @@ describe('the least gas that the spoke lets through is enough on the hub', () =>
   test.each([1, 2, 10, 100])('for %i bids that win', async (count) => {
     const names = longNames(count, 'x')
     const packet = await sendBids(world.alice, each(names), names, REFERRAL)
-    expect(eventsOf(await executeWithOptionsGas(packet, BigInt(count) * MINIMUM_WEI))).toHaveLength(count + 1)
+    expect(eventsOf(await executeWithOptionsGas(packet, BigInt(count) * MINIMUM_WEI))).toHaveLength(
+      count + 1,
+    )
   })
 
   test.each([2, 10, 100])("for %i bids, some lost, the bidder's first credit", async (count) => {
@@ -215,7 +252,9 @@ describe('the least gas that the spoke lets through is enough on the hub', () =>
     await world.carry(await sendBids(world.bob, [MINIMUM_WEI], [names[0]!]), MINIMUM_WEI)
     await onHub(world.owner, hubCall('withdrawKept', [world.owner]))
     const packet = await sendBids(world.alice, each(names), names, REFERRAL)
-    expect(eventsOf(await executeWithOptionsGas(packet, BigInt(count) * MINIMUM_WEI))).toHaveLength(count + 2)
+    expect(eventsOf(await executeWithOptionsGas(packet, BigInt(count) * MINIMUM_WEI))).toHaveLength(
+      count + 2,
+    )
     expect(await refundOf(word(world.alice))).toBe(MINIMUM_WEI)
   })
 

@@ -4,16 +4,23 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { tagged } from '../support/arbitraries.js'
 import { useWorld } from '../support/useWorld.js'
-import { type Claim, claimedIn, isEvm, ownerOf, startDistributorWorld } from './support/distributor.js'
+import {
+  type Claim,
+  claimedIn,
+  isEvm,
+  ownerOf,
+  startDistributorWorld,
+} from './support/distributor.js'
 
 const ALLOCATIONS = 12
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 200) / 20)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const stranger = privateKeyToAccount(generatePrivateKey())
-const RECEIVERS = ['0x00000000000000000000000000000000000000e0', '0x00000000000000000000000000000000000000e1'].map(
-  (address) => getAddress(address),
-)
+const RECEIVERS = [
+  '0x00000000000000000000000000000000000000e0',
+  '0x00000000000000000000000000000000000000e1',
+].map((address) => getAddress(address))
 
 const which = fc.nat(ALLOCATIONS - 1)
 const inField = tagged('field')
@@ -65,11 +72,19 @@ const world = useWorld(() => startDistributorWorld(ALLOCATIONS))
 test('each allocation is paid once, in full, to whom it belongs or is permitted, whatever is claimed in whatever order', async () => {
   const seen = new Map<string, number>()
   const count = (outcome: string) => seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
-  const property = fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30, size: 'max' }), (steps) =>
-    world.takenBack(() => runSteps(steps, count)),
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 10, maxLength: 30, size: 'max' }),
+    (steps) => world.takenBack(() => runSteps(steps, count)),
   )
   await fc.assert(property, { seed: SEED, numRuns: RUNS, examples: [[[...OPENING]]] })
-  const outcomes = ['paid', 'BadProof', 'BadPermission', 'PermissionExpired', 'NotAccount', 'AlreadyClaimed']
+  const outcomes = [
+    'paid',
+    'BadProof',
+    'BadPermission',
+    'PermissionExpired',
+    'NotAccount',
+    'AlreadyClaimed',
+  ]
   expect([...seen.keys()].sort()).toEqual(outcomes.sort())
 }, 7_200_000)
 
@@ -123,7 +138,10 @@ function judge(claim: Claim, step: Step, claimed: ReadonlySet<bigint>): string |
   if (claimed.has(claim.index)) return 'AlreadyClaimed'
   const { index, account, amount, proof } = world.claims[step.which]!
   const isRight =
-    claim.index === index && claim.account === account && claim.amount === amount && `${claim.proof}` === `${proof}`
+    claim.index === index &&
+    claim.account === account &&
+    claim.amount === amount &&
+    `${claim.proof}` === `${proof}`
   return isRight ? undefined : 'BadProof'
 }
 
@@ -138,7 +156,10 @@ function distort(claim: Claim, fault: Step['fault']): Claim {
     case 'proof':
       return { ...claim, proof: world.claims[fault.value]!.proof }
     case 'node':
-      return { ...claim, proof: [...claim.proof.slice(0, -1), pad(toHex(fault.value), { size: 32 })] }
+      return {
+        ...claim,
+        proof: [...claim.proof.slice(0, -1), pad(toHex(fault.value), { size: 32 })],
+      }
     default:
       return claim
   }
@@ -153,12 +174,20 @@ async function withPermission(claim: Claim, { permissionFault }: Step, to: Addre
     ...(permissionFault === 'account' && { account: pad('0x01', { size: 32 }) }),
     ...(permissionFault === 'to' && { to: stranger.address }),
   }
-  const owner = world.keys.find(({ address }) => isEvm(claim.account) && address === ownerOf(claim.account))
+  const owner = world.keys.find(
+    ({ address }) => isEvm(claim.account) && address === ownerOf(claim.account),
+  )
   const signer = isEvm(claim.account) ? (owner ?? world.keys[0]!) : world.operator
   const signature = await world.sign(signed, {}, permissionFault === 'signer' ? stranger : signer)
-  return world.claimForTx(claim, to, deadlineS, permissionFault === 'bytes' ? flipped(signature) : signature)
+  return world.claimForTx(
+    claim,
+    to,
+    deadlineS,
+    permissionFault === 'bytes' ? flipped(signature) : signature,
+  )
 }
 
 /** A signature with one bit of r flipped. */
-const flipped = (signature: Hex): Hex => `0x${(BigInt(signature) ^ (1n << 400n)).toString(16).padStart(130, '0')}`
+const flipped = (signature: Hex): Hex =>
+  `0x${(BigInt(signature) ^ (1n << 400n)).toString(16).padStart(130, '0')}`
 const text = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)

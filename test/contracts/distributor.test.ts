@@ -40,7 +40,9 @@ const walletsOwn = () => world.claims.at(-2)!
 describe('an EVM account', () => {
   test('sends its tokens to an address of its choice, not to nobody', async () => {
     const { index, account, amount } = evm()
-    expect(claimedIn(await world.succeed(world.claimToTx(evm(), TO)))).toEqual([[index, account, amount, TO]])
+    expect(claimedIn(await world.succeed(world.claimToTx(evm(), TO)))).toEqual([
+      [index, account, amount, TO],
+    ])
     expect(await world.reasonOf(world.claimTx(evm()))).toBe('AlreadyClaimed')
     expect(await world.reasonOf(world.claimToTx(world.claims[2]!, zeroAddress))).toBe('ZeroAddress')
   })
@@ -60,7 +62,9 @@ describe('an EVM account', () => {
     const { index, account, amount } = walletsOwn()
     const permission = { index, account, to: TO, deadlineS: world.endsAt }
     const strangers = await world.sign(permission, {}, world.keys[1])
-    expect(await world.reasonOf(world.claimForTx(walletsOwn(), TO, world.endsAt, strangers))).toBe('BadPermission')
+    expect(await world.reasonOf(world.claimForTx(walletsOwn(), TO, world.endsAt, strangers))).toBe(
+      'BadPermission',
+    )
     const signature = await world.sign(permission, {}, world.keys[0])
     const tx = world.claimForTx(walletsOwn(), TO, world.endsAt, signature)
     for (const mode of [1, 2, 4, 5, 6]) {
@@ -73,8 +77,16 @@ describe('an EVM account', () => {
 
   test('has no proof in another`s, nor in its own cut short or made longer', async () => {
     const { proof } = evm()
-    const others = [[], [zeroHash], world.claims[2]!.proof, proof.slice(1), proof.slice(0, -1), [...proof, zeroHash]]
-    for (const other of others) expect(await world.reasonOf(world.claimTx({ ...evm(), proof: other }))).toBe('BadProof')
+    const others = [
+      [],
+      [zeroHash],
+      world.claims[2]!.proof,
+      proof.slice(1),
+      proof.slice(0, -1),
+      [...proof, zeroHash],
+    ]
+    for (const other of others)
+      expect(await world.reasonOf(world.claimTx({ ...evm(), proof: other }))).toBe('BadProof')
   })
 })
 
@@ -87,7 +99,9 @@ describe('a Solana account', () => {
 
   test('can`t claim without a permission', async () => {
     expect(await world.reasonOf(world.claimTx(solana()))).toBe('NotAccount')
-    expect(await world.reasonOf(world.claimToTx(solana(), TO, ownerOf(solana().account)))).toBe('NotAccount')
+    expect(await world.reasonOf(world.claimToTx(solana(), TO, ownerOf(solana().account)))).toBe(
+      'NotAccount',
+    )
   })
 
   test('is permitted by an operator that is a contract, too', async () => {
@@ -95,7 +109,9 @@ describe('a Solana account', () => {
     const { index, account } = solana()
     const permission = { index, account, to: TO, deadlineS: world.endsAt }
     const formers = await world.sign(permission)
-    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, formers))).toBe('BadPermission')
+    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, formers))).toBe(
+      'BadPermission',
+    )
     const signature = await world.sign(permission, {}, world.keys[0])
     await world.succeed(world.claimForTx(solana(), TO, world.endsAt, signature))
   })
@@ -114,12 +130,18 @@ describe('a Solana account', () => {
       world.sign(permission, {}, stranger),
     ]
     for (const signature of await Promise.all(wrong)) {
-      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, signature))).toBe('BadPermission')
+      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, signature))).toBe(
+        'BadPermission',
+      )
     }
     const right = await world.sign(permission)
-    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, right))).toBeUndefined()
+    expect(
+      await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, right)),
+    ).toBeUndefined()
     const notTheirs = { ...solana(), amount: 1n }
-    expect(await world.reasonOf(world.claimForTx(notTheirs, TO, world.endsAt, right))).toBe('BadProof')
+    expect(await world.reasonOf(world.claimForTx(notTheirs, TO, world.endsAt, right))).toBe(
+      'BadProof',
+    )
   })
 
   test('has none in a signature of another form', async () => {
@@ -130,8 +152,17 @@ describe('a Solana account', () => {
       s: `0x${(ORDER - BigInt(s)).toString(16).padStart(64, '0')}`,
       yParity: yParity === 0 ? 1 : 0,
     })
-    for (const form of ['0x', zeroHash, signature.slice(0, -2), `${signature}00`, high, `0x${'00'.repeat(65)}`]) {
-      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, form as Hex))).toBe('BadPermission')
+    for (const form of [
+      '0x',
+      zeroHash,
+      signature.slice(0, -2),
+      `${signature}00`,
+      high,
+      `0x${'00'.repeat(65)}`,
+    ]) {
+      expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, form as Hex))).toBe(
+        'BadPermission',
+      )
     }
   })
 
@@ -149,7 +180,9 @@ describe('a Solana account', () => {
     await world.succeed(world.call('setOperator', [zeroAddress], world.owner))
     expect(await world.reasonOf(good.tx)).toBe('BadPermission')
     const garbage = `0x${'11'.repeat(64)}1b` as const
-    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, garbage))).toBe('BadPermission')
+    expect(await world.reasonOf(world.claimForTx(solana(), TO, world.endsAt, garbage))).toBe(
+      'BadPermission',
+    )
   })
 })
 
@@ -157,7 +190,9 @@ describe('the end', () => {
   test('is for the owner to sweep what is left, and before it nobody does', async () => {
     await world.succeed(world.claimTx(evm()))
     expect(await world.reasonOf(world.call('sweep', [TO], world.owner))).toBe('NotEnded')
-    expect(await world.statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe('reverted')
+    expect(await world.statusAt(world.endsAt - 1n, world.call('sweep', [TO], world.owner))).toBe(
+      'reverted',
+    )
     expect(await world.statusAt(world.endsAt - 1n, world.claimTx(world.claims[2]!))).toBe('success')
     expect(await world.statusAt(world.endsAt, world.claimTx(world.claims[2]!))).toBe('reverted')
 
@@ -165,7 +200,9 @@ describe('the end', () => {
     await world.testClient.mine({ blocks: 1 })
     expect(await world.reasonOf(world.claimTx(world.claims[2]!))).toBe('Ended')
     expect(await world.reasonOf(world.call('sweep', [TO]))).toBe('OwnableUnauthorizedAccount')
-    expect(await world.reasonOf(world.call('sweep', [zeroAddress], world.owner))).toBe('ZeroAddress')
+    expect(await world.reasonOf(world.call('sweep', [zeroAddress], world.owner))).toBe(
+      'ZeroAddress',
+    )
     await world.succeed(world.call('sweep', [TO], world.owner))
     expect(await world.tokensOf(TO)).toBe(world.total - evm().amount)
     expect(await world.tokensOf(world.distributor)).toBe(0n)
@@ -174,18 +211,29 @@ describe('the end', () => {
   test('is stated in the future, within five years: an end in milliseconds would never come', async () => {
     const { timestamp } = await world.publicClient.getBlock()
     const fiveYears = 5n * 365n * 86_400n
-    const deploy = (end: bigint) => ({ from: world.owner, data: world.deployment(world.operator.address, end) })
-    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe('success')
-    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe('reverted')
+    const deploy = (end: bigint) => ({
+      from: world.owner,
+      data: world.deployment(world.operator.address, end),
+    })
+    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 10n + fiveYears))).toBe(
+      'success',
+    )
+    expect(await world.statusAt(timestamp + 10n, deploy(timestamp + 11n + fiveYears))).toBe(
+      'reverted',
+    )
     expect(await world.reasonOf(deploy(timestamp * 1_000n))).toBe('EndsTooLate')
     expect(await world.reasonOf(deploy(timestamp))).toBe('Ended')
   })
 
   test('comes with an owner: the role moves in two steps and is not given up', async () => {
-    expect(await world.reasonOf(world.call('renounceOwnership', [], world.owner))).toBe('OwnerRequired')
+    expect(await world.reasonOf(world.call('renounceOwnership', [], world.owner))).toBe(
+      'OwnerRequired',
+    )
     expect(await world.reasonOf(world.call('setOperator', [TO]))).toBe('OwnableUnauthorizedAccount')
     await world.succeed(world.call('transferOwnership', [world.bob], world.owner))
-    expect(await world.reasonOf(world.call('setOperator', [TO], world.bob))).toBe('OwnableUnauthorizedAccount')
+    expect(await world.reasonOf(world.call('setOperator', [TO], world.bob))).toBe(
+      'OwnableUnauthorizedAccount',
+    )
     await world.succeed(world.call('acceptOwnership', [], world.bob))
     await world.succeed(world.call('setOperator', [TO], world.bob))
   })
@@ -214,7 +262,12 @@ describe('a token', () => {
     const { index, account } = evm()
     const permission = { index, account, to: world.alice, deadlineS: world.endsAt }
     // a claim that the token itself may send
-    const again = world.claimForTx(evm(), world.alice, world.endsAt, await world.sign(permission, {}, world.keys[0]))
+    const again = world.claimForTx(
+      evm(),
+      world.alice,
+      world.endsAt,
+      await world.sign(permission, {}, world.keys[0]),
+    )
     await setToken('setCallBack', [world.distributor, again.data])
     await world.succeed(world.claimTx(evm()))
     const at = { address: world.token, abi: testTokenAbi } as const
@@ -226,6 +279,7 @@ describe('a token', () => {
 /** Makes the smart wallet misbehave. */
 const setMode = (mode: number) =>
   world.succeed({
-    ...{ from: world.owner, to: world.wallet },
+    from: world.owner,
+    to: world.wallet,
     data: encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] }),
   })

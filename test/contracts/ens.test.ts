@@ -20,9 +20,17 @@ describe('the resolver', () => {
     const request = vi.fn(() => signedAnswer(answer))
     const client = createPublicClient({ chain, transport: http(rpcUrl), ccipRead: { request } })
     expect((await client.call({ to: resolver, data: lookup })).data).toBe(RETURNED)
-    expect(request).toHaveBeenCalledExactlyOnceWith({ data: lookup, sender: getAddress(resolver), urls: URLS })
+    expect(request).toHaveBeenCalledExactlyOnceWith({
+      data: lookup,
+      sender: getAddress(resolver),
+      urls: URLS,
+    })
     // ERC-165 and ENSIP-10
-    const read = { address: resolver, abi: ensResolverAbi, functionName: 'supportsInterface' } as const
+    const read = {
+      address: resolver,
+      abi: ensResolverAbi,
+      functionName: 'supportsInterface',
+    } as const
     for (const [id, has] of [
       ['0x01ffc9a7', true],
       ['0x9061b923', true],
@@ -88,7 +96,9 @@ describe('the owner', () => {
 
 test('no changed answer is taken, and nothing but the signed result is returned', async () => {
   const good = await signedAnswer(world.answer)
-  const bytes = fc.uint8Array({ maxLength: 400 }).map((all): Hex => `0x${Buffer.from(all).toString('hex')}`)
+  const bytes = fc
+    .uint8Array({ maxLength: 400 })
+    .map((all): Hex => `0x${Buffer.from(all).toString('hex')}`)
   const flipped = fc.nat(good.length - 3).map((at): Hex => {
     const digit = (Number.parseInt(good[at + 2]!, 16) ^ 1).toString(16)
     return `0x${good.slice(2, at + 2)}${digit}${good.slice(at + 3)}`

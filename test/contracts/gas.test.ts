@@ -31,7 +31,8 @@ const gas: Record<string, number> = {}
 const stops: (() => Promise<void>)[] = []
 afterAll(() => Promise.all(stops.map((stop) => stop())))
 
-const names = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => nameOf(`${prefix}-${i}`))
+const names = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, i) => nameOf(`${prefix}-${i}`))
 const amounts = (count: number) => Array.from({ length: count }, () => MINIMUM_WEI)
 
 async function measureHub() {
@@ -43,11 +44,15 @@ async function measureHub() {
     gas[`Hub: ${label}`] = Number((await world.succeed(tx)).gasUsed)
   }
   const bid = (from: Tx['from'], name: string) => ({
-    ...{ from, to: hub, value: MINIMUM_WEI },
+    from,
+    to: hub,
+    value: MINIMUM_WEI,
     data: hubCall('placeBid', [nameOf(name)]),
   })
   const bids = (count: number) => ({
-    ...{ from: alice, to: hub, value: MINIMUM_WEI * BigInt(count) },
+    from: alice,
+    to: hub,
+    value: MINIMUM_WEI * BigInt(count),
     data: placeBids(amounts(count), names(count, `batch${count}`)),
   })
   const message = (count: number) => {
@@ -57,8 +62,12 @@ async function measureHub() {
   const delivery = (count: number, first: number) =>
     deliver(
       ...Array.from({ length: count }, (_, i) => ({
-        ...{ source: word(relayer), sequence: BigInt(first + i), from: word(bob), referral: zeroHash },
-        ...{ amounts: amounts(1), names: names(1, `delivery${first + i}`) },
+        source: word(relayer),
+        sequence: BigInt(first + i),
+        from: word(bob),
+        referral: zeroHash,
+        amounts: amounts(1),
+        names: names(1, `delivery${first + i}`),
       })),
     )
   await measure('placeBid, the first ever', bid(alice, 'first'))
@@ -102,7 +111,9 @@ async function measurePayments() {
 async function measureDistributor() {
   const world = await startDistributorWorld(1_000)
   stops.push(world.stop)
-  gas['AirdropDistributor: claim, among 1,000'] = Number((await world.succeed(world.claimTx(world.claims[0]!))).gasUsed)
+  gas['AirdropDistributor: claim, among 1,000'] = Number(
+    (await world.succeed(world.claimTx(world.claims[0]!))).gasUsed,
+  )
 }
 
 async function measureEns() {

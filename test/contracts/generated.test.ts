@@ -7,11 +7,15 @@ const MAX_CODE_BYTES = 24_576
 
 test('the hub has the selectors and topics that clients in use send and read', () => {
   const functions = hubAbi.filter((item) => item.type === 'function')
-  const selectors = functions.filter(({ name }) => name.startsWith('placeBid')).map((item) => toFunctionSelector(item))
+  const selectors = functions
+    .filter(({ name }) => name.startsWith('placeBid'))
+    .map((item) => toFunctionSelector(item))
   expect(selectors.sort()).toEqual(['0x40bee835', '0x497ecfc5', '0xf8f468a8', '0xfdad12fd'])
 
   const bids = hubAbi.filter((item) => item.type === 'event' && item.name === 'Bid')
-  expect(bids.map((item) => item.inputs.some((input) => 'indexed' in input && input.indexed))).toEqual([false, false])
+  expect(
+    bids.map((item) => item.inputs.some((input) => 'indexed' in input && input.indexed)),
+  ).toEqual([false, false])
   const topics = bids.map((item) => item.type === 'event' && toEventSelector(item))
   expect(topics.map((topic) => `${topic}`.replace(/^(.{10}).*(.{6})$/, '$1…$2')).sort()).toEqual([
     '0xd41a8eb2…7ed57f',

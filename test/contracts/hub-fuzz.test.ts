@@ -19,7 +19,14 @@ import {
   word,
 } from './support/hub.js'
 import { EXAMPLES, encodeBids, KINDS, MOST_WEI, type Step, step } from './support/hubSteps.js'
-import { createModel, type Log, type Model, type ModelBid, type ModelDelivery, type Outcome } from './support/model.js'
+import {
+  createModel,
+  type Log,
+  type Model,
+  type ModelBid,
+  type ModelDelivery,
+  type Outcome,
+} from './support/model.js'
 import { expectRecord } from './support/record.js'
 import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 
@@ -43,7 +50,8 @@ let refuser: Address
 
 beforeAll(async () => {
   const { hub, owner, relayer, pauser, alice, bob, endpoint } = world
-  const [refusing, greedy] = [await startWallet(world, hub), await startWallet(world, hub)]
+  const refusing = await startWallet(world, hub)
+  const greedy = await startWallet(world, hub)
   await refusing.call('setMode', [REFUSE])
   await greedy.call('setCallBack', [hub, hubCall('withdrawRefundFor', [greedy.address])])
   await greedy.call('setMode', [GREEDY])
@@ -62,10 +70,14 @@ test(
   'the hub does what its model does, whatever is called by whomever in whatever order',
   async () => {
     const runs = fc.array(step, { minLength: 1, maxLength: MAX_STEPS, size: 'max' })
-    const property = fc.asyncProperty(runs, (steps: readonly Step[]) => world.takenBack(() => runSteps(steps)))
+    const property = fc.asyncProperty(runs, (steps: readonly Step[]) =>
+      world.takenBack(() => runSteps(steps)),
+    )
     await fc.assert(property, { numRuns: Math.ceil((2 * CALLS) / MAX_STEPS), seed: SEED })
     // every kind of step went through and reverted, in the examples already
-    const ends = KINDS.flatMap((kind) => [`${kind} ok`, `${kind} reverted`]).filter((end) => !NEVER.has(end))
+    const ends = KINDS.flatMap((kind) => [`${kind} ok`, `${kind} reverted`]).filter(
+      (end) => !NEVER.has(end),
+    )
     expect(ends.filter((end) => !seen.has(end))).toEqual([])
     if (CALLS > 10_000) console.log({ seed: SEED, ...Object.fromEntries([...seen].sort()) })
   },
@@ -83,7 +95,10 @@ async function runSteps(steps: readonly Step[]) {
   await world.testClient.setNextBlockTimestamp({ timestamp: (timestamp / DAY_S + 1n) * DAY_S })
   const [owner, relayer, pauser] = callers as [Address, Address, Address]
   const settings = { owner, relayer, pauser, minimum: MINIMUM_WEI, deliverLimit: DELIVER_LIMIT_WEI }
-  const model = createModel(settings, { deaf: [refuser, world.hub, world.endpoint], greedy: receivers[2]! })
+  const model = createModel(settings, {
+    deaf: [refuser, world.hub, world.endpoint],
+    greedy: receivers[2]!,
+  })
   const names = new Set<Hex>()
   const books = createBooks()
 
@@ -110,14 +125,16 @@ async function runSteps(steps: readonly Step[]) {
     expect([key, await world.refundOf(from, Number(eid))]).toEqual([key, amount])
   }
   await expectRecord(world.publicClient, { hub: world.hub })
-  for (const to of QUIET) expect(await world.balance(to)).toBe(books.paid.get(to.toLowerCase()) ?? 0n)
+  for (const to of QUIET)
+    expect(await world.balance(to)).toBe(books.paid.get(to.toLowerCase()) ?? 0n)
 }
 
 /** What is owed to whom, and what was paid to whom, by the hub's logs alone. */
 function createBooks() {
   const credits = new Map<string, bigint>()
   const paid = new Map<string, bigint>()
-  const add = (to: Map<string, bigint>, key: string, amount: bigint) => to.set(key, (to.get(key) ?? 0n) + amount)
+  const add = (to: Map<string, bigint>, key: string, amount: bigint) =>
+    to.set(key, (to.get(key) ?? 0n) + amount)
   return {
     credits,
     paid,
@@ -155,7 +172,10 @@ type Plan = { tx: Transaction | null; expected: Outcome }
 /** The transaction of a step, and the logs that the model expects of it. */
 function planStep(step: Step, model: Model): Plan {
   const { hub } = world
-  const call = (from: Address, data: Hex, expected: Outcome): Plan => ({ tx: { from, to: hub, data }, expected })
+  const call = (from: Address, data: Hex, expected: Outcome): Plan => ({
+    tx: { from, to: hub, data },
+    expected,
+  })
   const to = 'receiver' in step ? receivers[step.receiver]! : zeroAddress
   const caller = 'who' in step ? callers[step.who]! : world.owner
   switch (step.kind) {
@@ -174,7 +194,9 @@ function planStep(step: Step, model: Model): Plan {
       return planForged(step, caller)
     case 'delivered': {
       const deliveries = step.deliveries.map(deliveryOf)
-      const data = deliver(...deliveries.map(({ bids, ...rest }) => ({ ...rest, ...columnsOf(bids) })))
+      const data = deliver(
+        ...deliveries.map(({ bids, ...rest }) => ({ ...rest, ...columnsOf(bids) })),
+      )
       return call(caller, data, model.deliver(caller, deliveries))
     }
     case 'withdrawn':
@@ -195,7 +217,11 @@ function planStep(step: Step, model: Model): Plan {
     case 'minimumSet':
       return call(caller, hubCall('setMinimum', [step.value]), model.setMinimum(caller, step.value))
     case 'limitSet':
-      return call(caller, hubCall('setDeliverLimit', [step.value]), model.setDeliverLimit(caller, step.value))
+      return call(
+        caller,
+        hubCall('setDeliverLimit', [step.value]),
+        model.setDeliverLimit(caller, step.value),
+      )
     case 'relayerSet': {
       const relayer = callers[step.relayer]!
       return call(caller, hubCall('setRelayer', [relayer]), model.setRelayer(caller, relayer))
@@ -203,7 +229,11 @@ function planStep(step: Step, model: Model): Plan {
   }
 }
 
-function planBids(step: Extract<Step, { kind: 'single' | 'direct' }>, model: Model, caller: Address): Plan {
+function planBids(
+  step: Extract<Step, { kind: 'single' | 'direct' }>,
+  model: Model,
+  caller: Address,
+): Plan {
   const { referral } = step
   const bids = step.kind === 'single' ? [step.bid] : step.bids
   const value = valueFor(bids, step.kind === 'single' ? 0n : step.excess)
@@ -221,7 +251,8 @@ function planBids(step: Extract<Step, { kind: 'single' | 'direct' }>, model: Mod
 type MessageStep = Extract<Step, { kind: 'bridged' | 'broken' | 'withdrawnByMessage' }>
 
 function planMessage(step: MessageStep, model: Model, hubCalldata: Hex, value: bigint): Plan {
-  const [from, eid] = [payerOf(step.payer), EIDS[step.eid]!]
+  const from = payerOf(step.payer)
+  const eid = EIDS[step.eid]!
   const { guid, tx } = world.receiving(messageOf(from, hubCalldata), value, undefined, eid)
   return { tx, expected: model.message(eid, guid, from, hubCalldata, value) }
 }
@@ -230,18 +261,27 @@ function planMessage(step: MessageStep, model: Model, hubCalldata: Hex, value: b
 function planForged({ wrong, bids }: Extract<Step, { kind: 'forged' }>, caller: Address): Plan {
   const message = messageOf(word(caller), encodeBids(bids, zeroHash))
   const { tx } = world.receiving(message, 0n, undefined, wrong === 'eid' ? EIDS[1]! + 1 : EIDS[0])
-  if (wrong === 'peer') return { tx: { ...tx, data: tx.data.replaceAll('5b0c', '5b0d') as Hex }, expected: 'OnlyPeer' }
+  if (wrong === 'peer')
+    return { tx: { ...tx, data: tx.data.replaceAll('5b0c', '5b0d') as Hex }, expected: 'OnlyPeer' }
   if (wrong === 'eid') return { tx, expected: 'NoPeer' }
-  return { tx: { ...tx, from: caller === world.endpoint ? world.owner : caller }, expected: 'OnlyEndpoint' }
+  return {
+    tx: { ...tx, from: caller === world.endpoint ? world.owner : caller },
+    expected: 'OnlyEndpoint',
+  }
 }
 
 type DeliveryStep = Extract<Step, { kind: 'delivered' }>['deliveries'][number]
 
 const deliveryOf = ({ source, sequence, payer, bids, referral }: DeliveryStep): ModelDelivery => ({
-  ...{ source: SOURCES[source]!, sequence, from: payerOf(payer), bids, referral },
+  source: SOURCES[source]!,
+  sequence,
+  from: payerOf(payer),
+  bids,
+  referral,
 })
 
-const payerOf = (payer: number | Hex): Hex => (typeof payer === 'number' ? pad(word(callers[payer]!)) : payer)
+const payerOf = (payer: number | Hex): Hex =>
+  typeof payer === 'number' ? pad(word(callers[payer]!)) : payer
 const columnsOf = (bids: readonly ModelBid[]) => ({
   amounts: bids.map(({ amount }) => amount),
   names: bids.map(({ name }) => name),
@@ -253,4 +293,5 @@ function valueFor(bids: readonly ModelBid[], excess: bigint): bigint {
   return value >= 0n && value <= MOST_WEI ? value : 0n
 }
 
-const print = (step: Step) => JSON.stringify(step, (_, value) => (typeof value === 'bigint' ? `${value}` : value))
+const print = (step: Step) =>
+  JSON.stringify(step, (_, value) => (typeof value === 'bigint' ? `${value}` : value))

@@ -50,9 +50,11 @@ beforeAll(async () => {
 })
 freshEach(() => world)
 
-const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'deliverLimit'>(functionName: name) =>
-  world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })
-const act = (from: Hex, data: Hex, value = 0n) => world.succeed({ from, to: world.hub, data, value })
+const read = <const name extends 'minimum' | 'relayer' | 'pauser' | 'owner' | 'deliverLimit'>(
+  functionName: name,
+) => world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName })
+const act = (from: Hex, data: Hex, value = 0n) =>
+  world.succeed({ from, to: world.hub, data, value })
 /** The credit of a bidder for what came by the spoke. */
 const credit = (from: Hex) => world.refundOf(from, SPOKE_EID)
 const uint = (value: bigint) => toHex(value, { size: 32 })
@@ -60,10 +62,16 @@ const uint = (value: bigint) => toHex(value, { size: 32 })
 let count = 0n
 /** A payment with a sequence of its own. */
 const payment = (parts: Partial<Delivery> = {}): Delivery => ({
-  ...{ source: SOURCE, sequence: count++, from: PAYER, amounts: AMOUNTS, names: NAMES, referral: zeroHash },
+  source: SOURCE,
+  sequence: count++,
+  from: PAYER,
+  amounts: AMOUNTS,
+  names: NAMES,
+  referral: zeroHash,
   ...parts,
 })
-const one = (label: string, amount = MINIMUM_WEI) => payment({ amounts: [amount], names: [nameOf(label)] })
+const one = (label: string, amount = MINIMUM_WEI) =>
+  payment({ amounts: [amount], names: [nameOf(label)] })
 
 test('is deployed with its roles and its minimum in a log', async () => {
   expect(await read('owner')).toBe(getAddress(world.owner))
@@ -71,7 +79,12 @@ test('is deployed with its roles and its minimum in a log', async () => {
   expect(await read('pauser')).toBe(getAddress(world.pauser))
   expect(await read('minimum')).toBe(MINIMUM_WEI)
   expect(await read('deliverLimit')).toBe(DELIVER_LIMIT_WEI)
-  const filter = { address: world.hub, abi: hubAbi, eventName: 'MinimumSet', fromBlock: 0n } as const
+  const filter = {
+    address: world.hub,
+    abi: hubAbi,
+    eventName: 'MinimumSet',
+    fromBlock: 0n,
+  } as const
   const logs = await world.publicClient.getContractEvents(filter)
   expect(logs.map(({ args }) => args.minimum)).toEqual([MINIMUM_WEI])
 })
@@ -81,7 +94,9 @@ test.each([
   ['fewer amounts than names', AMOUNTS.slice(1), NAMES],
 ])('a batch or a delivery of %s reverts', async (_, amounts, names) => {
   for (const referral of [undefined, REFERRAL])
-    expect(await world.reasonOf(world.alice, placeBids(amounts, names, referral), SUM)).toBe('BadBatch')
+    expect(await world.reasonOf(world.alice, placeBids(amounts, names, referral), SUM)).toBe(
+      'BadBatch',
+    )
   expect(await world.reasonOf(world.relayer, deliver(payment({ amounts, names })))).toBe('BadBatch')
 })
 
@@ -121,13 +136,20 @@ describe('roles', () => {
   test('ownership moves in two steps, the endpoint delegate with it, and is never given up', async () => {
     const delegateOf = () =>
       world.publicClient.readContract({
-        ...{ address: world.endpoint, abi: endpointAbi, functionName: 'delegates', args: [world.hub] },
+        address: world.endpoint,
+        abi: endpointAbi,
+        functionName: 'delegates',
+        args: [world.hub],
       })
-    expect(await world.reasonOf(world.owner, hubCall('renounceOwnership', []))).toBe('OwnerRequired')
+    expect(await world.reasonOf(world.owner, hubCall('renounceOwnership', []))).toBe(
+      'OwnerRequired',
+    )
     await act(world.owner, hubCall('transferOwnership', [world.carol]))
     expect(await read('owner')).toBe(getAddress(world.owner))
     expect(await delegateOf()).toBe(getAddress(world.owner))
-    expect(await world.reasonOf(world.alice, hubCall('acceptOwnership', []))).toBe('OwnableUnauthorizedAccount')
+    expect(await world.reasonOf(world.alice, hubCall('acceptOwnership', []))).toBe(
+      'OwnableUnauthorizedAccount',
+    )
     await act(world.carol, hubCall('acceptOwnership', []))
     expect(await read('owner')).toBe(getAddress(world.carol))
     expect(await delegateOf()).toBe(getAddress(world.carol))
@@ -138,7 +160,16 @@ describe('bids in a message', () => {
   test('of a sender of 32 bytes count as any other, in Solidity-valid data of an odd order', async () => {
     const sender = `0x${'5e'.repeat(32)}` as const
     const head = sliceHex(placeBids([], []), 0, 4)
-    const odd = concatHex([head, uint(128n), uint(64n), uint(1n), NAMES[0]!, uint(1n), uint(MINIMUM_WEI), '0x1234'])
+    const odd = concatHex([
+      head,
+      uint(128n),
+      uint(64n),
+      uint(1n),
+      NAMES[0]!,
+      uint(1n),
+      uint(MINIMUM_WEI),
+      '0x1234',
+    ])
     await world.receive(messageOf(sender, odd), MINIMUM_WEI)
     expect(await world.ownerOf(NAMES[0]!)).toBe(sender)
   })
@@ -176,7 +207,10 @@ describe('a message that is no call the hub takes is refused, with all of its mo
     ['an offset that wraps to the data', call(uint(maxUint256 - 31n), uint(128n), ...one)],
     ['a second offset beyond the data', call(uint(64n), uint(2n ** 64n), ...one)],
     ['a length of nearly 2^256', call(uint(64n), uint(128n), uint(maxUint256), ...one.slice(1))],
-    ['a length that wraps to one', call(uint(64n), uint(128n), uint(2n ** 251n + 1n), ...one.slice(1))],
+    [
+      'a length that wraps to one',
+      call(uint(64n), uint(128n), uint(2n ** 251n + 1n), ...one.slice(1)),
+    ],
     ['a length a word too long', call(uint(64n), uint(128n), ...one.slice(0, 2), uint(2n), one[3])],
     [
       'the referral form without its referral',
@@ -184,9 +218,13 @@ describe('a message that is no call the hub takes is refused, with all of its mo
     ],
     ['withdrawRefund cut short', sliceHex(withdrawRefund(NOBODY), 0, 35)],
     ['withdrawRefund to nobody', withdrawRefund(zeroAddress)],
-    ['withdrawRefund to more than an address', concatHex([sliceHex(withdrawRefund(NOBODY), 0, 4), uint(2n ** 160n)])],
+    [
+      'withdrawRefund to more than an address',
+      concatHex([sliceHex(withdrawRefund(NOBODY), 0, 4), uint(2n ** 160n)]),
+    ],
   ]
-  for (let size = 4; size < 4 + 6 * 32; size += 31) cases.push([`placeBids cut at ${size}`, sliceHex(whole, 0, size)])
+  for (let size = 4; size < 4 + 6 * 32; size += 31)
+    cases.push([`placeBids cut at ${size}`, sliceHex(whole, 0, size)])
 
   test.each(cases)('%s', async (_, hubCalldata) => {
     await expectRefused(messageOf(alice, hubCalldata), alice)
@@ -197,7 +235,10 @@ describe('a message that is no call the hub takes is refused, with all of its mo
     ['an offset beyond the data', (from) => concatHex([from, uint(96n), uint(0n)])],
     ['an offset of nearly 2^256', (from) => concatHex([from, uint(maxUint256), uint(0n)])],
     ['a length beyond the data', (from) => concatHex([from, uint(64n), uint(5n), '0x40bee835'])],
-    ['a length of nearly 2^256', (from) => concatHex([from, uint(64n), uint(maxUint256), '0x40bee835'])],
+    [
+      'a length of nearly 2^256',
+      (from) => concatHex([from, uint(64n), uint(maxUint256), '0x40bee835']),
+    ],
     ['its calldata cut short', (from) => sliceHex(messageOf(from, whole), 0, 64)],
   ])('as a whole: %s', async (_, message) => {
     await expectRefused(message(alice), alice)
@@ -239,19 +280,22 @@ test.each([
   ['refuses it', REFUSE],
   ['burns all gas', BURN_GAS],
   ['answers with a lot of data', RETURN_BOMB],
-])('a withdrawal to a receiver that %s reverts, and goes through once it takes money', async (_, mode) => {
-  const wallet = await startWallet(world, world.hub)
-  await wallet.call('setMode', [mode])
-  await owe(alice)
-  const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)), 50n)
-  expect(await world.revertOf(tx, world.abi)).toBe('PaymentFailed')
-  expect((await world.send(tx)).status).toBe('reverted')
-  expect(await credit(alice)).toBe(SUM)
-  await wallet.call('setMode', [0])
-  await world.succeed(tx)
-  expect(await world.balance(wallet.address)).toBe(SUM + 50n)
-  expect(await world.money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
-})
+])(
+  'a withdrawal to a receiver that %s reverts, and goes through once it takes money',
+  async (_, mode) => {
+    const wallet = await startWallet(world, world.hub)
+    await wallet.call('setMode', [mode])
+    await owe(alice)
+    const { tx } = world.receiving(messageOf(alice, withdrawRefund(wallet.address)), 50n)
+    expect(await world.revertOf(tx, world.abi)).toBe('PaymentFailed')
+    expect((await world.send(tx)).status).toBe('reverted')
+    expect(await credit(alice)).toBe(SUM)
+    await wallet.call('setMode', [0])
+    await world.succeed(tx)
+    expect(await world.balance(wallet.address)).toBe(SUM + 50n)
+    expect(await world.money()).toEqual({ balance: SUM, kept: SUM, owed: 0n })
+  },
+)
 
 test('a withdrawal with any amount of gas pays, or has not happened: no executor can make it fail for good', async () => {
   const wallet = await startWallet(world, world.hub)
@@ -270,18 +314,28 @@ test('a withdrawal with any amount of gas pays, or has not happened: no executor
 })
 
 const send = (...deliveries: readonly Delivery[]) => act(world.relayer, deliver(...deliveries))
-const reasonOf = (...deliveries: readonly Delivery[]) => world.reasonOf(world.relayer, deliver(...deliveries))
+const reasonOf = (...deliveries: readonly Delivery[]) =>
+  world.reasonOf(world.relayer, deliver(...deliveries))
 const isDelivered = ({ source, sequence }: Delivery) =>
   world.publicClient.readContract({
-    ...{ address: world.hub, abi: hubAbi },
-    ...{ functionName: 'isDelivered', args: [source, sequence] },
+    address: world.hub,
+    abi: hubAbi,
+    functionName: 'isDelivered',
+    args: [source, sequence],
   })
 const deliveredOn = (day: bigint) =>
-  world.publicClient.readContract({ address: world.hub, abi: hubAbi, functionName: 'deliveredOn', args: [day] })
+  world.publicClient.readContract({
+    address: world.hub,
+    abi: hubAbi,
+    functionName: 'deliveredOn',
+    args: [day],
+  })
 
 test('deliveries of every sequence of every source are taken apart', async () => {
   const sequences = [0n, 1n, 127n, 128n, 255n, 256n, 257n, 511n, 2n ** 63n, 2n ** 64n - 1n]
-  const all = [SOURCE, PAYER].flatMap((source) => sequences.map((sequence) => ({ ...one('a'), source, sequence })))
+  const all = [SOURCE, PAYER].flatMap((source) =>
+    sequences.map((sequence) => ({ ...one('a'), source, sequence })),
+  )
   for (const paid of all) {
     expect(await isDelivered(paid)).toBe(false)
     expect(eventsOf(await send(paid))).toHaveLength(2)
@@ -308,7 +362,9 @@ describe('what is won in a day (UTC)', () => {
     const last = one('c')
     expect(await reasonOf(last)).toBe('DeliverLimitExceeded')
     await world.testClient.setNextBlockTimestamp({ timestamp: (tomorrow + 1n) * DAY_S - 1n })
-    expect((await world.send({ from: world.relayer, to: world.hub, data: deliver(last) })).status).toBe('reverted')
+    expect(
+      (await world.send({ from: world.relayer, to: world.hub, data: deliver(last) })).status,
+    ).toBe('reverted')
     expect(await isDelivered(last)).toBe(false)
     await world.testClient.setNextBlockTimestamp({ timestamp: (tomorrow + 1n) * DAY_S })
     await send(last)
@@ -316,7 +372,8 @@ describe('what is won in a day (UTC)', () => {
   })
 
   test('counts over the payments of a batch, which reverts as a whole', async () => {
-    const [first, second] = [one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI), one('b', MINIMUM_WEI + 1n)]
+    const first = one('a', DELIVER_LIMIT_WEI - MINIMUM_WEI)
+    const second = one('b', MINIMUM_WEI + 1n)
     expect(await reasonOf(first, second)).toBe('DeliverLimitExceeded')
     await send(first, { ...second, amounts: [MINIMUM_WEI] })
     expect(await deliveredOn(tomorrow)).toBe(DELIVER_LIMIT_WEI)
@@ -328,16 +385,25 @@ describe('what is won in a day (UTC)', () => {
     const limitError = (...deliveries: readonly Delivery[]) =>
       world.publicClient
         .simulateContract({
-          ...{ account: world.relayer, address: world.hub, abi: hubAbi },
-          ...{ functionName: 'deliver', args: [deliveries] },
+          account: world.relayer,
+          address: world.hub,
+          abi: hubAbi,
+          functionName: 'deliver',
+          args: [deliveries],
         })
         .then(
           () => undefined,
-          (error) => error.walk((cause: unknown) => cause instanceof ContractFunctionRevertedError).data?.args,
+          (error) =>
+            error.walk((cause: unknown) => cause instanceof ContractFunctionRevertedError).data
+              ?.args,
         )
     const most = 2n ** 256n - 1n
     expect(await limitError(one('a', most))).toEqual([most, 0n, DELIVER_LIMIT_WEI])
-    expect(await limitError(one('a'), one('b', most))).toEqual([most, MINIMUM_WEI, DELIVER_LIMIT_WEI])
+    expect(await limitError(one('a'), one('b', most))).toEqual([
+      most,
+      MINIMUM_WEI,
+      DELIVER_LIMIT_WEI,
+    ])
     await send(one('a'), one('b'))
     await act(world.owner, hubCall('setDeliverLimit', [MINIMUM_WEI]))
     expect(await limitError(one('c'))).toEqual([MINIMUM_WEI, 2n * MINIMUM_WEI, MINIMUM_WEI])

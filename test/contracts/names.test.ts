@@ -1,14 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { type Hex, hexToBytes } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { testNamesAbi, testNamesBytecode } from '../../contracts/evm/artifacts/test-doubles/TestNames.js'
+import {
+  testNamesAbi,
+  testNamesBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestNames.js'
 import { alphabet, isNameWord } from '../support/names.js'
 import { useWorld } from '../support/useWorld.js'
 import { startChain } from './support/chain.js'
 
 const isLetter = (byte: number) => alphabet.includes(String.fromCharCode(byte))
 /** The bytes on both sides of every border of the alphabet, and of the values that fit in 7 bits. */
-const EDGES = Array.from({ length: 0x7e }, (_, byte) => (isLetter(byte) === isLetter(byte + 1) ? [] : [byte, byte + 1]))
+const EDGES = Array.from({ length: 0x7e }, (_, byte) =>
+  isLetter(byte) === isLetter(byte + 1) ? [] : [byte, byte + 1],
+)
 const BEYOND = [0x7f, 0x80, 0x81, 0xad, 0xae, 0xb0, 0xdf, 0xe1, 0xfb, 0xfe, 0xff]
 const WORDS_AT_ONCE = 5_000
 
@@ -21,8 +26,10 @@ beforeAll(async () => {
 async function judge(words: readonly Buffer[]): Promise<boolean[]> {
   const args = [words.map((word): Hex => `0x${word.toString('hex')}`)] as const
   const answers = await chain.publicClient.readContract({
-    ...{ address: library, abi: testNamesAbi },
-    ...{ functionName: 'judge', args },
+    address: library,
+    abi: testNamesAbi,
+    functionName: 'judge',
+    args,
   })
   return [...hexToBytes(answers)].map((answer) => answer === 1)
 }
@@ -40,12 +47,14 @@ async function expectRule(words: readonly Buffer[]): Promise<{ names: number; ot
 }
 
 const pick = <T>(from: ArrayLike<T>): T => from[randomInt(from.length)]!
-const letters = (length: number) => Buffer.from(Array.from({ length }, () => pick(alphabet)).join(''))
+const letters = (length: number) =>
+  Buffer.from(Array.from({ length }, () => pick(alphabet)).join(''))
 const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(32 - bytes.length)])
 
 test('a name is judged by its word as by its letters: every byte at every place, after letters and before zeros', async () => {
   const words = Array.from({ length: 32 * 256 * 2 }, (_, i) => {
-    const [place, byte] = [(i >> 8) & 31, i & 255]
+    const place = (i >> 8) & 31
+    const byte = i & 255
     const word = i < 32 * 256 ? letters(32) : padded(letters(place + 1))
     word[place] = byte
     return word

@@ -26,18 +26,27 @@ const CALLS = Number(process.env.FUZZ_CALLS ?? 1_000)
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const CALLS_A_BLOCK = 80
 /** Addresses that only receive, so that what they hold is what they were paid. */
-const RECEIVERS = ['0x00000000000000000000000000000000000000e0', '0x00000000000000000000000000000000000000e1'].map(
-  (address) => getAddress(address),
-)
+const RECEIVERS = [
+  '0x00000000000000000000000000000000000000e0',
+  '0x00000000000000000000000000000000000000e1',
+].map((address) => getAddress(address))
 
 const name = fc.oneof(
-  { weight: 30, arbitrary: fc.constantFrom('club', 'guild', 'a', '0123456789abcdefghijklmnopqrst-_').map(nameOf) },
+  {
+    weight: 30,
+    arbitrary: fc
+      .constantFrom('club', 'guild', 'a', '0123456789abcdefghijklmnopqrst-_')
+      .map(nameOf),
+  },
   { weight: 1, arbitrary: fc.constantFrom(zeroHash, nameOf('Club'), nameOf('a b')) },
 )
 const amount = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt(1n, 10n ** 18n) },
   { weight: 2, arbitrary: fc.bigInt(1n, MAX_AMOUNT) },
-  { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 9n, 10n, MAX_AMOUNT, MAX_AMOUNT + 1n, 2n ** 256n - 1n) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0n, 1n, 9n, 10n, MAX_AMOUNT, MAX_AMOUNT + 1n, 2n ** 256n - 1n),
+  },
   { weight: 1, arbitrary: fc.bigInt(0n, 2n ** 256n - 1n) },
 )
 /** Any account, the roles among them. */
@@ -53,7 +62,11 @@ const of = <K extends string, T>(kind: K, arbitrary: fc.Arbitrary<T>, weight: nu
   arbitrary: arbitrary.map((rest) => ({ kind, ...rest })),
 })
 const action = fc.oneof(
-  of('pay', fc.record({ who, token: fc.nat(3), amount, to: who, community: name, name, isOff: rarely }), 8),
+  of(
+    'pay',
+    fc.record({ who, token: fc.nat(3), amount, to: who, community: name, name, isOff: rarely }),
+    8,
+  ),
   of('refuse', end, 2),
   of('release', end, 2),
   of('reclaim', end, 2),
@@ -78,18 +91,21 @@ const waitS = fc.oneof(
 const world = useWorld(() => startPaymentsWorld({ extraArgs: MANY_CALLS }))
 
 beforeAll(async () => {
-  for (const address of world.accounts) await world.testClient.setBalance({ address, value: 2n ** 200n })
+  for (const address of world.accounts)
+    await world.testClient.setBalance({ address, value: 2n ** 200n })
 })
 
 test(`${CALLS} calls of anybody do what the description says, to money and payments (seed ${SEED})`, async () => {
   const accounts = world.accounts.map((address) => getAddress(address))
   const tokens = [NATIVE, world.otherToken, world.token, world.token]
-  const [owner, relayer, pauser] = [world.owner, world.relayer, world.pauser].map((address) => getAddress(address)) as [
-    Address,
-    Address,
-    Address,
-  ]
-  const model = createPaymentsModel(world.payments, RECLAIM_S, world.token, { owner, relayer, pauser })
+  const [owner, relayer, pauser] = [world.owner, world.relayer, world.pauser].map((address) =>
+    getAddress(address),
+  ) as [Address, Address, Address]
+  const model = createPaymentsModel(world.payments, RECLAIM_S, world.token, {
+    owner,
+    relayer,
+    pauser,
+  })
   const blocks = createBlocks(world)
   const seen = new Map<string, number>()
   const actions = fc.sample(action, { seed: SEED, numRuns: CALLS })
@@ -102,11 +118,15 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
 
   const keys = accounts.map((_, addressIndex) => mnemonicToAccount(TEST_MNEMONIC, { addressIndex }))
   const signed = (signer: Address, payments: readonly Payment[]) =>
-    keys[accounts.indexOf(signer)]!.signTypedData(world.release(payments.map((payment) => model.idOf(payment))))
+    keys[accounts.indexOf(signer)]!.signTypedData(
+      world.release(payments.map((payment) => model.idOf(payment))),
+    )
   const tokenTx = (functionName: string, args: readonly unknown[]) => ({
     from: owner,
     to: world.token,
-    data: encodeFunctionData({ abi: testTokenAbi, functionName, args } as Parameters<typeof encodeFunctionData>[0]),
+    data: encodeFunctionData({ abi: testTokenAbi, functionName, args } as Parameters<
+      typeof encodeFunctionData
+    >[0]),
   })
   const none = (_: unknown): Outcome => []
 
@@ -134,7 +154,9 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
   }
   for (const account of [...accounts, ...RECEIVERS])
     for (const token of new Set(tokens))
-      expect(await world.creditOf(account, token)).toBe(model.credits.get(model.keyOf(account, token)) ?? 0n)
+      expect(await world.creditOf(account, token)).toBe(
+        model.credits.get(model.keyOf(account, token)) ?? 0n,
+      )
   for (const payment of model.made.slice(-500))
     expect(await world.outcomeOf(payment)).toBe(model.outcomes.get(model.idOf(payment)))
   // what is rarer than these comes up in long runs for certain
@@ -147,8 +169,15 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     'withdraw ok',
     'withdrawFor ok',
   ]
-  const rare = ['release ok', 'reclaim ok', 'reclaimAndWithdraw ok', 'releaseAndWithdraw ok', 'refuse skipped']
-  for (const what of CALLS >= 10_000 ? [...often, ...rare] : often) expect(seen.get(what) ?? 0, what).toBeGreaterThan(0)
+  const rare = [
+    'release ok',
+    'reclaim ok',
+    'reclaimAndWithdraw ok',
+    'releaseAndWithdraw ok',
+    'refuse skipped',
+  ]
+  for (const what of CALLS >= 10_000 ? [...often, ...rare] : often)
+    expect(seen.get(what) ?? 0, what).toBeGreaterThan(0)
   if (CALLS > 10_000) console.log(Object.fromEntries([...seen].sort()))
 
   /** The contract's money, by the token's own books where it answers something else. */
@@ -171,12 +200,16 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     switch (one.kind) {
       case 'pay': {
         const from = accounts[one.who]!
-        const { token, to } = { token: tokens[one.token]!, to: accounts[one.to]! }
+        const token = tokens[one.token]!
+        const to = accounts[one.to]!
         const bid = world.request({ token, amount: one.amount, paymentRecipient: to })
         const full = { ...bid, communityName: one.community, walletName: one.name }
         const exact = token === NATIVE && one.amount <= MAX_AMOUNT ? one.amount : 0n
         const value = exact + (one.isOff ? 1n : 0n)
-        return { ...world.bidTx(from, full, value), expected: (nowS) => model.pay(from, full, value, nowS) }
+        return {
+          ...world.bidTx(from, full, value),
+          expected: (nowS) => model.pay(from, full, value, nowS),
+        }
       }
       case 'refuse':
       case 'release':
@@ -193,7 +226,9 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
       }
       case 'releaseAndWithdraw': {
         const { payments, from: signer } = chosen('refuse', one.end)
-        const from = one.end.isStranger ? accounts[one.end.who]! : (payments[0]?.recipient ?? accounts[one.end.who]!)
+        const from = one.end.isStranger
+          ? accounts[one.end.who]!
+          : (payments[0]?.recipient ?? accounts[one.end.who]!)
         const { token, to } = payoutOf(one, payments[0])
         const tx = world.call(from, one.kind, [payments, await signed(signer, payments), token, to])
         const release = (nowS: bigint) => () => model.releaseFor(payments, signer, nowS)
@@ -209,7 +244,10 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
       case 'withdraw': {
         const [from, token] = creditor(one, tokens[one.token]!)
         const to = one.to === 3 ? NATIVE : RECEIVERS[one.to % 2]!
-        return { ...world.withdrawTx(from, token, to), expected: () => model.withdraw(from, token, to) }
+        return {
+          ...world.withdrawTx(from, token, to),
+          expected: () => model.withdraw(from, token, to),
+        }
       }
       case 'withdrawFor': {
         const [account, token] = creditor({ ...one, who: one.account }, tokens[one.token]!)
@@ -229,10 +267,16 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
       }
       case 'blocked': {
         const account = [...accounts, ...RECEIVERS][one.account]!
-        return { ...tokenTx('setBlocked', [account]), expected: () => none(model.setBlocked(account)) }
+        return {
+          ...tokenTx('setBlocked', [account]),
+          expected: () => none(model.setBlocked(account)),
+        }
       }
       case 'burn':
-        return { ...tokenTx('burn', [world.payments, one.amount]), expected: () => model.burn(one.amount) }
+        return {
+          ...tokenTx('burn', [world.payments, one.amount]),
+          expected: () => model.burn(one.amount),
+        }
       case 'relayer': {
         // mostly given back, so that words are good
         const next = one.next < 7 ? relayer : accounts[one.next]!
@@ -262,15 +306,25 @@ test(`${CALLS} calls of anybody do what the description says, to money and payme
     const picked = picks.flatMap((n) => pool(n) ?? [])
     const [first] = picked
     const payer = first?.payer ?? accounts[who]!
-    const ofOne = kind === 'reclaim' && !isStranger ? picked.filter((payment) => payment.payer === payer) : picked
-    const payments = isForged ? ofOne.map((payment): Payment => ({ ...payment, amount: payment.amount ^ 1n })) : ofOne
+    const ofOne =
+      kind === 'reclaim' && !isStranger
+        ? picked.filter((payment) => payment.payer === payer)
+        : picked
+    const payments = isForged
+      ? ofOne.map((payment): Payment => ({ ...payment, amount: payment.amount ^ 1n }))
+      : ofOne
     if (isStranger) return { payments, from: accounts[who]! }
     return { payments, from: kind === 'reclaim' ? payer : model.relayer() }
   }
 
   /** Mostly an account that is owed something. */
-  function creditor({ pick, who }: { pick: number; who: number }, token: Address): [Address, Address] {
-    const owed = [...model.credits].filter(([, amount]) => amount > 0n).map(([key]) => key.split(' '))
+  function creditor(
+    { pick, who }: { pick: number; who: number },
+    token: Address,
+  ): [Address, Address] {
+    const owed = [...model.credits]
+      .filter(([, amount]) => amount > 0n)
+      .map(([key]) => key.split(' '))
     const [account, of] = pick % 10 === 0 ? [] : (owed[pick % owed.length] ?? [])
     return account && of ? [getAddress(account), getAddress(of)] : [accounts[who]!, token]
   }

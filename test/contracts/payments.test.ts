@@ -14,7 +14,10 @@ import {
 } from '../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { testWalletAbi } from '../../contracts/evm/artifacts/test-doubles/TestWallet.js'
-import { communityPaymentsAbi, communityPaymentsBytecode } from '../../src/chains/evm/contracts/index.js'
+import {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
+} from '../../src/chains/evm/contracts/index.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshEach } from './support/chain.js'
 import { nameOf, word } from './support/hub.js'
@@ -42,13 +45,18 @@ const world = useWorld(() => startPaymentsWorld())
 freshEach(() => world)
 
 const idOf = (payment: Payment) => paymentId(payment, world.payments)
-const refuseTx = (payments: readonly Payment[], from = world.relayer) => world.endTx('refuse', payments, from)
-const releaseTx = (payments: readonly Payment[], from = world.relayer) => world.endTx('release', payments, from)
-const reclaimTx = (payments: readonly Payment[], from = world.alice) => world.endTx('reclaim', payments, from)
+const refuseTx = (payments: readonly Payment[], from = world.relayer) =>
+  world.endTx('refuse', payments, from)
+const releaseTx = (payments: readonly Payment[], from = world.relayer) =>
+  world.endTx('release', payments, from)
+const reclaimTx = (payments: readonly Payment[], from = world.alice) =>
+  world.endTx('reclaim', payments, from)
 const CALLS: readonly EndingCall[] = ['refuse', 'release', 'reclaim']
 
 test('has the selector and the topic that clients in use send and read', () => {
-  const placeBid = communityPaymentsAbi.find((item) => item.type === 'function' && item.name === 'placeBid')!
+  const placeBid = communityPaymentsAbi.find(
+    (item) => item.type === 'function' && item.name === 'placeBid',
+  )!
   expect(toFunctionSelector(placeBid)).toBe(
     toFunctionSelector('placeBid((address,uint256,address,bytes32,bytes32,bytes32))'),
   )
@@ -57,20 +65,28 @@ test('has the selector and the topic that clients in use send and read', () => {
   expect(toEventSelector(bid)).toBe(
     toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'),
   )
-  const unindexed = events.filter(({ inputs }) => inputs.every((input) => !input.indexed)).map(({ name }) => name)
-  expect(unindexed.sort(), 'Roles and OpenZeppelin`s own beside Bid').toEqual(['Bid', 'Paused', 'Unpaused'])
+  const unindexed = events
+    .filter(({ inputs }) => inputs.every((input) => !input.indexed))
+    .map(({ name }) => name)
+  expect(unindexed.sort(), 'Roles and OpenZeppelin`s own beside Bid').toEqual([
+    'Bid',
+    'Paused',
+    'Unpaused',
+  ])
   expect(communityPaymentsBytecode.length / 2).toBeLessThan(24_576)
 })
 
 describe('a payment', () => {
   test('is told in two logs, with its id indexed', async () => {
-    const receipt = await world.succeed(world.bidTx(world.alice, world.request({ referralAddress: word(world.carol) })))
+    const receipt = await world.succeed(
+      world.bidTx(world.alice, world.request({ referralAddress: word(world.carol) })),
+    )
     const payment = paymentOf(receipt)
     expect(paymentEvents(receipt).map(([event]) => event)).toEqual(['Bid', 'Held'])
     expect(receipt.logs[1]!.topics[1]).toBe(idOf(payment))
-    expect(await world.publicClient.readContract({ ...at(), functionName: 'idOf', args: [payment] })).toBe(
-      idOf(payment),
-    )
+    expect(
+      await world.publicClient.readContract({ ...at(), functionName: 'idOf', args: [payment] }),
+    ).toBe(idOf(payment))
     const { logs } = await world.succeed(refuseTx([payment]))
     expect(logs[0]!.topics.slice(1)).toEqual([idOf(payment), word(world.alice), word(NATIVE)])
   })
@@ -80,11 +96,26 @@ describe('a payment', () => {
     const again = await world.pay(world.alice)
     expect([first.number, again.number]).toEqual([1n, 2n])
     const id = idOf(first)
-    for (const other of [again, { ...first, number: 2n }, { ...first, reclaimableAt: first.reclaimableAt + 1n }])
+    for (const other of [
+      again,
+      { ...first, number: 2n },
+      { ...first, reclaimableAt: first.reclaimableAt + 1n },
+    ])
       expect(idOf(other)).not.toBe(id)
     const changed: readonly Partial<Payment>[] = [
-      ...[{ number: 9n }, { reclaimableAt: 0n }, { payer: world.bob }, { recipient: world.bob }, { amount: 999n }],
-      ...[{ token: world.token }, { communityName: OTHER }, { walletName: OTHER }, { referralAddress: OTHER }],
+      ...[
+        { number: 9n },
+        { reclaimableAt: 0n },
+        { payer: world.bob },
+        { recipient: world.bob },
+        { amount: 999n },
+      ],
+      ...[
+        { token: world.token },
+        { communityName: OTHER },
+        { walletName: OTHER },
+        { referralAddress: OTHER },
+      ],
     ]
     for (const change of changed) {
       const forged = { ...first, ...change }
@@ -112,9 +143,13 @@ describe('a payment', () => {
     ['ZeroAddress', { paymentRecipient: NATIVE }],
     ['AmountTooLarge', { amount: MAX_AMOUNT + 1n }],
   ] as const)('is taken for a name, an amount and a recipient: %s', async (error, changes) => {
-    expect((await world.send({ from: world.alice, to: world.payments, value: 1n })).status).toBe('reverted')
+    expect((await world.send({ from: world.alice, to: world.payments, value: 1n })).status).toBe(
+      'reverted',
+    )
     for (const token of [NATIVE, world.token])
-      expect(await world.reasonOf(world.bidTx(world.alice, world.request({ ...changes, token }), 0n))).toBe(error)
+      expect(
+        await world.reasonOf(world.bidTx(world.alice, world.request({ ...changes, token }), 0n)),
+      ).toBe(error)
   })
 
   test('of the most that there may be never keeps another from being refused', async () => {
@@ -135,7 +170,9 @@ describe('a payment ends once', () => {
     expect(await world.statusAt(payment.reclaimableAt - 1n, reclaimTx([payment]))).toBe('reverted')
     await world.testClient.setNextBlockTimestamp({ timestamp: payment.reclaimableAt })
     const receipt = await world.succeed(reclaimTx([payment]))
-    expect(paymentEvents(receipt)).toEqual([['Reclaimed', idOf(payment), getAddress(world.alice), NATIVE, 1_000n]])
+    expect(paymentEvents(receipt)).toEqual([
+      ['Reclaimed', idOf(payment), getAddress(world.alice), NATIVE, 1_000n],
+    ])
   })
 
   test('whatever comes after is skipped, and its outcome is told for ever', async () => {
@@ -147,12 +184,21 @@ describe('a payment ends once', () => {
         world.succeed(world.endTx(kind, payments, kind === 'reclaim' ? world.alice : world.relayer))
       expect(paymentEvents(await end(first, [payment, payment]))).toHaveLength(1)
       for (const later of CALLS) expect(paymentEvents(await end(later, [payment]))).toEqual([])
-      expect(await world.outcomeOf(payment)).toBe([OUTCOME.refused, OUTCOME.released, OUTCOME.reclaimed][i])
-      expect(paymentEvents(await end(first, [payment, other])), 'what is held beside it ends').toHaveLength(1)
+      expect(await world.outcomeOf(payment)).toBe(
+        [OUTCOME.refused, OUTCOME.released, OUTCOME.reclaimed][i],
+      )
+      expect(
+        paymentEvents(await end(first, [payment, other])),
+        'what is held beside it ends',
+      ).toHaveLength(1)
     }
     expect(await world.money(NATIVE)).toEqual({ balance: 6_000n, owed: 6_000n })
     const ids = [idOf(await world.pay(world.alice)), zeroHash]
-    const outcomes = await world.publicClient.readContract({ ...at(), functionName: 'outcomesOf', args: [ids] })
+    const outcomes = await world.publicClient.readContract({
+      ...at(),
+      functionName: 'outcomesOf',
+      args: [ids],
+    })
     expect(outcomes).toEqual([OUTCOME.held, OUTCOME.none])
   })
 
@@ -169,7 +215,8 @@ describe('a payment ends once', () => {
 
 describe('the relayer role`s word', () => {
   test('is for these payments in this order, this chain and this contract', async () => {
-    const [a, b] = [await world.pay(world.alice), await world.pay(world.bob)]
+    const a = await world.pay(world.alice)
+    const b = await world.pay(world.bob)
     const ids = [idOf(a), idOf(b)]
     const good = await world.sign(ids)
     const tries: readonly (readonly [readonly Payment[], Hex])[] = [
@@ -187,17 +234,25 @@ describe('the relayer role`s word', () => {
       [[a, b], '0x'],
     ]
     for (const [payments, signature] of tries)
-      expect(await world.reasonOf(world.call(world.treasury, 'releaseFor', [payments, signature]))).toBe('NotSigned')
-    expect(await world.reasonOf(world.call(world.treasury, 'releaseFor', [[a, b], good]))).toBeUndefined()
+      expect(
+        await world.reasonOf(world.call(world.treasury, 'releaseFor', [payments, signature])),
+      ).toBe('NotSigned')
+    expect(
+      await world.reasonOf(world.call(world.treasury, 'releaseFor', [[a, b], good])),
+    ).toBeUndefined()
   })
 
   test('ends with the role', async () => {
     const payment = await world.pay(world.alice)
     const old = await world.sign([idOf(payment)])
     await world.succeed(world.call(world.owner, 'setRelayer', [world.carol]))
-    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe('NotSigned')
+    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe(
+      'NotSigned',
+    )
     await world.succeed(world.call(world.owner, 'setRelayer', [NATIVE]))
-    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe('NotSigned')
+    expect(await world.reasonOf(world.call(world.bob, 'releaseFor', [[payment], old]))).toBe(
+      'NotSigned',
+    )
     expect(await world.reasonOf(refuseTx([payment], world.carol))).toBe('NotRelayer')
     await world.wait(RECLAIM_S)
     await world.succeed(reclaimTx([payment]))
@@ -219,7 +274,9 @@ describe('roles', () => {
     await world.succeed(world.withdrawTx(world.alice, NATIVE, TO))
     await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
     expect(await world.balance(TO)).toBe(7n)
-    expect(await world.reasonOf(world.call(world.pauser, 'unpause', []))).toBe('OwnableUnauthorizedAccount')
+    expect(await world.reasonOf(world.call(world.pauser, 'unpause', []))).toBe(
+      'OwnableUnauthorizedAccount',
+    )
     await world.succeed(world.call(world.owner, 'unpause', []))
     await world.pay(world.bob)
   })
@@ -232,7 +289,9 @@ describe('roles', () => {
       world.call(world.alice, 'renounceOwnership', []),
     ]
     for (const tx of calls) expect(await world.reasonOf(tx)).toBe('OwnableUnauthorizedAccount')
-    expect(await world.reasonOf(world.call(world.owner, 'renounceOwnership', []))).toBe('OwnerRequired')
+    expect(await world.reasonOf(world.call(world.owner, 'renounceOwnership', []))).toBe(
+      'OwnerRequired',
+    )
     await world.succeed(world.call(world.owner, 'transferOwnership', [world.bob]))
     await world.succeed(world.call(world.owner, 'setRelayer', [world.carol]))
     await world.succeed(world.call(world.bob, 'acceptOwnership', []))
@@ -255,10 +314,12 @@ describe('roles', () => {
 describe('a token', () => {
   test('that is none, or was not approved, is refused', async () => {
     const none = world.request({ token: TO })
-    expect(await world.reasonOf(world.bidTx(world.alice, none)).catch(() => 'no contract')).toBe('no contract')
-    expect(await world.reasonOf(world.bidTx(world.till, world.request({ token: world.token })))).toBe(
-      'ERC20InsufficientAllowance',
+    expect(await world.reasonOf(world.bidTx(world.alice, none)).catch(() => 'no contract')).toBe(
+      'no contract',
     )
+    expect(
+      await world.reasonOf(world.bidTx(world.till, world.request({ token: world.token }))),
+    ).toBe('ERC20InsufficientAllowance')
   })
 
   test('that calls back finds the door shut', async () => {
@@ -275,12 +336,22 @@ describe('a token', () => {
     ]
     await world.succeed(refuseTx([await world.pay(world.alice)]))
     for (const { data } of calls) {
-      const callBack = { abi: testTokenAbi, functionName: 'setCallBack', args: [world.payments, data] } as const
-      await world.succeed({ from: world.owner, to: world.token, data: encodeFunctionData(callBack) })
+      const callBack = {
+        abi: testTokenAbi,
+        functionName: 'setCallBack',
+        args: [world.payments, data],
+      } as const
+      await world.succeed({
+        from: world.owner,
+        to: world.token,
+        data: encodeFunctionData(callBack),
+      })
       const snapshot = await world.testClient.snapshot()
       await world.succeed(world.bidTx(world.alice, world.request({ token: world.token })))
       const token = { address: world.token, abi: testTokenAbi } as const
-      expect(await world.publicClient.readContract({ ...token, functionName: 'calledBack' })).toBe(false)
+      expect(await world.publicClient.readContract({ ...token, functionName: 'calledBack' })).toBe(
+        false,
+      )
       expect(await world.money(world.token)).toEqual({ balance: 2_000n, owed: 2_000n })
       await world.testClient.revert({ id: snapshot })
     }
@@ -293,7 +364,9 @@ describe('an account', () => {
     await wallet.call('setMode', [REFUSE])
     const bad = await world.pay(world.alice, { paymentRecipient: wallet.address })
     const good = await world.pay(world.alice)
-    const own = paymentOf(await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n))
+    const own = paymentOf(
+      await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n),
+    )
     await world.succeed(refuseTx([own]))
     await world.succeed(releaseTx([bad, good]))
     await world.succeed(world.withdrawTx(world.treasury, NATIVE, TO))
@@ -308,20 +381,28 @@ describe('an account', () => {
   test('that calls back while it is paid is paid once', async () => {
     const wallet = await startWallet(world, world.payments)
     await world.pay(world.alice)
-    const own = paymentOf(await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n))
+    const own = paymentOf(
+      await wallet.execute(world.bidTx(wallet.address, world.request()).data, 1_000n),
+    )
     await world.succeed(refuseTx([own]))
     const again = world.withdrawTx(wallet.address, NATIVE, wallet.address).data
     await wallet.call('setCallBack', [world.payments, again])
     await wallet.execute(again)
     const receiver = { address: wallet.address, abi: testWalletAbi } as const
-    expect(await world.publicClient.readContract({ ...receiver, functionName: 'calledBack' })).toBe(false)
+    expect(await world.publicClient.readContract({ ...receiver, functionName: 'calledBack' })).toBe(
+      false,
+    )
     expect(await world.balance(wallet.address)).toBe(1_000n)
     expect(await world.money(NATIVE)).toEqual({ balance: 1_000n, owed: 1_000n })
   })
 
   test('with the relayer role may be a contract, whose word is ERC-1271`s', async () => {
     const wallet = await world.deploy(
-      encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [world.carol] }),
+      encodeDeployData({
+        abi: testSmartWalletAbi,
+        bytecode: testSmartWalletBytecode,
+        args: [world.carol],
+      }),
     )
     await world.succeed(world.call(world.owner, 'setRelayer', [wallet]))
     const payment = await world.pay(world.alice, { walletName: OTHER })

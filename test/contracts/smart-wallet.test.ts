@@ -48,14 +48,23 @@ let wallet: Hex
 let factory: Hex
 const faults: RpcError[] = []
 
-const deploy = async (data: Hex): Promise<Hex> => (await chain.succeed({ from, data })).contractAddress!
+const deploy = async (data: Hex): Promise<Hex> =>
+  (await chain.succeed({ from, data })).contractAddress!
 
 const setMode = (mode: number) => {
-  const data = encodeFunctionData({ abi: testSmartWalletAbi, functionName: 'setMode', args: [mode] })
+  const data = encodeFunctionData({
+    abi: testSmartWalletAbi,
+    functionName: 'setMode',
+    args: [mode],
+  })
   return chain.succeed({ from, to: wallet, data })
 }
 const asking = async (of: Hex, by: typeof owner) => ({
-  ...{ wallet: of, hash, signature: await by.signMessage({ message }), acceptsErc6492: false, caller: '' },
+  wallet: of,
+  hash,
+  signature: await by.signMessage({ message }),
+  acceptsErc6492: false,
+  caller: '',
 })
 
 beforeAll(async () => {
@@ -68,7 +77,9 @@ beforeAll(async () => {
   })
   isValidSignature = createSignatureCheck(rpc)
   const args = [owner.address] as const
-  wallet = await deploy(encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }))
+  wallet = await deploy(
+    encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args }),
+  )
   factory = await deploy(testSmartWalletFactoryBytecode)
 })
 
@@ -113,7 +124,11 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
   const wrapped = async (of: typeof owner) =>
     serializeErc6492Signature({
       address: factory,
-      data: encodeFunctionData({ abi: testSmartWalletFactoryAbi, functionName: 'deploy', args: [owner.address] }),
+      data: encodeFunctionData({
+        abi: testSmartWalletFactoryAbi,
+        functionName: 'deploy',
+        args: [owner.address],
+      }),
       signature: await of.signMessage({ message }),
     })
   const future = () =>
@@ -129,8 +144,12 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
     expect(await ask(await wrapped(owner), { of })).toBe(false)
     expect(await ask(await wrapped(owner), { of, acceptsErc6492: true })).toBe(true)
     expect(await ask(await wrapped(stranger), { of, acceptsErc6492: true })).toBe(false)
-    expect(await ask(await wrapped(owner), { of: stranger.address, acceptsErc6492: true })).toBe(false)
-    expect(await ask(await owner.signMessage({ message }), { of, acceptsErc6492: true })).toBe(false)
+    expect(await ask(await wrapped(owner), { of: stranger.address, acceptsErc6492: true })).toBe(
+      false,
+    )
+    expect(await ask(await owner.signMessage({ message }), { of, acceptsErc6492: true })).toBe(
+      false,
+    )
     expect(await chain.publicClient.getCode({ address: of })).toBeUndefined()
   })
 
@@ -141,14 +160,23 @@ describe('a smart wallet that is not deployed yet (ERC-6492)', () => {
   it('is none for a wrapping that can’t be read', async () => {
     const magic = '6492'.repeat(16)
     const nonsense = encodeAbiParameters([{ type: 'uint256' }], [2n ** 255n]).slice(2)
-    for (const inner of ['', 'ab', '00'.repeat(96), nonsense.repeat(3), keccak256('0x').slice(2).repeat(10)])
+    for (const inner of [
+      '',
+      'ab',
+      '00'.repeat(96),
+      nonsense.repeat(3),
+      keccak256('0x').slice(2).repeat(10),
+    ])
       expect(await ask(`0x${inner}${magic}`, { acceptsErc6492: true }), inner).toBe(false)
   })
 })
 
 describe('a node that says yes to everything', () => {
   type Odd = { result: Hex } | { error: object } | 'hangs'
-  const YES = { eth_getCode: { result: '0x60' }, eth_call: { result: `0x${'1'.padStart(64, '0')}` } } as const
+  const YES = {
+    eth_getCode: { result: '0x60' },
+    eth_call: { result: `0x${'1'.padStart(64, '0')}` },
+  } as const
   let odd: Readonly<Record<string, Odd>> = YES
   /** What is left to the honest node identifies the chain. */
   const liar = createServer(async (req, res) => {
@@ -165,14 +193,19 @@ describe('a node that says yes to everything', () => {
   let urls: [string, string]
   beforeAll(async () => {
     await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
-    urls = [`http://127.0.0.1:${(liar.address() as AddressInfo).port}`, chain.chain.rpcUrls.default.http[0]!]
+    urls = [
+      `http://127.0.0.1:${(liar.address() as AddressInfo).port}`,
+      chain.chain.rpcUrls.default.http[0]!,
+    ]
   })
   afterAll(() => {
     liar.close()
     liar.closeAllConnections()
   })
   const over = (rpcUrls: readonly string[]) =>
-    createSignatureCheck(createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'))
+    createSignatureCheck(
+      createRpc({ label: 'test', urls: rpcUrls, chainId: 31_337 }).forUse('wallets'),
+    )
 
   it.each(['first', 'second'])('signs for nobody as the %s of two', async (place) => {
     const asked = over(place === 'first' ? urls : urls.toReversed())
@@ -216,9 +249,19 @@ describe('a node that says yes to everything', () => {
 
 describe('a chain that is away, or another one', () => {
   it('is no answer', async () => {
-    const other = createRpc({ label: 'test', urls: [chain.chain.rpcUrls.default.http[0]!], chainId: 1 })
-    const rpc = createRpc({ label: 'test', urls: [`http://127.0.0.1:${await freePort()}`], chainId: 31_337 })
+    const other = createRpc({
+      label: 'test',
+      urls: [chain.chain.rpcUrls.default.http[0]!],
+      chainId: 1,
+    })
+    const rpc = createRpc({
+      label: 'test',
+      urls: [`http://127.0.0.1:${await freePort()}`],
+      chainId: 31_337,
+    })
     for (const one of [other, rpc])
-      await expect(createSignatureCheck(one)(await asking(wallet, owner))).rejects.toThrow(ChainUnavailableError)
+      await expect(createSignatureCheck(one)(await asking(wallet, owner))).rejects.toThrow(
+        ChainUnavailableError,
+      )
   })
 })

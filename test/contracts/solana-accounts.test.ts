@@ -1,8 +1,20 @@
-import { type AccountMeta, Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import {
+  type AccountMeta,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { initialize } from '../../src/chains/solana/admin.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
-import { changed, createSolanaWorld, RECLAIM_SECONDS, type SolanaWorld, termsOf } from './support/solana.js'
+import {
+  changed,
+  createSolanaWorld,
+  RECLAIM_SECONDS,
+  type SolanaWorld,
+  termsOf,
+} from './support/solana.js'
 import { callsOf, PAYMENT_BYTES, writes } from './support/solanaCalls.js'
 import { COMMUNITY_PAYMENT_BYTES, communityOf } from './support/solanaCommunity.js'
 
@@ -25,13 +37,16 @@ function enter(name: Name): { world: SolanaWorld; right: TransactionInstruction 
   const world = createSolanaWorld({ isInitialized: name !== 'initialize' })
   const { keys, registrar } = world
   const calls = callsOf(world)
-  if (name === 'initialize') return { world, right: initialize(registrar, keys.deployer, termsOf(keys)) }
+  if (name === 'initialize')
+    return { world, right: initialize(registrar, keys.deployer, termsOf(keys)) }
   const club = communityOf(world)
   const inTokens = club.paid(2n, { token: MINT })
   setMints(world)
   const bobs = calls.register('bob', {}, keys.bob)
   const paid = [calls.register('kept'), calls.register('a'), bobs, calls.settle({ kept: 1n })]
-  expect(world.send(...paid, club.pay(1n), club.payToken(MINT, 2n), calls.proposeAdmin(keys.bob)).error).toBeUndefined()
+  expect(
+    world.send(...paid, club.pay(1n), club.payToken(MINT, 2n), calls.proposeAdmin(keys.bob)).error,
+  ).toBeUndefined()
   if (name === 'reclaim_payment') world.at(RECLAIM_SECONDS)
   if (name.startsWith('claim')) release(world)
   const right = {
@@ -66,8 +81,10 @@ function release(world: SolanaWorld): void {
   }
 }
 
-const [STATE_OFFSET, RELEASED] = [136, 3]
-const [MINT, OTHER_MINT] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+const STATE_OFFSET = 136
+const RELEASED = 3
+const MINT = Keypair.generate().publicKey
+const OTHER_MINT = Keypair.generate().publicKey
 
 /** Two tokens, of which the payer and the recipient have accounts. */
 function setMints(world: SolanaWorld): void {
@@ -97,10 +114,12 @@ function snapshot(world: SolanaWorld): unknown {
   const { paymentAt } = callsOf(world)
   const payments = [paymentAt('a'), paymentAt('new'), paymentAt('bob', keys.bob)]
   const own = [registrar.state, registrar.treasury, programData]
-  return [...Object.values(keys), ...own, ...payments, ...communityAccounts(world)].map((address) => {
-    const account = accountOf(address)
-    return account && { ...account, data: account.data.toString('hex') }
-  })
+  return [...Object.values(keys), ...own, ...payments, ...communityAccounts(world)].map(
+    (address) => {
+      const account = accountOf(address)
+      return account && { ...account, data: account.data.toString('hex') }
+    },
+  )
 }
 
 /**
@@ -108,7 +127,8 @@ function snapshot(world: SolanaWorld): unknown {
  * no address of its, another program and the data that says who may upgrade it.
  */
 function strangers(world: SolanaWorld) {
-  const { registrar, keys, programId, programData, setAccount, accountOf, addForeignProgram } = world
+  const { registrar, keys, programId, programData, setAccount, accountOf, addForeignProgram } =
+    world
   const [foreign, placeless, till] = Array.from({ length: 3 }, () => Keypair.generate().publicKey)
   const { paymentAt } = callsOf(world)
   const data = accountOf(registrar.state)?.data ?? Buffer.alloc(184)
@@ -117,10 +137,24 @@ function strangers(world: SolanaWorld) {
   setAccount(till!, programId, 10n ** 12n, accountOf(registrar.treasury)?.data ?? Buffer.alloc(8))
   const other = addForeignProgram(keys.stranger)
   return [
-    ...[keys.stranger, registrar.state, registrar.treasury, ...registrar.log.map(({ pubkey }) => pubkey)],
-    ...[paymentAt('bob', keys.bob), paymentAt('nobody'), foreign!, programData, SystemProgram.programId, TOKEN_PROGRAM],
+    ...[
+      keys.stranger,
+      registrar.state,
+      registrar.treasury,
+      ...registrar.log.map(({ pubkey }) => pubkey),
+    ],
+    ...[
+      paymentAt('bob', keys.bob),
+      paymentAt('nobody'),
+      foreign!,
+      programData,
+      SystemProgram.programId,
+      TOKEN_PROGRAM,
+    ],
     ...[other.programId, other.programData],
-    ...(accountOf(registrar.state) ? [placeless!, till!, MINT, OTHER_MINT, ...communityAccounts(world)] : []),
+    ...(accountOf(registrar.state)
+      ? [placeless!, till!, MINT, OTHER_MINT, ...communityAccounts(world)]
+      : []),
   ]
 }
 
@@ -142,7 +176,10 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
     for (const [place, meta] of right.keys.entries()) {
       for (const [which, pubkey] of others.entries()) {
         if (pubkey.equals(meta.pubkey) || place === FREE[name]) continue
-        refused(changed(right, { keys: (keys) => keys.with(place, { ...meta, pubkey }) }), `${which} at ${place}`)
+        refused(
+          changed(right, { keys: (keys) => keys.with(place, { ...meta, pubkey }) }),
+          `${which} at ${place}`,
+        )
       }
     }
     expect(snapshot(world)).toEqual(before)
@@ -166,7 +203,8 @@ describe.each(INSTRUCTIONS)('%s', (name) => {
       // who is paid back stands there twice, and the runtime joins the flags
       if (right.keys.filter(({ pubkey }) => pubkey.equals(meta.pubkey)).length > 1) continue
       const without = (flag: 'isSigner' | 'isWritable') =>
-        world.send(changed(right, { keys: (keys) => keys.with(place, { ...meta, [flag]: false }) })).error
+        world.send(changed(right, { keys: (keys) => keys.with(place, { ...meta, [flag]: false }) }))
+          .error
       if (meta.isSigner) expect(without('isSigner'), `${place}`).toBe('MissingSignature')
       if (meta.isWritable) expect(without('isWritable'), `${place}`).toBe('NotWritable')
     }
@@ -211,7 +249,12 @@ describe('a payment', () => {
     expect(send(refund).error).toBe('PaymentNotHeld')
     setAccount(fake, programId, real.lamports, real.data)
     expect(send(refund).error).toBe('WrongAddress')
-    setAccount(fake, programId, real.lamports, accountOf(registrar.state)!.data.subarray(0, PAYMENT_BYTES))
+    setAccount(
+      fake,
+      programId,
+      real.lamports,
+      accountOf(registrar.state)!.data.subarray(0, PAYMENT_BYTES),
+    )
     expect(send(refund).error).toBe('InvalidAccountData')
   })
 
@@ -231,14 +274,21 @@ describe('a payment for a name of a community', () => {
     const { world } = enter('refuse_community')
     const { programId, keys, setAccount, accountOf, send, registrar } = world
     const club = communityOf(world)
-    const [held, fake] = [1n, 9n].map((number) => club.program.paymentAccount({ payer: keys.alice, number }))
+    const [held, fake] = [1n, 9n].map((number) =>
+      club.program.paymentAccount({ payer: keys.alice, number }),
+    )
     const real = accountOf(held!)!
     const refuse = club.refuse(club.paid(9n, { sequence: 1n }))
     setAccount(fake!, keys.stranger, real.lamports, real.data)
     expect(send(refuse).error).toBe('CommunityPaymentNotHeld')
     setAccount(fake!, programId, real.lamports, real.data)
     expect(send(refuse).error).toBe('WrongAddress')
-    setAccount(fake!, programId, real.lamports, accountOf(registrar.state)!.data.subarray(0, COMMUNITY_PAYMENT_BYTES))
+    setAccount(
+      fake!,
+      programId,
+      real.lamports,
+      accountOf(registrar.state)!.data.subarray(0, COMMUNITY_PAYMENT_BYTES),
+    )
     expect(send(refuse).error).toBe('InvalidAccountData')
   })
 
@@ -246,7 +296,9 @@ describe('a payment for a name of a community', () => {
     const { world, right } = enter('pay_community_token')
     const stranger = world.keys.stranger
     for (const place of [2, 3, 6, 7, 8, 9]) {
-      const call = changed(right, { keys: (metas) => metas.with(place, { ...metas[place]!, pubkey: stranger }) })
+      const call = changed(right, {
+        keys: (metas) => metas.with(place, { ...metas[place]!, pubkey: stranger }),
+      })
       expect(world.send(call).error, `${place}`).toBe('WrongAddress')
     }
   })

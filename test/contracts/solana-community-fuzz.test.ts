@@ -14,7 +14,11 @@ import {
   type SolanaWorld,
 } from './support/solana.js'
 import { type CommunityCalls, communityOf, DECIMALS } from './support/solanaCommunity.js'
-import { type CommunityModel, createCommunityModel, type OpenPayment } from './support/solanaCommunityModel.js'
+import {
+  type CommunityModel,
+  createCommunityModel,
+  type OpenPayment,
+} from './support/solanaCommunityModel.js'
 import { describeCall, mutateCall, mutation } from './support/solanaMutations.js'
 
 /** Calls of one history; `FUZZ_CALLS=100000` for a long run, `FUZZ_SEED` for the same again. */
@@ -46,7 +50,10 @@ const step = fc.record({
   seconds: fc.constantFrom(0n, 0n, 0n, 60n, 86_400n),
   /** Another account of the payer's or recipient's than the associated one. */
   other: fc.boolean(),
-  gift: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  gift: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
   mutations: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 2 }) },
@@ -56,8 +63,17 @@ type Drawn = typeof step extends fc.Arbitrary<infer S> ? S : never
 type Step = Omit<Drawn, 'seconds'> & { seconds: bigint }
 
 const PLAIN = {
-  ...{ number: 0, payer: 0, recipient: 1, mint: 0, count: 1, which: 1, amount: 10n ** 7n, seconds: 0n },
-  ...{ other: false, gift: false, mutations: [] as const },
+  number: 0,
+  payer: 0,
+  recipient: 1,
+  mint: 0,
+  count: 1,
+  which: 1,
+  amount: 10n ** 7n,
+  seconds: 0n,
+  other: false,
+  gift: false,
+  mutations: [] as const,
 }
 /** Every instruction goes through once, whatever chance brings afterwards. */
 const OPENING: readonly Step[] = [
@@ -144,16 +160,37 @@ function enter(): Scene {
   const tokenKeys = [...tokenAccounts.keys()].map((account) => new PublicKey(account))
   const log = registrar.log.map(({ pubkey }) => pubkey)
   return {
-    ...{ world, club, payers, recipients, mints, vaults, others, accounts: [...payments.values()] },
+    world,
+    club,
+    payers,
+    recipients,
+    mints,
+    vaults,
+    others,
+    accounts: [...payments.values()],
     model: createCommunityModel(world, {
       payments: new Map([...payments].map(([key, account]) => [key, base58Of(account)])),
-      mints: new Map(mints.map((mint, i) => [base58Of(mint), { decimals: DECIMALS, vault: base58Of(vaults[i]!) }])),
+      mints: new Map(
+        mints.map((mint, i) => [
+          base58Of(mint),
+          { decimals: DECIMALS, vault: base58Of(vaults[i]!) },
+        ]),
+      ),
       tokenAccounts,
-      associated: (owner, mint) => base58Of(associatedTokenAddress(new PublicKey(owner), new PublicKey(mint))),
+      associated: (owner, mint) =>
+        base58Of(associatedTokenAddress(new PublicKey(owner), new PublicKey(mint))),
       textOf: (hex) => bs58.encode(Buffer.from(hex, 'hex')),
     }),
     pool: [
-      ...[...new Set(wallets), registrar.state, registrar.treasury, programData, ...log, ...vaults, ...mints],
+      ...[
+        ...new Set(wallets),
+        registrar.state,
+        registrar.treasury,
+        programData,
+        ...log,
+        ...vaults,
+        ...mints,
+      ],
       ...[...payments.values(), ...tokenKeys, SystemProgram.programId, TOKEN_PROGRAM, programId],
     ],
     wallets: new Set(wallets.map(base58Of)),
@@ -167,17 +204,22 @@ function play(scene: Scene, one: Step): void {
   const { world, model, pool, wallets } = scene
   prepare(scene, one)
   if (one.kind === 'freeze') return
-  const call = mutateCall(rightCall(scene, one), one.mutations, pool, (key) => wallets.has(base58Of(key)))
+  const call = mutateCall(rightCall(scene, one), one.mutations, pool, (key) =>
+    wallets.has(base58Of(key)),
+  )
   const effect = model.predict(call)
   const before = holdings(scene, call)
   const outcome = world.send(call)
   if ((outcome.error === undefined) !== (effect !== undefined)) {
-    throw new Error(`${describeCall(call)}: ${outcome.error ?? 'went through'}\n${outcome.logs.join('\n')}`)
+    throw new Error(
+      `${describeCall(call)}: ${outcome.error ?? 'went through'}\n${outcome.logs.join('\n')}`,
+    )
   }
   const after = holdings(scene, call)
   const wrong = [...before].filter(([account, { lamports, tokens }]) => {
     const now = after.get(account)!
-    const [moved, movedTokens] = [effect?.lamports.get(account) ?? 0n, effect?.tokens.get(account) ?? 0n]
+    const moved = effect?.lamports.get(account) ?? 0n
+    const movedTokens = effect?.tokens.get(account) ?? 0n
     return now.lamports - lamports !== moved || now.tokens - tokens !== movedTokens
   })
   expect(wrong, describeCall(call)).toEqual([])
@@ -186,7 +228,12 @@ function play(scene: Scene, one: Step): void {
     effect.apply()
     scene.accepted[one.kind]++
     expect(eventsOf(outcome).map(eventText)).toEqual(effect.events)
-    const counts = { sequence: 0n, keptLamports: 0n, heldLamports: 0n, communitySequence: model.communitySequence() }
+    const counts = {
+      sequence: 0n,
+      keptLamports: 0n,
+      heldLamports: 0n,
+      communitySequence: model.communitySequence(),
+    }
     expect(world.stateOf()).toMatchObject(counts)
     checkVaults(scene)
   } else if (!data.equals(scene.state)) {
@@ -211,7 +258,11 @@ function prepare(scene: Scene, one: Step): void {
   world.at(model.now() - NOW)
   if (one.kind === 'freeze') freeze(scene, one)
   if (!one.gift) return
-  const gift = { fromPubkey: world.keys.deployer, toPubkey: accounts[one.which]!, lamports: 1_000_000 }
+  const gift = {
+    fromPubkey: world.keys.deployer,
+    toPubkey: accounts[one.which]!,
+    lamports: 1_000_000,
+  }
   expect(world.send(SystemProgram.transfer(gift)).error).toBeUndefined()
 }
 
@@ -225,7 +276,13 @@ function freeze(scene: Scene, one: Step): void {
   else setFrozen(scene, associatedTokenAddress(owner, mint), owner, mint, one.count === 1)
 }
 
-function setFrozen({ club, world, model }: Scene, account: PublicKey, owner: PublicKey, mint: PublicKey, is: boolean) {
+function setFrozen(
+  { club, world, model }: Scene,
+  account: PublicKey,
+  owner: PublicKey,
+  mint: PublicKey,
+  is: boolean,
+) {
   if (!world.accountOf(account)) return
   club.setTokenAccount(account, owner, mint, club.tokensAt(account), is ? 'frozen' : 'open')
   if (is) model.frozen.add(base58Of(account))
@@ -234,7 +291,8 @@ function setFrozen({ club, world, model }: Scene, account: PublicKey, owner: Pub
 
 function rightCall(scene: Scene, one: Step): TransactionInstruction {
   const { club, world, payers, recipients, mints, others, model } = scene
-  const [payer, mint] = [payers[one.payer]!, mints[one.mint]!]
+  const payer = payers[one.payer]!
+  const mint = mints[one.mint]!
   const terms = { payer, recipient: recipients[one.recipient]!, amount: one.amount }
   switch (one.kind) {
     case 'pay':
@@ -250,7 +308,8 @@ function rightCall(scene: Scene, one: Step): TransactionInstruction {
         pick(scene, one, ({ state }) => state === 'held'),
       )
     case 'claim': {
-      const isDue = ({ state, reclaimableAt }: OpenPayment) => state !== 'held' || reclaimableAt <= model.now()
+      const isDue = ({ state, reclaimableAt }: OpenPayment) =>
+        state !== 'held' || reclaimableAt <= model.now()
       const [payment] = pick(scene, { ...one, count: 1 }, isDue)
       return claimCall(scene, payment!, one.other)
     }
@@ -260,25 +319,43 @@ function rightCall(scene: Scene, one: Step): TransactionInstruction {
 }
 
 const countedOf = ({ payer, number, sequence, mint, recipient }: OpenPayment): CountedPayment => ({
-  ...{ payer: new PublicKey(payer), number, sequence, recipient: new PublicKey(recipient) },
+  payer: new PublicKey(payer),
+  number,
+  sequence,
+  recipient: new PublicKey(recipient),
   token: mint === undefined ? null : new PublicKey(mint),
 })
 
 /** Payments that are open, mostly of those that would do. */
-function pick({ model, club }: Scene, { which, count }: Step, wanted: (payment: OpenPayment) => boolean) {
+function pick(
+  { model, club }: Scene,
+  { which, count }: Step,
+  wanted: (payment: OpenPayment) => boolean,
+) {
   const open = [...model.open.values()]
   const fitting = open.filter(wanted)
   const candidates = fitting.length > 0 && which > 0 ? fitting : open
   if (candidates.length === 0) return [club.paid(1n)]
-  const found = Array.from({ length: count }, (_, i) => candidates[(which + i) % candidates.length]!)
+  const found = Array.from(
+    { length: count },
+    (_, i) => candidates[(which + i) % candidates.length]!,
+  )
   return [...new Set(found)].map(countedOf)
 }
 
-function claimCall({ club, others, model }: Scene, payment: CountedPayment, isOther: boolean): TransactionInstruction {
+function claimCall(
+  { club, others, model }: Scene,
+  payment: CountedPayment,
+  isOther: boolean,
+): TransactionInstruction {
   const account = base58Of(club.program.paymentAccount(payment))
   const owner = model.open.get(account)?.state === 'released' ? payment.recipient : payment.payer
   const { token } = payment
-  return club.claim(owner, payment, token && isOther ? others.get(base58Of(owner) + base58Of(token)) : undefined)
+  return club.claim(
+    owner,
+    payment,
+    token && isOther ? others.get(base58Of(owner) + base58Of(token)) : undefined,
+  )
 }
 
 /** Nothing is ever stuck: everything that is open goes to whose it is, without the relay authority. */
@@ -294,8 +371,12 @@ function empty(scene: Scene): void {
     const before = world.balanceOf(to)
     const { error, logs } = world.send(claimCall(scene, countedOf(payment), false))
     expect(error, logs.join('\n')).toBeUndefined()
-    if (payment.mint === undefined) expect(world.balanceOf(to)).toBeGreaterThanOrEqual(before + payment.amount)
-    else expect(club.tokensAt(associatedTokenAddress(to, new PublicKey(payment.mint)))).toBe(payment.amount)
+    if (payment.mint === undefined)
+      expect(world.balanceOf(to)).toBeGreaterThanOrEqual(before + payment.amount)
+    else
+      expect(club.tokensAt(associatedTokenAddress(to, new PublicKey(payment.mint)))).toBe(
+        payment.amount,
+      )
     model.open.delete(account)
   }
   checkVaults(scene)
@@ -315,7 +396,18 @@ function holdings({ world, model, vaults }: Scene, { keys }: TransactionInstruct
 function eventText({ name, data }: SolanaEvent): string {
   const { sequence, payer, recipient, beneficiary, token, amount: units, paid, number } = data
   const { community, name: word, reclaimable_at: at } = data
-  return [name, sequence, payer ?? recipient ?? beneficiary, token, units, paid, number, community, word, at]
+  return [
+    name,
+    sequence,
+    payer ?? recipient ?? beneficiary,
+    token,
+    units,
+    paid,
+    number,
+    community,
+    word,
+    at,
+  ]
     .filter((field) => field !== undefined)
     .join(' ')
 }

@@ -1,8 +1,18 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CountedPayment } from '../../src/chains/solana/community/program.js'
-import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
-import { changed, createSolanaWorld, RECLAIM_SECONDS, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
+import {
+  associatedTokenAddress,
+  createAssociated,
+  TOKEN_PROGRAM,
+} from '../../src/chains/solana/tokens.js'
+import {
+  changed,
+  createSolanaWorld,
+  RECLAIM_SECONDS,
+  RICH_LAMPORTS,
+  type SolanaWorld,
+} from './support/solana.js'
 import { writes } from './support/solanaCalls.js'
 import {
   AMOUNT,
@@ -30,7 +40,8 @@ beforeEach(() => {
 
 const ok = (...calls: Calls) => accepted(world, ...calls)
 const refused = (...calls: Calls) => world.send(...calls).error
-const inTokens = (number = 1n, change: Partial<CountedPayment> = {}) => club.paid(number, { token: mint, ...change })
+const inTokens = (number = 1n, change: Partial<CountedPayment> = {}) =>
+  club.paid(number, { token: mint, ...change })
 const inVault = () => club.tokensAt(club.program.vault(mint))
 
 describe('pay_community_token', () => {
@@ -39,7 +50,12 @@ describe('pay_community_token', () => {
     world.give(club.program.vault(mint), 1n)
     ok(club.payToken(mint))
     expect([club.tokensAt(source), inVault()]).toEqual([RICH_TOKENS - AMOUNT, AMOUNT])
-    expect(club.paymentAt()).toMatchObject({ token: mint, amount: AMOUNT, sequence: 1n, state: 'held' })
+    expect(club.paymentAt()).toMatchObject({
+      token: mint,
+      amount: AMOUNT,
+      sequence: 1n,
+      state: 'held',
+    })
     const before = world.balanceOf(alice)
     ok(club.payToken(mint, 2n))
     expect(before - world.balanceOf(alice)).toBe(club.rent())
@@ -61,10 +77,16 @@ describe('pay_community_token', () => {
     const { lamports, data } = world.accountOf(account)!
     world.setAccount(account, TOKEN_PROGRAM, lamports, data.fill(0, at, at + 1))
   }
-  const pay = (change?: Parameters<CommunityCalls['payToken']>[2], of = mint) => club.payToken(of, 1n, change)
+  const pay = (change?: Parameters<CommunityCalls['payToken']>[2], of = mint) =>
+    club.payToken(of, 1n, change)
 
   it.each<[string, string, () => TransactionInstruction, (() => unknown)?]>([
-    ['a token of another program', 'UnsupportedToken', pay, () => club.setMint(mint, 6, TOKEN_2022)],
+    [
+      'a token of another program',
+      'UnsupportedToken',
+      pay,
+      () => club.setMint(mint, 6, TOKEN_2022),
+    ],
     ['an account as its token', 'UnsupportedToken', () => pay({ source }, source)],
     ['no account as its token', 'UnsupportedToken', () => pay({ source }, PublicKey.default)],
     ['a token not initialized', 'UnsupportedToken', pay, () => clear(mint, 45)],
@@ -82,7 +104,12 @@ describe('pay_community_token', () => {
     ],
     ['more than there is', 'runtime', () => pay({ amount: RICH_TOKENS + 1n })],
     ['nothing', 'ZeroAmount', () => pay({ amount: 0n })],
-    ['what is frozen', 'runtime', pay, () => club.giveTokens(world.keys.alice, mint, RICH_TOKENS, 'frozen')],
+    [
+      'what is frozen',
+      'runtime',
+      pay,
+      () => club.giveTokens(world.keys.alice, mint, RICH_TOKENS, 'frozen'),
+    ],
   ])('takes no payment of %s: %s', (_, error, call, spoil) => {
     spoil?.()
     expect(refused(call())).toBe(error)
@@ -98,9 +125,18 @@ describe('refuse_community of tokens', () => {
   it.each([
     ['is frozen', () => club.giveTokens(world.keys.alice, mint, 0n, 'frozen')],
     ['is gone', () => world.setAccount(source, PublicKey.default, 0n, Buffer.alloc(0))],
-    ['belongs to somebody else by now', () => club.setTokenAccount(source, world.keys.bob, mint, 0n)],
-    ['was closed and holds another token', () => club.setTokenAccount(source, world.keys.alice, otherMint, 0n)],
-    ['is another program’s', () => world.setAccount(source, world.keys.bob, 10n ** 9n, Buffer.alloc(165, 1))],
+    [
+      'belongs to somebody else by now',
+      () => club.setTokenAccount(source, world.keys.bob, mint, 0n),
+    ],
+    [
+      'was closed and holds another token',
+      () => club.setTokenAccount(source, world.keys.alice, otherMint, 0n),
+    ],
+    [
+      'is another program’s',
+      () => world.setAccount(source, world.keys.bob, 10n ** 9n, Buffer.alloc(165, 1)),
+    ],
   ])('can’t be stopped: where the payer’s account %s, the payer collects', (_, spoil) => {
     const { alice, bob } = world.keys
     spoil()
@@ -112,7 +148,12 @@ describe('refuse_community of tokens', () => {
     const other = club.setTokenAccount(Keypair.generate().publicKey, alice, mint, 0n)
     expect(refused(club.claim(bob, inTokens(), other))).toBe('WrongBeneficiary')
     const [collected] = ok(club.claim(alice, inTokens(), other))
-    const data = { sequence: '1', beneficiary: alice.toBase58(), token: mint.toBase58(), amount: String(AMOUNT) }
+    const data = {
+      sequence: '1',
+      beneficiary: alice.toBase58(),
+      token: mint.toBase58(),
+      amount: String(AMOUNT),
+    }
     expect(collected).toEqual({ name: 'CommunityCollected', data })
     expect([club.tokensAt(other), inVault()]).toEqual([AMOUNT, 0n])
   })
@@ -136,9 +177,9 @@ describe('refuse_community of tokens', () => {
     const put = (at: number, account: PublicKey) =>
       refused(changed(call, { keys: (keys) => keys.with(keys.length + at, writes(account)) }))
     expect(put(-1, associatedTokenAddress(bob, mint))).toBe('NotAssociatedAccount')
-    expect(put(-1, club.setTokenAccount(Keypair.generate().publicKey, world.keys.alice, mint, 0n))).toBe(
-      'NotAssociatedAccount',
-    )
+    expect(
+      put(-1, club.setTokenAccount(Keypair.generate().publicKey, world.keys.alice, mint, 0n)),
+    ).toBe('NotAssociatedAccount')
     expect(put(-2, source)).toBe('WrongAddress')
     expect(put(-3, otherMint)).toBe('WrongToken')
   })

@@ -1,9 +1,21 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { capitals, malformed, wellFormed } from '../support/names.js'
-import { createSolanaWorld, NOW, RECLAIM_SECONDS, RICH_LAMPORTS, type SolanaWorld } from './support/solana.js'
+import {
+  createSolanaWorld,
+  NOW,
+  RECLAIM_SECONDS,
+  RICH_LAMPORTS,
+  type SolanaWorld,
+} from './support/solana.js'
 import { callsOf } from './support/solanaCalls.js'
-import { AMOUNT, accepted, type Calls, type CommunityCalls, communityOf } from './support/solanaCommunity.js'
+import {
+  AMOUNT,
+  accepted,
+  type Calls,
+  type CommunityCalls,
+  communityOf,
+} from './support/solanaCommunity.js'
 
 /** Refusals by name and limits of payments in SOL; solana-community-fuzz.test.ts has what goes through. */
 
@@ -24,8 +36,14 @@ describe('pay_community', () => {
     const { alice, bob } = world.keys
     ok(callsOf(world).register(), club.pay(7n))
     expect(club.paymentAt(7n)).toEqual({
-      ...{ payer: alice, number: 7n, sequence: 1n, token: null, amount: AMOUNT, recipient: bob },
-      ...{ reclaimableAt: NOW + RECLAIM_SECONDS, state: 'held' },
+      payer: alice,
+      number: 7n,
+      sequence: 1n,
+      token: null,
+      amount: AMOUNT,
+      recipient: bob,
+      reclaimableAt: NOW + RECLAIM_SECONDS,
+      state: 'held',
     })
     expect(world.stateOf()).toMatchObject({ sequence: 1n, communitySequence: 1n })
   })
@@ -36,7 +54,9 @@ describe('pay_community', () => {
   })
 
   it.each([0x7f, 0x80, 0xad, 0xe4, 0xff])('takes no name with the byte %i', (byte) => {
-    expect(refused(club.pay(1n, { name: Buffer.concat([Buffer.from([0x61, byte])], 32) }))).toBe('MalformedName')
+    expect(refused(club.pay(1n, { name: Buffer.concat([Buffer.from([0x61, byte])], 32) }))).toBe(
+      'MalformedName',
+    )
   })
 
   it('takes every name that is one', () => {
@@ -73,12 +93,36 @@ describe('pay_community', () => {
 
 describe('a decision', () => {
   it.each<[string, string, () => TransactionInstruction]>([
-    ['a stranger`s refusal', 'WrongAuthority', () => club.program.refuse(world.keys.stranger, [club.paid(1n)])],
-    ['the admin`s refusal', 'WrongAuthority', () => club.program.refuse(world.keys.admin, [club.paid(1n)])],
-    ['the recipient`s release', 'WrongAuthority', () => club.program.release(world.keys.bob, [club.paid(1n)])],
-    ['of another payment', 'CommunityPaymentNotHeld', () => club.refuse(club.paid(1n, { sequence: 2n }))],
-    ['to another recipient', 'WrongBeneficiary', () => club.release(club.paid(1n, { recipient: world.keys.stranger }))],
-    ['to the payer', 'WrongBeneficiary', () => club.release(club.paid(1n, { recipient: world.keys.alice }))],
+    [
+      'a stranger`s refusal',
+      'WrongAuthority',
+      () => club.program.refuse(world.keys.stranger, [club.paid(1n)]),
+    ],
+    [
+      'the admin`s refusal',
+      'WrongAuthority',
+      () => club.program.refuse(world.keys.admin, [club.paid(1n)]),
+    ],
+    [
+      'the recipient`s release',
+      'WrongAuthority',
+      () => club.program.release(world.keys.bob, [club.paid(1n)]),
+    ],
+    [
+      'of another payment',
+      'CommunityPaymentNotHeld',
+      () => club.refuse(club.paid(1n, { sequence: 2n })),
+    ],
+    [
+      'to another recipient',
+      'WrongBeneficiary',
+      () => club.release(club.paid(1n, { recipient: world.keys.stranger })),
+    ],
+    [
+      'to the payer',
+      'WrongBeneficiary',
+      () => club.release(club.paid(1n, { recipient: world.keys.alice })),
+    ],
     ['a refusal to the recipient', 'WrongBeneficiary', refusalToRecipient],
   ])('is the relay authority`s, of the payment that is meant: not %s: %s', (_, error, call) => {
     ok(club.pay(1n), club.pay(2n))
@@ -99,15 +143,18 @@ describe('a decision', () => {
   it.each([
     [6_960n, 1],
     [13_920n, 1],
-  ])('reaches a payer that holds nothing any more at a rent of %d lamports a byte', (lamportsPerByte, factor) => {
-    const { alice } = world.keys
-    ok(club.pay(1n, { amount: 1n }))
-    const before = world.balanceOf(club.program.paymentAccount({ payer: alice, number: 1n }))
-    world.give(alice, 0n)
-    world.setRent(lamportsPerByte, factor)
-    ok(club.refuse())
-    expect(world.balanceOf(alice)).toBe(before)
-  })
+  ])(
+    'reaches a payer that holds nothing any more at a rent of %d lamports a byte',
+    (lamportsPerByte, factor) => {
+      const { alice } = world.keys
+      ok(club.pay(1n, { amount: 1n }))
+      const before = world.balanceOf(club.program.paymentAccount({ payer: alice, number: 1n }))
+      world.give(alice, 0n)
+      world.setRent(lamportsPerByte, factor)
+      ok(club.refuse())
+      expect(world.balanceOf(alice)).toBe(before)
+    },
+  )
 
   it('reaches a payer that holds something where the rent can’t be read', () => {
     ok(club.pay())
@@ -149,8 +196,11 @@ describe('claim_community', () => {
     world.at(RECLAIM_SECONDS - 1n)
     expect(refused(club.claim(alice))).toBe('NotReclaimable')
     world.at(RECLAIM_SECONDS)
-    for (const by of [bob, stranger, relay]) expect(refused(club.claim(by))).toBe('WrongBeneficiary')
-    expect(refused(club.claim(alice, club.paid(1n, { sequence: 2n })))).toBe('CommunityPaymentNotHeld')
+    for (const by of [bob, stranger, relay])
+      expect(refused(club.claim(by))).toBe('WrongBeneficiary')
+    expect(refused(club.claim(alice, club.paid(1n, { sequence: 2n })))).toBe(
+      'CommunityPaymentNotHeld',
+    )
     const toBob = club.claim(alice)
     toBob.keys = toBob.keys.with(3, { pubkey: bob, isSigner: false, isWritable: true })
     expect(refused(toBob)).toBe('WrongPayer')

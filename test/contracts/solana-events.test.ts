@@ -1,10 +1,20 @@
 import { Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type DecodedTransaction, decodeTransaction, type RawTransaction } from '../../src/chains/solana/events.js'
+import {
+  type DecodedTransaction,
+  decodeTransaction,
+  type RawTransaction,
+} from '../../src/chains/solana/events.js'
 import { associatedTokenAddress } from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import { createSolanaWorld, EVENT_TAG, NOW, RECLAIM_SECONDS, type SolanaWorld } from './support/solana.js'
+import {
+  createSolanaWorld,
+  EVENT_TAG,
+  NOW,
+  RECLAIM_SECONDS,
+  type SolanaWorld,
+} from './support/solana.js'
 import { callsOf, LAMPORTS, type SolanaCalls, wordOf } from './support/solanaCalls.js'
 import { AMOUNT, type CommunityCalls, communityOf } from './support/solanaCommunity.js'
 
@@ -24,7 +34,10 @@ beforeEach(() => {
 
 const OTHER = Keypair.generate().publicKey.toBase58()
 
-function rawOf(inner: readonly Buffer[], change: Partial<NonNullable<RawTransaction['meta']>> = {}): RawTransaction {
+function rawOf(
+  inner: readonly Buffer[],
+  change: Partial<NonNullable<RawTransaction['meta']>> = {},
+): RawTransaction {
   const instructions = inner.map((data) => ({ programIdIndex: 1, data: bs58.encode(data) }))
   return {
     slot: 1,
@@ -57,11 +70,21 @@ describe('the events of a transaction', () => {
   it('are payments in SOL and in tokens, of both kinds', () => {
     const facts = read(club.pay(1n), calls.register(), club.payToken(mint, 2n))
     const payment = {
-      ...{ sequence: 1n, payer: Buffer.from(world.keys.alice.toBytes()), quoteId: wordOf('q'), name: wordOf('name') },
-      ...{ amountWei: (1n << 127n) + 10n ** 16n, lamports: LAMPORTS, expiresAt: NOW, referral: wordOf('referral') },
+      sequence: 1n,
+      payer: Buffer.from(world.keys.alice.toBytes()),
+      quoteId: wordOf('q'),
+      name: wordOf('name'),
+      amountWei: (1n << 127n) + 10n ** 16n,
+      lamports: LAMPORTS,
+      expiresAt: NOW,
+      referral: wordOf('referral'),
       reclaimableAt: NOW + RECLAIM_SECONDS,
     }
-    expect(facts).toEqual({ ...NOTHING, payments: [payment], communityPayments: [seen(1n), seen(2n, true)] })
+    expect(facts).toEqual({
+      ...NOTHING,
+      payments: [payment],
+      communityPayments: [seen(1n), seen(2n, true)],
+    })
   })
 
   it('are how payments for names on the hub end', () => {
@@ -95,7 +118,9 @@ describe('the events of a transaction', () => {
 
   it('are those of a program that a versioned transaction loads, too', () => {
     const { inner } = world.send(calls.register())
-    const raw = rawOf(inner, { loadedAddresses: { writable: [], readonly: [world.programId.toBase58()] } })
+    const raw = rawOf(inner, {
+      loadedAddresses: { writable: [], readonly: [world.programId.toBase58()] },
+    })
     raw.transaction.message.accountKeys = [OTHER]
     expect(decodeTransaction(world.registrar, raw).payments).toHaveLength(1)
   })
@@ -107,9 +132,12 @@ describe('the events of a transaction', () => {
     expect(decodeTransaction(world.registrar, foreign)).toEqual(NOTHING)
     expect(decodeTransaction(world.registrar, rawOf(inner, { err: {} }))).toEqual(NOTHING)
     const calledByAnother = calls.register('r').data
-    expect(decodeTransaction(world.registrar, rawOf([calledByAnother, Buffer.alloc(3), Buffer.alloc(500)]))).toEqual(
-      NOTHING,
-    )
+    expect(
+      decodeTransaction(
+        world.registrar,
+        rawOf([calledByAnother, Buffer.alloc(3), Buffer.alloc(500)]),
+      ),
+    ).toEqual(NOTHING)
   })
 
   it.each([

@@ -41,7 +41,10 @@ const step = fc.record({
   expiresIn: fc.constantFrom(0n, 600n, 600n, 600n, 600n, -1n),
   /** Time that passes before. */
   seconds: fc.constantFrom(0n, 0n, 0n, 60n, 86_400n),
-  gift: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  gift: fc.oneof(
+    { weight: 9, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
   mutations: fc.oneof(
     { weight: 2, arbitrary: fc.constant([]) },
     { weight: 3, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
@@ -61,7 +64,9 @@ test(`${RUNS * STEPS} payloads and account lists: the program does what its desc
       const { initialize: again, ...others } = scene.accepted
       expect(again).toBe(0)
       expect(Math.min(...Object.values(others))).toBeGreaterThan(0)
-      expect(Object.values(others).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(STEPS / 5)
+      expect(Object.values(others).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(
+        STEPS / 5,
+      )
     }),
     // a failure names its instruction: thousands of steps are not worth shrinking
     { numRuns: RUNS, endOnFailure: true, ...(SEED === undefined ? {} : { seed: SEED }) },
@@ -102,17 +107,43 @@ function enter(): Scene {
     ),
   )
   const foreign = world.addForeignProgram(keys.stranger)
-  const others = [programData, ...Object.values(foreign), ...registrar.log.map(({ pubkey }) => pubkey)]
-  const accounts = [...wallets, registrar.state, registrar.treasury, ...others, ...payments.values()]
+  const others = [
+    programData,
+    ...Object.values(foreign),
+    ...registrar.log.map(({ pubkey }) => pubkey),
+  ]
+  const accounts = [
+    ...wallets,
+    registrar.state,
+    registrar.treasury,
+    ...others,
+    ...payments.values(),
+  ]
   return {
-    ...{ world, calls, wallets, payments, gifts: 0n },
+    world,
+    calls,
+    wallets,
+    payments,
+    gifts: 0n,
     model: createSolanaModel(world, payments),
     pool: [...accounts, SystemProgram.programId, programId],
-    known: new Map([...accounts, SystemProgram.programId, programId].map((account) => [base58Of(account), account])),
+    known: new Map(
+      [...accounts, SystemProgram.programId, programId].map((account) => [
+        base58Of(account),
+        account,
+      ]),
+    ),
     state: world.accountOf(registrar.state)!.data,
     accepted: {
-      ...{ register: 0, settle: 0, refund: 0, reclaim: 0, withdraw: 0 },
-      ...{ set_authorities: 0, propose_admin: 0, accept_admin: 0, initialize: 0 },
+      register: 0,
+      settle: 0,
+      refund: 0,
+      reclaim: 0,
+      withdraw: 0,
+      set_authorities: 0,
+      propose_admin: 0,
+      accept_admin: 0,
+      initialize: 0,
     },
     templates: {
       settle: calls.settle({ any: 1n }),
@@ -128,12 +159,18 @@ function play(scene: Scene, one: Step): void {
   model.setNow(model.now() + one.seconds)
   world.at(model.now() - NOW)
   if (one.gift) give(scene, one)
-  const call = mutateCall(rightCall(scene, one), one.mutations, scene.pool, (key) => mayHaveSigned(scene, key))
-  const effect = model.predict(call, (bytes) => (bytes.length === 32 ? new PublicKey(bytes).toBase58() : ''))
+  const call = mutateCall(rightCall(scene, one), one.mutations, scene.pool, (key) =>
+    mayHaveSigned(scene, key),
+  )
+  const effect = model.predict(call, (bytes) =>
+    bytes.length === 32 ? new PublicKey(bytes).toBase58() : '',
+  )
   const before = balances(world, call)
   const outcome = world.send(call)
   if ((outcome.error === undefined) !== (effect !== undefined)) {
-    throw new Error(`${describeCall(call)}: ${outcome.error ?? 'went through'}\n${outcome.logs.join('\n')}`)
+    throw new Error(
+      `${describeCall(call)}: ${outcome.error ?? 'went through'}\n${outcome.logs.join('\n')}`,
+    )
   }
   const after = balances(world, call)
   const wrong = [...before].filter(
@@ -156,9 +193,19 @@ function play(scene: Scene, one: Step): void {
 function checkLedger({ world, model, gifts }: Scene): void {
   const { keptLamports, heldLamports } = model.money()
   const { relay, treasurer, admin, proposed } = model.authorities()
-  const { relayAuthority, treasuryAuthority, adminAuthority, proposedAdmin, ...numbers } = world.stateOf()
-  expect(numbers).toEqual({ ...model.money(), communitySequence: 0n, reclaimSeconds: RECLAIM_SECONDS })
-  const named = [relayAuthority, treasuryAuthority, adminAuthority, proposedAdmin ?? SystemProgram.programId]
+  const { relayAuthority, treasuryAuthority, adminAuthority, proposedAdmin, ...numbers } =
+    world.stateOf()
+  expect(numbers).toEqual({
+    ...model.money(),
+    communitySequence: 0n,
+    reclaimSeconds: RECLAIM_SECONDS,
+  })
+  const named = [
+    relayAuthority,
+    treasuryAuthority,
+    adminAuthority,
+    proposedAdmin ?? SystemProgram.programId,
+  ]
   expect(named.map(String)).toEqual([relay, treasurer, admin, proposed])
   const balance = world.balanceOf(world.registrar.treasury)
   expect(balance).toBe(world.reserve + keptLamports + heldLamports + gifts)
@@ -188,7 +235,9 @@ function give(scene: Scene, { who, quote }: Step): void {
   if (who === 0) scene.gifts += GIFT_LAMPORTS
   const before = balanceOf(to)
   const lamports = Number(GIFT_LAMPORTS)
-  expect(send(SystemProgram.transfer({ fromPubkey: keys.stranger, toPubkey: to, lamports })).error).toBeUndefined()
+  expect(
+    send(SystemProgram.transfer({ fromPubkey: keys.stranger, toPubkey: to, lamports })).error,
+  ).toBeUndefined()
   expect(balanceOf(to)).toBe(before + GIFT_LAMPORTS)
 }
 
@@ -204,15 +253,22 @@ function rightCall(scene: Scene, one: Step): TransactionInstruction {
     case 'refund':
       return batchCall(scene, one, keyAt(relay), templates[one.kind])
     case 'reclaim': {
-      const due = [...model.held.values()].filter(({ reclaimableAt }) => one.who === 0 || reclaimableAt <= model.now())
+      const due = [...model.held.values()].filter(
+        ({ reclaimableAt }) => one.who === 0 || reclaimableAt <= model.now(),
+      )
       const found = due[one.quote % Math.max(1, due.length)]
       if (!found) return calls.reclaim()
-      const key = { quoteId: Buffer.from(found.quote, 'hex'), payer: keyAt(found.payer), sequence: found.sequence }
+      const key = {
+        quoteId: Buffer.from(found.quote, 'hex'),
+        payer: keyAt(found.payer),
+        sequence: found.sequence,
+      }
       return world.registrar.reclaim(key)
     }
     case 'withdraw': {
       const { keptLamports } = model.money()
-      const lamports = one.who > 0 && keptLamports > 0n ? one.lamports % (keptLamports + 1n) : one.lamports
+      const lamports =
+        one.who > 0 && keptLamports > 0n ? one.lamports % (keptLamports + 1n) : one.lamports
       return withdraw(world.registrar, keyAt(treasurer), wallets[one.who]!, lamports)
     }
     case 'set_authorities':
@@ -234,7 +290,11 @@ function registerCall({ world, payments, calls, model }: Scene, one: Step): Tran
   const { keys } = world
   const payer = [keys.alice, keys.bob, keys.relay, keys.deployer][one.who]!
   const quote = QUOTES[one.quote]!
-  const right = calls.register('template', { lamports: one.lamports, expiresAt: model.now() + one.expiresIn }, payer)
+  const right = calls.register(
+    'template',
+    { lamports: one.lamports, expiresAt: model.now() + one.expiresIn },
+    payer,
+  )
   const data = Buffer.from(right.data)
   wordOf(quote).copy(data, 8)
   const account = payments.get(base58Of(payer) + wordOf(quote).toString('hex'))!
@@ -242,11 +302,22 @@ function registerCall({ world, payments, calls, model }: Scene, one: Step): Tran
 }
 
 /** Mostly of payments that there are. */
-function batchCall({ model, known, payments }: Scene, one: Step, relay: PublicKey, template: TransactionInstruction) {
+function batchCall(
+  { model, known, payments }: Scene,
+  one: Step,
+  relay: PublicKey,
+  template: TransactionInstruction,
+) {
   const open = [...model.held]
-  const held = Array.from({ length: Math.min(one.count, open.length) }, (_, n) => open[(one.quote + n) % open.length]!)
+  const held = Array.from(
+    { length: Math.min(one.count, open.length) },
+    (_, n) => open[(one.quote + n) % open.length]!,
+  )
   const never = [...payments][one.quote]!
-  const groups = held.length > 0 ? held.map(([account, { payer, sequence }]) => ({ account, payer, sequence })) : []
+  const groups =
+    held.length > 0
+      ? held.map(([account, { payer, sequence }]) => ({ account, payer, sequence }))
+      : []
   if (groups.length === 0 || one.who === 0)
     groups.push({ account: base58Of(never[1]), payer: never[0].slice(0, -64), sequence: 1n })
   const data = Buffer.alloc(12 + 8 * groups.length)
@@ -254,7 +325,10 @@ function batchCall({ model, known, payments }: Scene, one: Step, relay: PublicKe
   data.writeUInt32LE(groups.length, 8)
   for (const [i, { sequence }] of groups.entries()) data.writeBigUInt64LE(sequence, 12 + 8 * i)
   const keyAt = (address: string) => known.get(address) ?? new PublicKey(address)
-  const pairs = groups.flatMap(({ account, payer }) => [writes(keyAt(account)), writes(keyAt(payer))])
+  const pairs = groups.flatMap(({ account, payer }) => [
+    writes(keyAt(account)),
+    writes(keyAt(payer)),
+  ])
   return changed(template, {
     data,
     keys: (all) => [{ ...all[0]!, pubkey: relay }, ...all.slice(1, -2), ...pairs],
@@ -274,5 +348,7 @@ function balances(world: SolanaWorld, { keys }: TransactionInstruction): Map<str
 
 function eventText({ name, data }: SolanaEvent): string {
   const { sequence, payer, quote_id: quote, lamports, name: word, reclaimable_at: at } = data
-  return [name, sequence, payer, quote, word, lamports, at].filter((field) => field !== undefined).join(' ')
+  return [name, sequence, payer, quote, word, lamports, at]
+    .filter((field) => field !== undefined)
+    .join(' ')
 }

@@ -21,7 +21,10 @@ describe('the interface', () => {
       State: [state, 184],
       Treasury: [treasury, TREASURY_BYTES],
       Payment: [calls.paymentAt(), PAYMENT_BYTES],
-      CommunityPayment: [club.program.paymentAccount({ payer: world.keys.alice, number: 1n }), COMMUNITY_PAYMENT_BYTES],
+      CommunityPayment: [
+        club.program.paymentAccount({ payer: world.keys.alice, number: 1n }),
+        COMMUNITY_PAYMENT_BYTES,
+      ],
     } as const
     for (const [name, [address, bytes]] of Object.entries(accounts)) {
       const { data } = world.accountOf(address)!
@@ -29,7 +32,8 @@ describe('the interface', () => {
       expect(registrarCoder.accounts.decode<object>(name, data), name).toBeDefined()
     }
     const raw = registrarCoder.accounts.decode('State', world.accountOf(state)!.data)
-    const find = (seed: string) => PublicKey.findProgramAddressSync([Buffer.from(seed)], world.programId)[1]
+    const find = (seed: string) =>
+      PublicKey.findProgramAddressSync([Buffer.from(seed)], world.programId)[1]
     const bumps = ['state', 'treasury', '__event_authority'].map(find)
     expect([raw.bump, raw.treasury_bump, raw.event_bump]).toEqual(bumps)
   })
@@ -42,7 +46,9 @@ describe('the built programs', () => {
 })
 
 describe('through another program', () => {
-  const CALLER = readFileSync(new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url))
+  const CALLER = readFileSync(
+    new URL('../../contracts/solana/test-doubles/caller/caller.so', import.meta.url),
+  )
 
   function deployCaller(world: SolanaWorld) {
     const program = Keypair.generate().publicKey
@@ -54,9 +60,15 @@ describe('through another program', () => {
         programId: program,
         keys: [
           reads(programId),
-          ...keys.map((meta) => ({ ...meta, isSigner: meta.isSigner && !meta.pubkey.equals(vault) })),
+          ...keys.map((meta) => ({
+            ...meta,
+            isSigner: meta.isSigner && !meta.pubkey.equals(vault),
+          })),
         ],
-        data: Buffer.concat([Buffer.of(bump, ...keys.map(({ isSigner }) => Number(isSigner))), data]),
+        data: Buffer.concat([
+          Buffer.of(bump, ...keys.map(({ isSigner }) => Number(isSigner))),
+          data,
+        ]),
       })
     return { program, vault, wrap }
   }
@@ -65,7 +77,10 @@ describe('through another program', () => {
     const world = createSolanaWorld()
     const { wrap } = deployCaller(world)
     const [event] = accepted(world, wrap(callsOf(world).register()))
-    expect([event?.name, event?.data.payer]).toEqual(['RegistrationPaid', world.keys.alice.toBase58()])
+    expect([event?.name, event?.data.payer]).toEqual([
+      'RegistrationPaid',
+      world.keys.alice.toBase58(),
+    ])
   })
 
   it('a multisig’s vault pays and is paid back', () => {
@@ -91,7 +106,8 @@ describe('through another program', () => {
     world.give(vault, before)
     const { pay, refuse, claim, paid } = communityOf(world)
     accepted(world, wrap(pay(1n, { payer: vault })), wrap(pay(2n, { payer: vault })))
-    const [first, second] = [paid(1n, { payer: vault }), paid(2n, { payer: vault })]
+    const first = paid(1n, { payer: vault })
+    const second = paid(2n, { payer: vault })
     accepted(world, refuse(first))
     world.at(RECLAIM_SECONDS)
     accepted(world, wrap(claim(vault, second)))

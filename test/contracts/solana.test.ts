@@ -11,7 +11,14 @@ import {
   type SolanaWorld,
   termsOf,
 } from './support/solana.js'
-import { callsOf, LAMPORTS, PAYMENT_BYTES, reads, type SolanaCalls, wordOf } from './support/solanaCalls.js'
+import {
+  callsOf,
+  LAMPORTS,
+  PAYMENT_BYTES,
+  reads,
+  type SolanaCalls,
+  wordOf,
+} from './support/solanaCalls.js'
 import { accepted, type Calls } from './support/solanaCommunity.js'
 
 /** Refusals by name, limits to the second and to the lamport; solana-fuzz.test.ts has what goes through. */
@@ -37,10 +44,18 @@ describe('register', () => {
   it('remembers the payment', () => {
     ok(calls.register(), calls.register('q', {}, world.keys.bob))
     expect(world.registrar.decodePayment(world.accountOf(calls.paymentAt())!.data)).toEqual({
-      ...{ payer: world.keys.alice, quoteId: wordOf('q'), lamports: LAMPORTS, sequence: 1n },
+      payer: world.keys.alice,
+      quoteId: wordOf('q'),
+      lamports: LAMPORTS,
+      sequence: 1n,
       reclaimableAt: NOW + RECLAIM_SECONDS,
     })
-    expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: 2n * LAMPORTS, treasury: 2n * LAMPORTS })
+    expect(balances()).toEqual({
+      sequence: 2n,
+      kept: 0n,
+      held: 2n * LAMPORTS,
+      treasury: 2n * LAMPORTS,
+    })
   })
 
   it.each([
@@ -86,7 +101,12 @@ describe('settle and refund', () => {
     ok(calls.settle({ a: 1n }), calls.refund({ q: 2n }))
     paid('q')
     expect(refused(call())).toBe(error)
-    expect(balances()).toEqual({ sequence: 4n, kept: LAMPORTS, held: 2n * LAMPORTS, treasury: 3n * LAMPORTS })
+    expect(balances()).toEqual({
+      sequence: 4n,
+      kept: LAMPORTS,
+      held: 2n * LAMPORTS,
+      treasury: 3n * LAMPORTS,
+    })
   })
 
   const bothTimes = (quote: string) =>
@@ -95,10 +115,17 @@ describe('settle and refund', () => {
   it('leave nothing to come back within their transaction', () => {
     paid('q')
     const payment = calls.paymentAt()
-    const revive = SystemProgram.transfer({ fromPubkey: world.keys.bob, toPubkey: payment, lamports: 10_000_000 })
+    const revive = SystemProgram.transfer({
+      fromPubkey: world.keys.bob,
+      toPubkey: payment,
+      lamports: 10_000_000,
+    })
     expect(refused(calls.refund(), revive, calls.refund())).toBe('PaymentNotHeld')
     ok(calls.refund(), revive)
-    expect(world.accountOf(payment)).toMatchObject({ owner: SystemProgram.programId.toBase58(), data: Buffer.alloc(0) })
+    expect(world.accountOf(payment)).toMatchObject({
+      owner: SystemProgram.programId.toBase58(),
+      data: Buffer.alloc(0),
+    })
     paid('q')
     expect(balances()).toEqual({ sequence: 2n, kept: 0n, held: LAMPORTS, treasury: LAMPORTS })
   })
@@ -137,7 +164,9 @@ it('a payment is its payer’s to reclaim from its time on, which ends no power 
   world.at(RECLAIM_SECONDS - 1n)
   expect(refused(calls.reclaim())).toBe('NotReclaimable')
   world.at(RECLAIM_SECONDS)
-  const toBob = changed(calls.reclaim(), { keys: (metas) => metas.with(0, { ...metas[0]!, pubkey: world.keys.bob }) })
+  const toBob = changed(calls.reclaim(), {
+    keys: (metas) => metas.with(0, { ...metas[0]!, pubkey: world.keys.bob }),
+  })
   expect(refused(toBob)).toBe('WrongPayer')
   expect(refused(calls.reclaim('q', 2n))).toBe('PaymentNotHeld')
   ok(calls.reclaim())
@@ -151,7 +180,13 @@ describe('withdraw', () => {
     paid('kept', 'held')
     ok(calls.settle({ kept: 1n }))
     // a gift to the treasury stays where it is
-    ok(SystemProgram.transfer({ fromPubkey: world.keys.bob, toPubkey: world.registrar.treasury, lamports: 5 }))
+    ok(
+      SystemProgram.transfer({
+        fromPubkey: world.keys.bob,
+        toPubkey: world.registrar.treasury,
+        lamports: 5,
+      }),
+    )
   })
 
   it.each<[bigint, string]>([
@@ -175,7 +210,8 @@ it('an event is taken from the program alone', () => {
   const { programId, keys, registrar } = world
   const [authority] = registrar.log
   const data = Buffer.concat([EVENT_TAG, Buffer.alloc(48)])
-  const forged = (metas: TransactionInstruction['keys']) => new TransactionInstruction({ programId, keys: metas, data })
+  const forged = (metas: TransactionInstruction['keys']) =>
+    new TransactionInstruction({ programId, keys: metas, data })
   expect(refused(forged([{ ...reads(keys.stranger), isSigner: true }]))).toBe('WrongAddress')
   expect(refused(forged([authority!]))).toBe('MissingSignature')
   expect(refused(forged([]))).toBe('WrongAccountCount')
@@ -195,7 +231,12 @@ describe('initialize', () => {
     expect(fresh.send(call(stranger)).error).toBe('NotUpgradeAuthority')
     fresh.give(fresh.registrar.state, 1n) // in the way of nobody
     expect(fresh.send(call(deployer)).error).toBeUndefined()
-    const named = { adminAuthority: admin, proposedAdmin: null, relayAuthority: relay, treasuryAuthority: treasurer }
+    const named = {
+      adminAuthority: admin,
+      proposedAdmin: null,
+      relayAuthority: relay,
+      treasuryAuthority: treasurer,
+    }
     const counts = { sequence: 0n, communitySequence: 0n, keptLamports: 0n, heldLamports: 0n }
     expect(fresh.stateOf()).toEqual({ ...named, ...counts, reclaimSeconds: RECLAIM_SECONDS })
     expect(fresh.send(call(deployer)).error).toBe('AlreadyInitialized')
@@ -248,7 +289,11 @@ describe('the admin authority', () => {
   it('hands over in two steps, of which the first can be taken back', () => {
     const { bob, stranger, admin, relay } = world.keys
     const nobody = PublicKey.default
-    for (const call of [calls.acceptAdmin(bob), calls.acceptAdmin(nobody), calls.proposeAdmin(bob, relay)])
+    for (const call of [
+      calls.acceptAdmin(bob),
+      calls.acceptAdmin(nobody),
+      calls.proposeAdmin(bob, relay),
+    ])
       expect(refused(call)).toBe('WrongAuthority')
     ok(calls.proposeAdmin(bob), calls.proposeAdmin(nobody))
     expect(refused(calls.acceptAdmin(bob))).toBe('WrongAuthority')
@@ -257,6 +302,7 @@ describe('the admin authority', () => {
       expect(refused(call)).toBe('WrongAuthority')
     ok(calls.acceptAdmin(bob))
     expect(world.stateOf()).toMatchObject({ adminAuthority: bob, proposedAdmin: null })
-    for (const call of [calls.proposeAdmin(admin), calls.acceptAdmin(bob)]) expect(refused(call)).toBe('WrongAuthority')
+    for (const call of [calls.proposeAdmin(admin), calls.acceptAdmin(bob)])
+      expect(refused(call)).toBe('WrongAuthority')
   })
 })

@@ -53,7 +53,8 @@ async function refusalOf(hubCalldata: Hex, options: Hex) {
 
 const read = <const name extends 'minimum' | 'owner' | 'pauser' | 'paused' | 'gasNeeds' | 'hubEid'>(
   functionName: name,
-) => world.spokeChain.publicClient.readContract({ address: world.spoke, abi: spokeAbi, functionName })
+) =>
+  world.spokeChain.publicClient.readContract({ address: world.spoke, abi: spokeAbi, functionName })
 
 test('has the selectors that clients in use send, and its own log', () => {
   const selectors = spokeAbi
@@ -62,13 +63,17 @@ test('has the selectors that clients in use send, and its own log', () => {
     .map((item) => toFunctionSelector(item))
   expect(selectors.sort()).toEqual(['0x41d88d69', '0xef76678a'])
   const sent = spokeAbi.find((item) => item.type === 'event' && item.name === 'Sent')
-  expect(sent && toEventSelector(sent)).toBe(toEventSelector('event Sent(bytes32 guid, bytes32 from)'))
+  expect(sent && toEventSelector(sent)).toBe(
+    toEventSelector('event Sent(bytes32 guid, bytes32 from)'),
+  )
 })
 
 describe('quote', () => {
   test('is a base and the delivered value at the price of its gas token', async () => {
     const data = placeBids(AMOUNTS, NAMES)
-    const fees = [0n, 1n, SUM].map((value) => world.quote(word(world.alice), data, receiveOptions(PLENTY_GAS, value)))
+    const fees = [0n, 1n, SUM].map((value) =>
+      world.quote(word(world.alice), data, receiveOptions(PLENTY_GAS, value)),
+    )
     const natives = (await Promise.all(fees)).map(({ nativeFee }) => nativeFee)
     expect(natives).toEqual([PRICE.baseWei, PRICE.baseWei + 3n, PRICE.baseWei + (SUM * 5n) / 2n])
     expect((await fees[0]!).lzTokenFee).toBe(0n)
@@ -80,7 +85,11 @@ describe('quote', () => {
   })
 
   test('fails when the library does, and so does sending', async () => {
-    const data = encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setQuoteFails', args: [true] })
+    const data = encodeFunctionData({
+      abi: localMessageLibAbi,
+      functionName: 'setQuoteFails',
+      args: [true],
+    })
     await world.spokeChain.succeed({ from: world.owner, to: world.spokeLibrary, data })
     const options = receiveOptions(PLENTY_GAS, SUM)
     await expect(world.quote(zeroHash, '0x', options)).rejects.toThrow()
@@ -109,7 +118,10 @@ describe('sending', () => {
     const options = receiveOptions(PLENTY_GAS, SUM)
     const tx = await world.sending(world.alice, placeBids(AMOUNTS, NAMES), options, 10n ** 19n)
     const receipt = await world.spokeChain.succeed(tx)
-    const spent = before - (await world.spokeChain.balance(world.alice)) - receipt.gasUsed * receipt.effectiveGasPrice
+    const spent =
+      before -
+      (await world.spokeChain.balance(world.alice)) -
+      receipt.gasUsed * receipt.effectiveGasPrice
     expect(spent).toBe(PRICE.baseWei + (SUM * 5n) / 2n)
     expect(await world.spokeChain.balance(world.spoke)).toBe(0n)
     packetOf(receipt)
@@ -143,7 +155,11 @@ describe('sending', () => {
     ['fewer names than amounts', placeBids(AMOUNTS, NAMES.slice(1)), 'UnknownCall'],
     ['a sum beyond 256 bits', placeBids([2n ** 255n, 2n ** 255n], NAMES.slice(1)), 'UnknownCall'],
     ['a malformed name', placeBids(AMOUNTS, [...NAMES.slice(1), nameOf('Foo')]), 'MalformedName'],
-    ['an amount below the minimum', placeBids([MINIMUM_WEI - 1n, ...AMOUNTS.slice(1)], NAMES), 'BelowMinimum'],
+    [
+      'an amount below the minimum',
+      placeBids([MINIMUM_WEI - 1n, ...AMOUNTS.slice(1)], NAMES),
+      'BelowMinimum',
+    ],
     ['a withdrawal cut short', sliceHex(withdrawRefund(zeroAddress), 0, 35), 'UnknownCall'],
     ['a withdrawal to nobody', withdrawRefund(zeroAddress), 'UnknownCall'],
     [
@@ -160,11 +176,13 @@ describe('sending', () => {
     for (const value of [0n, SUM - 1n, SUM + 1n, 2n ** 128n - 1n]) {
       expect(await refusalOf(whole, receiveOptions(PLENTY_GAS, value))).toBe('WrongOptionValue')
     }
-    expect(await refusalOf(withdrawRefund(world.alice), receiveOptions(PLENTY_GAS, 1n))).toBe('WrongOptionValue')
-    // A sum that no option can name.
-    expect(await refusalOf(placeBids([2n ** 128n], [NAMES[0]!]), receiveOptions(PLENTY_GAS, 0n))).toBe(
+    expect(await refusalOf(withdrawRefund(world.alice), receiveOptions(PLENTY_GAS, 1n))).toBe(
       'WrongOptionValue',
     )
+    // A sum that no option can name.
+    expect(
+      await refusalOf(placeBids([2n ** 128n], [NAMES[0]!]), receiveOptions(PLENTY_GAS, 0n)),
+    ).toBe('WrongOptionValue')
   })
 
   test('with less gas than the hub needs reverts', async () => {
@@ -181,7 +199,10 @@ describe('sending', () => {
     ['none', '0x'],
     ['type 1', concatHex(['0x0001', toHex(PLENTY_GAS, { size: 32 })])],
     ['type 3 without an option', '0x0003'],
-    ['two lzReceive options', concatHex([receiveOptions(PLENTY_GAS, SUM), sliceHex(receiveOptions(1n, 1n), 2)])],
+    [
+      'two lzReceive options',
+      concatHex([receiveOptions(PLENTY_GAS, SUM), sliceHex(receiveOptions(1n, 1n), 2)]),
+    ],
     ['a native drop', concatHex(['0x000301003102', padHex('0x01', { size: 48 })])],
     ['a composed call', concatHex(['0x000301001303', padHex('0x01', { size: 18 })])],
     ['another worker', concatHex(['0x000302002101', padHex('0x01', { size: 32 })])],
@@ -198,7 +219,11 @@ describe('sending', () => {
     await act(world.pauser, spokeCall('pause', []))
     expect(await refusalOf(whole, options)).toBe('EnforcedPause')
     expect(await refusalOf(placeBids(AMOUNTS, NAMES, REFERRAL), options)).toBe('EnforcedPause')
-    const { packet } = await world.send(world.alice, withdrawRefund(world.bob), receiveOptions(PLENTY_GAS, 0n))
+    const { packet } = await world.send(
+      world.alice,
+      withdrawRefund(world.bob),
+      receiveOptions(PLENTY_GAS, 0n),
+    )
     expect(packet.message).toBe(messageOf(word(world.alice), withdrawRefund(world.bob)))
     expect(await refusalOf('0x', options)).toBe('UnknownCall')
     await act(world.owner, spokeCall('unpause', []))
@@ -215,14 +240,21 @@ describe('roles', () => {
     expect(await read('hubEid')).toBe(HUB_EID)
     const set = async (data: Hex) => {
       const { logs } = await world.spokeChain.succeed({ from: world.owner, to: world.spoke, data })
-      return parseEventLogs({ abi: spokeAbi, logs }).map(({ eventName, args }) => [eventName, ...Object.values(args)])
+      return parseEventLogs({ abi: spokeAbi, logs }).map(({ eventName, args }) => [
+        eventName,
+        ...Object.values(args),
+      ])
     }
     expect(await set(spokeCall('setMinimum', [5n]))).toEqual([['MinimumSet', 5n]])
     const needs = { bidsBase: 1n, perName: 2n, withdrawal: 3n }
     expect(await set(spokeCall('setGasNeeds', [needs]))).toEqual([['GasNeedsSet', 1n, 2n, 3n]])
-    expect(await set(spokeCall('setPauser', [world.bob]))).toEqual([['PauserSet', getAddress(world.bob)]])
+    expect(await set(spokeCall('setPauser', [world.bob]))).toEqual([
+      ['PauserSet', getAddress(world.bob)],
+    ])
     expect(await refusalOf(placeBids([5n], [NAMES[0]!]), receiveOptions(3n, 5n))).toBe(undefined)
-    expect(await refusalOf(placeBids([4n], [NAMES[0]!]), receiveOptions(3n, 4n))).toBe('BelowMinimum')
+    expect(await refusalOf(placeBids([4n], [NAMES[0]!]), receiveOptions(3n, 4n))).toBe(
+      'BelowMinimum',
+    )
   })
 
   test('only the owner sets anything, and lets a paused spoke go on', async () => {
@@ -238,7 +270,9 @@ describe('roles', () => {
       spokeCall('unpause', []),
     ]
     for (const from of [world.alice, world.pauser]) {
-      const errors = calls.map((data) => world.spokeChain.revertOf({ from, to: world.spoke, data }, spokeAbi))
+      const errors = calls.map((data) =>
+        world.spokeChain.revertOf({ from, to: world.spoke, data }, spokeAbi),
+      )
       expect(await Promise.all(errors)).toEqual(calls.map(() => 'OwnableUnauthorizedAccount'))
     }
     const pause = { from: world.alice, to: world.spoke, data: spokeCall('pause', []) }
@@ -255,15 +289,28 @@ describe('the local message library', () => {
     const settings = [
       encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setPrice', args: [1, price] }),
       encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setQuoteFails', args: [true] }),
-      encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setVerifier', args: [world.alice] }),
+      encodeFunctionData({
+        abi: localMessageLibAbi,
+        functionName: 'setVerifier',
+        args: [world.alice],
+      }),
     ]
-    for (const data of settings) expect(await call(world.alice, data)).toBe('OwnableUnauthorizedAccount')
+    for (const data of settings)
+      expect(await call(world.alice, data)).toBe('OwnableUnauthorizedAccount')
     const validate = (packet: Hex) =>
-      encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [packet] })
+      encodeFunctionData({
+        abi: localMessageLibAbi,
+        functionName: 'validatePacket',
+        args: [packet],
+      })
     expect(await call(world.owner, validate('0x'))).toBe('OnlyVerifier')
     expect(await call(world.relayer, validate('0x'))).toBe('BadPacket')
     // A packet for the hub's chain is not one for this one.
-    const { packet } = await world.send(world.alice, placeBids(AMOUNTS, NAMES), receiveOptions(PLENTY_GAS, SUM))
+    const { packet } = await world.send(
+      world.alice,
+      placeBids(AMOUNTS, NAMES),
+      receiveOptions(PLENTY_GAS, SUM),
+    )
     expect(await call(world.relayer, validate(packet.encoded))).toBe('BadPacket')
   })
 })

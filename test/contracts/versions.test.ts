@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import type { Abi } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
-import { airdropDistributorAbi, communityPaymentsAbi, hubAbi, spokeAbi } from '../../src/chains/evm/contracts/index.js'
+import {
+  airdropDistributorAbi,
+  communityPaymentsAbi,
+  hubAbi,
+  spokeAbi,
+} from '../../src/chains/evm/contracts/index.js'
 
 /**
  * Versions of what is deployed, against contracts/versions.json: an interface never changes unnoticed. After a change
@@ -41,13 +46,15 @@ function inOrder(abi: Abi): string[] {
 }
 
 /** Texts for people are no interface. */
-const withoutTexts = (key: string, value: unknown) => (key === 'msg' || key === 'docs' ? undefined : value)
+const withoutTexts = (key: string, value: unknown) =>
+  key === 'msg' || key === 'docs' ? undefined : value
 const hashOf = (name: string) =>
   createHash('sha256').update(JSON.stringify(interfaces[name], withoutTexts)).digest('hex')
 const versions: Record<string, Version> = JSON.parse(readFileSync(FILE, 'utf8'))
 if (process.env.UPDATE_VERSIONS) {
   for (const [name, one] of Object.entries(versions))
-    if (one.hashed !== one.version) Object.assign(one, { interface: hashOf(name), hashed: one.version })
+    if (one.hashed !== one.version)
+      Object.assign(one, { interface: hashOf(name), hashed: one.version })
   writeFileSync(FILE, `${JSON.stringify(versions, null, 2)}\n`)
 }
 
@@ -58,7 +65,10 @@ describe('versions', () => {
 
   test.each(Object.keys(interfaces))('the interface of %s is the one of its version', (name) => {
     const { version, interface: hash, hashed } = versions[name]!
-    expect([hashed, hash], 'raise its version in contracts/versions.json').toEqual([version, hashOf(name)])
+    expect([hashed, hash], 'raise its version in contracts/versions.json').toEqual([
+      version,
+      hashOf(name),
+    ])
   })
 
   test('the program says its version itself', () => {

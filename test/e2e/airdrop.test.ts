@@ -22,8 +22,13 @@ import { apiOf } from './sharedApi.js'
 
 const run = promisify(execFile)
 const community = freshName('drop')
-const strangers = Array.from({ length: 30 }, (_, i) => `0x${(0xabc000 + i).toString(16).padStart(40, '0')}`)
-const [ALICE, HIDDEN, SOL] = [1_000n, 2_000n, 4_000n]
+const strangers = Array.from(
+  { length: 30 },
+  (_, i) => `0x${(0xabc000 + i).toString(16).padStart(40, '0')}`,
+)
+const ALICE = 1_000n
+const HIDDEN = 2_000n
+const SOL = 4_000n
 
 const home = useFolder()
 let alice: Member
@@ -35,10 +40,17 @@ let wallets: readonly [PrivateKeyAccount, PrivateKeyAccount]
 let token: Address
 
 /** Runs the command line beside the world; answers what it printed, and its code. */
-async function clusterd(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+async function clusterd(
+  ...args: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const { command, args: own } = await programCommand('cli')
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, DATABASE_URL: world().databaseUrl, CLUSTERD_CHAINS: join(home, 'chains.json') }
+  const env = {
+    PATH,
+    HOME,
+    DATABASE_URL: world().databaseUrl,
+    CLUSTERD_CHAINS: join(home, 'chains.json'),
+  }
   return run(command, [...own, 'airdrop', ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
@@ -66,7 +78,11 @@ async function claimOf(address: string, query = ''): Promise<Claim> {
   return claims.find((claim) => claim.address === address)!
 }
 
-const call = ({ transaction }: Claim) => ({ to: transaction!.to, data: transaction!.data, value: 0n })
+const call = ({ transaction }: Claim) => ({
+  to: transaction!.to,
+  data: transaction!.data,
+  value: 0n,
+})
 
 /** Sends a claim from whom it says, else from anybody, and waits until the service shows it confirmed. */
 async function send(claim: Claim): Promise<void> {
@@ -85,9 +101,14 @@ async function refusalOf(tx: { to: Hex; data: Hex }, { address } = payer): Promi
     .reader.call({ account: address, ...tx })
     .catch((thrown: unknown) => thrown)
   const raw =
-    error instanceof BaseError ? error.walk((e) => e instanceof RawContractError || 'data' in (e as object)) : null
+    error instanceof BaseError
+      ? error.walk((e) => e instanceof RawContractError || 'data' in (e as object))
+      : null
   const data = (raw as { data?: Hex | { data: Hex } } | null)?.data
-  return decodeErrorResult({ abi: airdropDistributorAbi, data: typeof data === 'object' ? data.data : data! }).errorName
+  return decodeErrorResult({
+    abi: airdropDistributorAbi,
+    data: typeof data === 'object' ? data.data : data!,
+  }).errorName
 }
 
 const tokensOf = (account: string) =>
@@ -100,7 +121,14 @@ const tokensOf = (account: string) =>
 
 beforeAll(async () => {
   const { rpcUrl, chainId, contracts } = hubOf()
-  const chain = { network: 'mainnet', label: '1', role: 'hub', chainId, rpcUrls: [rpcUrl], contract: contracts.hub }
+  const chain = {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId,
+    rpcUrls: [rpcUrl],
+    contract: contracts.hub,
+  }
   writeFileSync(join(home, 'chains.json'), JSON.stringify({ chains: [chain] }))
   payer = await freshWallet()
   await until.status(world(), await sendRegistration(payer, [{ name: community }]), 'finalized')
@@ -138,7 +166,15 @@ describe('an airdrop', () => {
   })
 
   it('is loaded, gets its distributor, and is offered to the bundle alone', async () => {
-    const loaded = await clusterd('load', csv(...rows()), '--community', community, '--chain', '1', '--json')
+    const loaded = await clusterd(
+      'load',
+      csv(...rows()),
+      '--community',
+      community,
+      '--chain',
+      '1',
+      '--json',
+    )
     const { merkleRoot, total, accounts } = JSON.parse(loaded.stdout)
     expect([accounts, total]).toEqual([33, String(ALICE + HIDDEN + SOL + 210n)])
     expect(await claimOf(alice.address)).toMatchObject({ claimed: false, reason: 'no_distributor' })
@@ -147,22 +183,52 @@ describe('an airdrop', () => {
     const client = { walletClient: walletOf({ rpcUrl }, chainId, payer), publicClient: reader }
     token = await deployLocalToken(client)
     const operator = operatorAccount('airdropOperator').address
-    const other = await deployDistributor({ ...client, token, operator, merkleRoot: `0x${'12'.repeat(32)}` })
+    const other = await deployDistributor({
+      ...client,
+      token,
+      operator,
+      merkleRoot: `0x${'12'.repeat(32)}`,
+    })
     const refused = await clusterd('set', community, '--distributor', other.distributor)
     expect(refused.stderr).toContain('pays another tree')
-    const deployed = await deployDistributor({ ...client, token, operator, merkleRoot, mints: BigInt(total) })
+    const deployed = await deployDistributor({
+      ...client,
+      token,
+      operator,
+      merkleRoot,
+      mints: BigInt(total),
+    })
     const from = String(deployed.block)
-    const set = await clusterd('set', community, '--distributor', deployed.distributor, '--from-block', from, '--json')
-    expect(JSON.parse(set.stdout)).toMatchObject({ isChanged: true, state: 'open', token: token.toLowerCase() })
+    const set = await clusterd(
+      'set',
+      community,
+      '--distributor',
+      deployed.distributor,
+      '--from-block',
+      from,
+      '--json',
+    )
+    expect(JSON.parse(set.stdout)).toMatchObject({
+      isChanged: true,
+      state: 'open',
+      token: token.toLowerCase(),
+    })
 
     const stranger = await memberOf(apiOf(world()))
     await stranger.create()
-    const nothing = { community, total: '0', totalUnclaimed: '0', addresses: [stranger.address], claims: [] }
+    const nothing = {
+      community,
+      total: '0',
+      totalUnclaimed: '0',
+      addresses: [stranger.address],
+      claims: [],
+    }
     expect(await ask(stranger)).toMatchObject(nothing)
     expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '7000' })
   })
 
-  const assign = (member: Member, name: string) => member.call('POST', '/bundles/assign', { community, name })
+  const assign = (member: Member, name: string) =>
+    member.call('POST', '/bundles/assign', { community, name })
 
   it('is claimed on chain once, by the account itself, for no other amount', async () => {
     expect((await assign(alice, 'alice')).body).toMatchObject({ error: 'requirements_not_met' })
@@ -182,7 +248,10 @@ describe('an airdrop', () => {
   it('gives the bundle a name below the community after a claim, once', async () => {
     expect((await assign(sol, 'sol')).body).toEqual({ success: true, name: `${community}/sol` })
     expect((await assign(sol, 'sol')).status).toBe(200)
-    expect(await assign(hidden, 'hidden')).toMatchObject({ status: 409, body: { error: 'already_assigned' } })
+    expect(await assign(hidden, 'hidden')).toMatchObject({
+      status: 409,
+      body: { error: 'already_assigned' },
+    })
     const names = await apiOf(world()).post('/v1/names', [{ name: `${community}/sol` }])
     expect(names.body).toMatchObject([{ address: sol.address, isVerified: true }])
     const stranger = await memberOf(apiOf(world()))
@@ -202,14 +271,25 @@ describe('an airdrop', () => {
   })
 
   it('shows nobody on chain that a private wallet belongs with others, unless that is asked for', async () => {
-    expect(await claimOf(hidden.address)).toMatchObject({ claimed: false, reason: 'private_wallet' })
+    expect(await claimOf(hidden.address)).toMatchObject({
+      claimed: false,
+      reason: 'private_wallet',
+    })
     const claim = await claimOf(hidden.address, '?link=true')
     expect(claim.receiver).toBe(hidden.address)
     await send(claim)
     expect(await tokensOf(hidden.address)).toBe(HIDDEN)
     expect(await ask(alice)).toMatchObject({ total: '7000', totalUnclaimed: '0' })
     const file = csv(...rows(), `0x${'0'.repeat(39)}1,1`)
-    const replaced = await clusterd('load', file, '--community', community, '--chain', '1', '--replace')
+    const replaced = await clusterd(
+      'load',
+      file,
+      '--community',
+      community,
+      '--chain',
+      '1',
+      '--replace',
+    )
     expect(replaced.stderr).toContain('are claimed already: it can not be replaced any more')
   })
 })

@@ -34,84 +34,110 @@ interface Status {
 
 /** Fee of the local bridge per message beside its value, in the chain's gas token, and the price of an ether. */
 const CHAINS = [
-  { label: '8453', symbol: 'ETH', base: 2n * 10n ** 14n, price: { numerator: 1n, denominator: 1n } },
+  {
+    label: '8453',
+    symbol: 'ETH',
+    base: 2n * 10n ** 14n,
+    price: { numerator: 1n, denominator: 1n },
+  },
   { label: '10', symbol: 'LOC', base: 7n * 10n ** 14n, price: { numerator: 7n, denominator: 2n } },
 ]
 
-describe.each(CHAINS)('a registration from spoke $label, whose gas is $symbol', ({ label, symbol, base, price }) => {
-  const inGasToken = (wei: bigint) => (wei * price.numerator) / price.denominator
+describe.each(CHAINS)(
+  'a registration from spoke $label, whose gas is $symbol',
+  ({ label, symbol, base, price }) => {
+    const inGasToken = (wei: bigint) => (wei * price.numerator) / price.denominator
 
-  it('is waited for with a request for each of its statuses', async () => {
-    const tx = await registerOn(label, await freshWallet(), [{ name: freshName() }])
-    let since = (await ask<Status>('GET', `/v1/names/register/tx/${tx}`)).body.status
-    while (since !== 'finalized') {
-      const startedMs = performance.now()
-      const { body } = await ask<Status>('GET', `/v1/names/register/tx/${tx}?wait=${WAIT_S}&since=${since}`)
-      // what changes wakes its request, and nothing else does
-      const isOver = performance.now() - startedMs >= WAIT_S * 1_000
-      expect([body.status === since, since]).toEqual([isOver, since])
-      since = body.status
-    }
-  })
+    it('is waited for with a request for each of its statuses', async () => {
+      const tx = await registerOn(label, await freshWallet(), [{ name: freshName() }])
+      let since = (await ask<Status>('GET', `/v1/names/register/tx/${tx}`)).body.status
+      while (since !== 'finalized') {
+        const startedMs = performance.now()
+        const { body } = await ask<Status>(
+          'GET',
+          `/v1/names/register/tx/${tx}?wait=${WAIT_S}&since=${since}`,
+        )
+        // what changes wakes its request, and nothing else does
+        const isOver = performance.now() - startedMs >= WAIT_S * 1_000
+        expect([body.status === since, since]).toEqual([isOver, since])
+        since = body.status
+      }
+    })
 
-  it('is quoted as what it delivers, and the bridge’s fee with a margin', async () => {
-    const sender = (await freshWallet()).address
-    const names = [{ name: freshName() }, { name: freshName(), amountWei: String(3n * BID_WEI + 1n) }]
-    const quote = await quoteOn(label, sender, names)
-    const delivered = ceilDiv((4n * BID_WEI + 1n) * price.numerator, price.denominator)
-    const bridgeFee = (base * 105n) / 100n
-    const { contracts } = spokeOf(label)
-    expect(quote).toEqual({
-      type: 'evm',
-      gasToken: { symbol, decimals: 18 },
-      transactionData: {
-        to: contracts.spoke,
-        data: expect.stringMatching(/^0xef76678a/),
-        value: String(delivered + bridgeFee),
-      },
-      registrationFee: String(delivered),
-      bridgeFee: String(bridgeFee),
-      names: [
-        { name: names[0]!.name, amountWei: String(BID_WEI), amount: String(inGasToken(BID_WEI)) },
-        {
-          name: names[1]!.name,
-          amountWei: names[1]!.amountWei,
-          amount: String(delivered - inGasToken(BID_WEI)),
+    it('is quoted as what it delivers, and the bridge’s fee with a margin', async () => {
+      const sender = (await freshWallet()).address
+      const names = [
+        { name: freshName() },
+        { name: freshName(), amountWei: String(3n * BID_WEI + 1n) },
+      ]
+      const quote = await quoteOn(label, sender, names)
+      const delivered = ceilDiv((4n * BID_WEI + 1n) * price.numerator, price.denominator)
+      const bridgeFee = (base * 105n) / 100n
+      const { contracts } = spokeOf(label)
+      expect(quote).toEqual({
+        type: 'evm',
+        gasToken: { symbol, decimals: 18 },
+        transactionData: {
+          to: contracts.spoke,
+          data: expect.stringMatching(/^0xef76678a/),
+          value: String(delivered + bridgeFee),
         },
-      ],
-      referral: null,
+        registrationFee: String(delivered),
+        bridgeFee: String(bridgeFee),
+        names: [
+          { name: names[0]!.name, amountWei: String(BID_WEI), amount: String(inGasToken(BID_WEI)) },
+          {
+            name: names[1]!.name,
+            amountWei: names[1]!.amountWei,
+            amount: String(delivered - inGasToken(BID_WEI)),
+          },
+        ],
+        referral: null,
+      })
     })
-  })
 
-  it('goes through pending and bridging to finalized; the endpoint pays the margin back', async () => {
-    const [account, name] = [await freshWallet(), freshName()]
-    const { reader } = spokeOf(label)
-    const quote = await quoteOn(label, account.address, [{ name }])
-    const before = await reader.getBalance({ address: account.address })
-    const tx = await sendQuoted(label, account, quote)
-    const seen: string[] = []
-    const answer = await until.status(world(), tx, 'finalized', {
-      ...DEADLINE,
-      onChange: ({ status }) => seen.push(status),
+    it('goes through pending and bridging to finalized; the endpoint pays the margin back', async () => {
+      const account = await freshWallet()
+      const name = freshName()
+      const { reader } = spokeOf(label)
+      const quote = await quoteOn(label, account.address, [{ name }])
+      const before = await reader.getBalance({ address: account.address })
+      const tx = await sendQuoted(label, account, quote)
+      const seen: string[] = []
+      const answer = await until.status(world(), tx, 'finalized', {
+        ...DEADLINE,
+        onChange: ({ status }) => seen.push(status),
+      })
+      expect(seen.filter((status) => status !== 'pending')).toEqual(['bridging', 'finalized'])
+      expect(answer).toMatchObject({
+        names: [{ name, outcome: 'won' }],
+        hubTx: expect.stringMatching(/^0x/),
+      })
+      expect(await readOwner(nameWord(name))).toBe(addressWord(account.address))
+      const { body } = await ask('GET', `/v1/names/address/${account.address}`)
+      expect(body).toMatchObject({ clusterName: name, walletName: 'main', isVerified: true })
+
+      const { gasUsed, effectiveGasPrice } = await reader.getTransactionReceipt({ hash: tx })
+      const paid =
+        before -
+        (await reader.getBalance({ address: account.address })) -
+        gasUsed * effectiveGasPrice
+      expect(paid).toBe(BigInt(quote.registrationFee) + base)
+      expect(paid).toBeLessThan(BigInt(quote.transactionData.value))
     })
-    expect(seen.filter((status) => status !== 'pending')).toEqual(['bridging', 'finalized'])
-    expect(answer).toMatchObject({ names: [{ name, outcome: 'won' }], hubTx: expect.stringMatching(/^0x/) })
-    expect(await readOwner(nameWord(name))).toBe(addressWord(account.address))
-    const { body } = await ask('GET', `/v1/names/address/${account.address}`)
-    expect(body).toMatchObject({ clusterName: name, walletName: 'main', isVerified: true })
-
-    const { gasUsed, effectiveGasPrice } = await reader.getTransactionReceipt({ hash: tx })
-    const paid = before - (await reader.getBalance({ address: account.address })) - gasUsed * effectiveGasPrice
-    expect(paid).toBe(BigInt(quote.registrationFee) + base)
-    expect(paid).toBeLessThan(BigInt(quote.transactionData.value))
-  })
-})
+  },
+)
 
 describe('two wallets that bid for one name from two chains', () => {
   it('one gets the name; the other lost_bid, and its money back over the bridge', async () => {
-    const [a, b, name] = [await freshWallet(), await freshWallet(), freshName()]
+    const a = await freshWallet()
+    const b = await freshWallet()
+    const name = freshName()
     // both are quoted while the name is free
-    const quotes = await Promise.all([quoteOn('8453', a.address, [{ name }]), quoteOn('10', b.address, [{ name }])])
+    const quotes = await Promise.all([
+      quoteOn('8453', a.address, [{ name }]),
+      quoteOn('10', b.address, [{ name }]),
+    ])
     const bids = [
       { account: a, label: '8453', tx: await sendQuoted('8453', a, quotes[0]) },
       { account: b, label: '10', tx: await sendQuoted('10', b, quotes[1]) },
@@ -127,8 +153,10 @@ describe('two wallets that bid for one name from two chains', () => {
     const loser = ended.find(({ status }) => status === 'lost_bid')!
     const eid = loser.label === '8453' ? 30_184 : 30_111
     expect(loser).toMatchObject({
-      ...{ names: [{ name, outcome: 'lost' }], credit: { eid, amountWei: `${BID_WEI}` } },
-      ...{ block: expect.any(Number), hubBlock: expect.any(Number) },
+      names: [{ name, outcome: 'lost' }],
+      credit: { eid, amountWei: `${BID_WEI}` },
+      block: expect.any(Number),
+      hubBlock: expect.any(Number),
     })
     expect(await readOwner(nameWord(name))).toBe(addressWord(winner.account.address))
     expect(await readCredit(addressWord(loser.account.address), loser.label)).toBe(BID_WEI)
@@ -137,7 +165,10 @@ describe('two wallets that bid for one name from two chains', () => {
     const before = await reader.getBalance({ address: loser.account.address })
     await withdrawOver(loser.label, loser.account)
     expect(
-      await waitFor(async () => (await readCredit(addressWord(loser.account.address), loser.label)) === 0n, 30_000),
+      await waitFor(
+        async () => (await readCredit(addressWord(loser.account.address), loser.label)) === 0n,
+        30_000,
+      ),
     ).toBe(true)
     expect(await reader.getBalance({ address: loser.account.address })).toBe(before + BID_WEI)
   })
@@ -145,7 +176,8 @@ describe('two wallets that bid for one name from two chains', () => {
 
 describe('several messages in one transaction', () => {
   it('are delivered each on its own; the status names them all', async () => {
-    const [account, names] = [await freshWallet(), [freshName(), freshName(), freshName()]]
+    const account = await freshWallet()
+    const names = [freshName(), freshName(), freshName()]
     const spoke = spokeOf('8453')
     const batch = await deployBatch(spoke, account)
     const [one, two] = await Promise.all([
@@ -156,7 +188,8 @@ describe('several messages in one transaction', () => {
     await until.status(world(), tx, 'finalized', DEADLINE)
     // the first name decides; the second message may still be under way
     const won = names.map((name) => ({ name, outcome: 'won' }))
-    const answer = async () => (await ask<{ names: unknown }>('GET', `/v1/names/register/tx/${tx}`)).body.names
+    const answer = async () =>
+      (await ask<{ names: unknown }>('GET', `/v1/names/register/tx/${tx}`)).body.names
     expect(await waitFor(async () => isDeepStrictEqual(await answer(), won), 30_000)).toBe(true)
     for (const name of names) expect(await readOwner(nameWord(name))).toBe(addressWord(batch))
   })
@@ -164,7 +197,8 @@ describe('several messages in one transaction', () => {
 
 describe('the testnet', () => {
   it('has a bridge of its own', async () => {
-    const [account, name] = [await freshWallet('testnet'), freshName()]
+    const account = await freshWallet('testnet')
+    const name = freshName()
     const tx = await registerOn('17000', account, [{ name }])
     await until.status(world(), tx, 'finalized', { ...DEADLINE, testnet: true })
     expect(await readOwner(nameWord(name), 'testnet')).toBe(addressWord(account.address))

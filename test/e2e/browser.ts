@@ -12,15 +12,28 @@ import { freshWallet, hubOf } from '../support/world.js'
 
 /** Headless Chromium with test wallets in it. */
 
-const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const NAMES = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+]
 /** Screenshots, to be looked at: made where SCREENSHOTS is set. */
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/page')
 
 /** The Chromium of CHROMIUM_PATH or of PATH, null where there is none. */
 export function findChromium(): string | null {
   const dirs = (process.env.PATH ?? '').split(delimiter)
-  const candidates = [process.env.CHROMIUM_PATH, ...NAMES.flatMap((name) => dirs.map((dir) => join(dir, name)))]
-  return candidates.find((file): file is string => file !== undefined && file !== '' && isExecutable(file)) ?? null
+  const candidates = [
+    process.env.CHROMIUM_PATH,
+    ...NAMES.flatMap((name) => dirs.map((dir) => join(dir, name))),
+  ]
+  return (
+    candidates.find(
+      (file): file is string => file !== undefined && file !== '' && isExecutable(file),
+    ) ?? null
+  )
 }
 
 function isExecutable(file: string): boolean {
@@ -129,9 +142,16 @@ export async function addEvmWallet(
       wallet.chainId = Number(chainId)
       return null
     },
-    eth_sendTransaction: ([{ to, data, value, chainId }]: [Record<'to' | 'data' | 'value' | 'chainId', Hex>]) => {
-      if (Number(chainId) !== chain.chainId) throw new Error(`the transaction is for chain ${Number(chainId)}`)
-      return walletOf(chain, chain.chainId, wallet.account).sendTransaction({ to, data, value: BigInt(value) })
+    eth_sendTransaction: ([{ to, data, value, chainId }]: [
+      Record<'to' | 'data' | 'value' | 'chainId', Hex>,
+    ]) => {
+      if (Number(chainId) !== chain.chainId)
+        throw new Error(`the transaction is for chain ${Number(chainId)}`)
+      return walletOf(chain, chain.chainId, wallet.account).sendTransaction({
+        to,
+        data,
+        value: BigInt(value),
+      })
     },
   }
   await context.exposeFunction('askTestWallet', async (method: string, params: never) => {
@@ -154,7 +174,10 @@ export async function addEvmWallet(
 }
 
 /** Puts a Wallet Standard wallet, which registers before the page asks, into every page of a context. */
-export async function addSolanaWallet(context: BrowserContext, account: SolanaAccount): Promise<void> {
+export async function addSolanaWallet(
+  context: BrowserContext,
+  account: SolanaAccount,
+): Promise<void> {
   await context.exposeFunction('signWithSolana', (message: number[]) => [
     ...fromHex(account.sign(Buffer.from(message).toString('utf8'))),
   ])

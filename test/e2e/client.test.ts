@@ -14,7 +14,8 @@ import { freshName, freshWallet, sendQuoted, world } from '../support/world.js'
 
 /** The client's own methods, and what takes several calls; examples.test.ts drives each route through the client. */
 
-const clientOf = (options: Partial<ClientOptions> = {}) => new Client({ url: world().api, ...options })
+const clientOf = (options: Partial<ClientOptions> = {}) =>
+  new Client({ url: world().api, ...options })
 const refused = async (call: Promise<unknown>, ...codes: string[]): Promise<void> => {
   const error = await call.then(
     () => expect.unreachable(`the call was not refused with ${codes}`),
@@ -57,7 +58,10 @@ describe('the client', () => {
     expect(await client.request('POST', '/v1/register/evm', { body: wish })).toEqual(quote)
     tx = await sendQuoted('1', owner, quote as never)
     expect(await client.waitForStatus(tx)).toMatchObject({ tx, status: 'finalized' })
-    expect(await client.status(tx)).toMatchObject({ status: 'finalized', names: [{ name: clubName, outcome: 'won' }] })
+    expect(await client.status(tx)).toMatchObject({
+      status: 'finalized',
+      names: [{ name: clubName, outcome: 'won' }],
+    })
     await refused(client.quote(wish), 'names_unavailable')
   })
 
@@ -65,18 +69,31 @@ describe('the client', () => {
     const testnet = clientOf({ testnet: true })
     const account = await freshWallet('testnet')
     const name = freshName()
-    const quote = await testnet.quote({ network: '17000', sender: account.address, names: [{ name }] })
+    const quote = await testnet.quote({
+      network: '17000',
+      sender: account.address,
+      names: [{ name }],
+    })
     const sent = await sendQuoted('17000', account, quote as never)
-    expect((await testnet.waitForStatus(sent, { until: 'bridging' })).status).toMatch(/bridging|finalized/)
+    expect((await testnet.waitForStatus(sent, { until: 'bridging' })).status).toMatch(
+      /bridging|finalized/,
+    )
     expect((await testnet.waitForStatus(sent)).status).toBe('finalized')
     expect(await testnet.addressOf(name)).toMatchObject({ address: account.address.toLowerCase() })
     expect(await client.addressOf(name)).toBeNull()
   })
 
   it('quotes Solana', async () => {
-    const wish = { network: 'solana' as const, sender: solanaAccount().address, names: [{ name: freshName() }] }
+    const wish = {
+      network: 'solana' as const,
+      sender: solanaAccount().address,
+      names: [{ name: freshName() }],
+    }
     if (world().networks.mainnet.solana) {
-      expect(await client.quote(wish)).toMatchObject({ type: 'solana', gasToken: { symbol: 'SOL' } })
+      expect(await client.quote(wish)).toMatchObject({
+        type: 'solana',
+        gasToken: { symbol: 'SOL' },
+      })
     } else await refused(client.quote(wish), 'unsupported_network')
   })
 
@@ -89,30 +106,47 @@ describe('the client', () => {
     const wallets = [{ address, type: 'evm', name: 'main' }]
     const rows: unknown[] = []
     for await (const row of client.wallets([nobody, address], { types: ['evm'] })) rows.push(row)
-    expect(rows).toMatchObject([{ wallets: null }, { input: address, clusterName: clubName, wallets }])
+    expect(rows).toMatchObject([
+      { wallets: null },
+      { input: address, clusterName: clubName, wallets },
+    ])
     expect(await client.addressOf(`${clubName}/main`)).toMatchObject(hit)
     expect(await client.addressesOf([clubName, 'nobody-has-this'])).toHaveLength(1)
-    expect(await client.ownedBy(address, { limit: 1 })).toMatchObject([{ name: clubName, owner: address }])
+    expect(await client.ownedBy(address, { limit: 1 })).toMatchObject([
+      { name: clubName, owner: address },
+    ])
     const cluster = await client.cluster(clubName)
     expect(cluster?.wallets.map((wallet) => wallet.address)).toEqual([address])
     expect(await client.cluster(cluster!.id)).toEqual(cluster)
     expect(await client.cluster('nobody-has-this')).toBeNull()
     expect(await client.clusterIdOf(address)).toBe(cluster!.id)
     expect(await client.clusterIdOf(nobody)).toBeNull()
-    expect(await client.refunds(address, { to: nobody })).toMatchObject({ address, unavailable: [] })
-    expect(await client.request('GET', '/image/{name}.svg', { params: { name: clubName } })).toMatch(/^<svg/)
+    expect(await client.refunds(address, { to: nobody })).toMatchObject({
+      address,
+      unavailable: [],
+    })
+    expect(
+      await client.request('GET', '/image/{name}.svg', { params: { name: clubName } }),
+    ).toMatch(/^<svg/)
   })
 
   it('changes a cluster', async () => {
     const id = await member.createCluster()
     expect(await member.request('POST', '/v1/bundle')).toEqual({ id })
-    const [address, other] = [friend.address.toLowerCase(), solanaAccount().address]
+    const address = friend.address.toLowerCase()
+    const other = solanaAccount().address
     await member.addWallets([{ address, name: 'friend' }])
-    await member.request('POST', '/v1/bundle/wallets', { body: [{ address: other, name: 'other', type: 'solana' }] })
+    await member.request('POST', '/v1/bundle/wallets', {
+      body: [{ address: other, name: 'other', type: 'solana' }],
+    })
     await member.renameWallets([{ address, name: 'pal' }])
     await member.removeWallets([other])
     await friendly.verifyIn(id)
-    expect(await client.nameOf(address)).toMatchObject({ clusterName: clubName, walletName: 'pal', isVerified: true })
+    expect(await client.nameOf(address)).toMatchObject({
+      clusterName: clubName,
+      walletName: 'pal',
+      isVerified: true,
+    })
     await refused(friendly.addWallets([{ address, name: 'twice' }]), 'wallet_exists')
   })
 
@@ -125,7 +159,9 @@ describe('the client', () => {
     const { message, signingDate } = await member.request('GET', '/v1/auth/message', { query })
     const signature = await owner.signMessage({ message })
     const asked = { address, share, signature, signingDate }
-    const key = await member.request('POST', '/v1/clusters/generate/wallet/recover', { body: asked })
+    const key = await member.request('POST', '/v1/clusters/generate/wallet/recover', {
+      body: asked,
+    })
     expect(key).toMatchObject({ type: 'evm', address })
   })
 
@@ -133,19 +169,30 @@ describe('the client', () => {
     const params = { name: clubName }
     expect(await client.community(clubName)).toBeNull()
     await member.request('PUT', '/v1/communities/{name}', { params, body: {} })
-    expect(await client.community(clubName)).toMatchObject({ name: clubName, prices: [], ownersOnly: false })
+    expect(await client.community(clubName)).toMatchObject({
+      name: clubName,
+      prices: [],
+      ownersOnly: false,
+    })
     const path = '/v1/names/community/{communityName}/check/{name}'
     const asked = { params: { communityName: clubName, name: 'alice' } }
     expect(await client.request('GET', path, asked)).toMatchObject({ isAvailable: true })
     const below = { clusterName: `${clubName}/alice` }
     expect(await friendly.registerBelow(clubName, { name: 'alice' })).toMatchObject(below)
     expect(await client.request('GET', path, asked)).toMatchObject({ isAvailable: false })
-    expect(await client.request('GET', '/v1/communities/{name}/payouts', { params })).toEqual({ payouts: [] })
+    expect(await client.request('GET', '/v1/communities/{name}/payouts', { params })).toEqual({
+      payouts: [],
+    })
     const airdrop = { params: { community: clubName } }
     await refused(member.request('GET', '/v1/airdrop/claim/{community}', airdrop), 'not_found')
     const assigned = { body: { community: clubName, name: 'bob' } }
     for (const route of ['/v1/bundles/assign', '/bundles/assign'] as const)
-      await refused(member.request('POST', route, assigned), 'forbidden', 'not_found', 'requirements_not_met')
+      await refused(
+        member.request('POST', route, assigned),
+        'forbidden',
+        'not_found',
+        'requirements_not_met',
+      )
   })
 
   it('keeps API keys', async () => {
@@ -169,7 +216,9 @@ describe('the client', () => {
       if (seen.length === 3) break
     }
     const rest = client.events({ resume })
-    expect(await rest.next()).toMatchObject({ value: { id: seen[2]!.replace(/\d+$/, (n) => String(Number(n) + 1)) } })
+    expect(await rest.next()).toMatchObject({
+      value: { id: seen[2]!.replace(/\d+$/, (n) => String(Number(n) + 1)) },
+    })
     await rest.return()
     const { count, hash } = await client.request('GET', '/v1/events/checkpoint')
     expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
@@ -180,7 +229,8 @@ describe('the client', () => {
     for await (const event of client.events({ from: friend.address, signal: stop.signal })) {
       if (event.type === 'UPDATE_WALLET_NAME' && event.data.name === name) isLive = true
       if (isLive) stop.abort()
-      else if (event.type === 'VERIFY_WALLET') await friendly.renameWallets([{ address: friend.address, name }])
+      else if (event.type === 'VERIFY_WALLET')
+        await friendly.renameWallets([{ address: friend.address, name }])
     }
     expect(isLive).toBe(true)
   })
@@ -192,12 +242,18 @@ describe('signing in', () => {
     const token = await own.signIn(owner)
     expect(own.token).toBe(token)
     for (const method of ['GET', 'POST'] as const)
-      expect(await own.request(method, '/v1/auth/validate')).toMatchObject({ isValid: true, type: 'evm' })
-    expect(await clientOf({ token }).request('GET', '/v0.1/auth/validate')).toMatchObject({ isValid: true })
+      expect(await own.request(method, '/v1/auth/validate')).toMatchObject({
+        isValid: true,
+        type: 'evm',
+      })
+    expect(await clientOf({ token }).request('GET', '/v0.1/auth/validate')).toMatchObject({
+      isValid: true,
+    })
     await own.signOut()
     expect(own.token).toBeUndefined()
     await refused(clientOf({ token }).request('GET', '/v1/auth/validate'), 'unauthorized')
-    const [wallet, lost] = [await freshWallet(), clientOf()]
+    const wallet = await freshWallet()
+    const lost = clientOf()
     await lost.signIn(wallet)
     await own.signIn(wallet)
     await own.signOut({ everywhere: true })
@@ -207,23 +263,32 @@ describe('signing in', () => {
       expect(method).toBe('personal_sign')
       return owner.signMessage({ message: { raw: params[0] } })
     }
-    const browser = createWalletClient({ account: owner.address, transport: custom({ request: request as never }) })
+    const browser = createWalletClient({
+      account: owner.address,
+      transport: custom({ request: request as never }),
+    })
     expect(await clientOf().signIn(browser)).toMatch(/./)
   })
 
   it('takes wallets of Solana', async () => {
     const account = solanaAccount()
-    const sign = (message: Uint8Array) => Uint8Array.from(fromHex(account.sign(Buffer.from(message).toString('utf8'))))
+    const sign = (message: Uint8Array) =>
+      Uint8Array.from(fromHex(account.sign(Buffer.from(message).toString('utf8'))))
     const adapter: SolanaWallet = {
       publicKey: { toBase58: () => account.address },
       signMessage: async (message) => sign(message),
     }
-    const phantom: SolanaWallet = { ...adapter, signMessage: async (message) => ({ signature: sign(message) }) }
+    const phantom: SolanaWallet = {
+      ...adapter,
+      signMessage: async (message) => ({ signature: sign(message) }),
+    }
     const standard: StandardWallet = {
       accounts: [{ address: account.address }],
       features: {
         'solana:signMessage': {
-          signMessage: async ({ message }: { message: Uint8Array }) => [{ signature: sign(message) }],
+          signMessage: async ({ message }: { message: Uint8Array }) => [
+            { signature: sign(message) },
+          ],
         },
       },
     }
@@ -231,7 +296,10 @@ describe('signing in', () => {
       const own = clientOf()
       await own.signIn(wallet)
       const query = { wallet: account.address }
-      expect(await own.request('GET', '/v1/auth/validate')).toMatchObject({ type: 'solana', ...query })
+      expect(await own.request('GET', '/v1/auth/validate')).toMatchObject({
+        type: 'solana',
+        ...query,
+      })
     }
   })
 
@@ -246,20 +314,31 @@ describe('the deprecated routes', () => {
   it('answer in their old shapes', async () => {
     const address = owner.address.toLowerCase()
     const params = { name: clubName }
-    expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toHaveLength(1)
+    expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toHaveLength(
+      1,
+    )
     const body = { sender: owner.address, names: [{ name: freshName() }], network: '1' }
-    expect(await client.request('POST', '/v0.1/register', { body })).toMatchObject({ bridgeFee: '0' })
+    expect(await client.request('POST', '/v0.1/register', { body })).toMatchObject({
+      bridgeFee: '0',
+    })
     const wallet = { address, name: `${clubName}/main` }
     const path = '/v0.1/address/{name}/{addressName}'
-    expect(await client.request('GET', path, { params: { ...params, addressName: 'main' } })).toMatchObject(wallet)
-    expect(await client.request('POST', '/v0.1/name/addresses', { body: [address] })).toEqual([wallet])
+    expect(
+      await client.request('GET', path, { params: { ...params, addressName: 'main' } }),
+    ).toMatchObject(wallet)
+    expect(await client.request('POST', '/v0.1/name/addresses', { body: [address] })).toEqual([
+      wallet,
+    ])
   })
 
   it('change and sign in as they did', async () => {
     const params = { name: clubName }
     const update = [{ address: friend.address, name: 'mate' }]
     expect(
-      await member.request('POST', '/v0.1/cluster/{name}/update/wallets', { params, body: { update } }),
+      await member.request('POST', '/v0.1/cluster/{name}/update/wallets', {
+        params,
+        body: { update },
+      }),
     ).toBeTruthy()
     const { message, signingDate } = await client.request('GET', '/v0.1/auth/message')
     expect((await client.request('POST', '/v1/auth/message')).message.length).toBe(message.length)
@@ -267,7 +346,9 @@ describe('the deprecated routes', () => {
     const body = { signature, signingDate, type: 'evm', wallet: owner.address } as const
     const { token } = await client.request('POST', '/v0.1/auth/token', { body })
     expect(await client.request('POST', '/v0.1/auth/key', { body })).toMatchObject({ token })
-    expect(await clientOf({ token }).request('POST', '/v0.1/auth/validate')).toMatchObject({ isValid: true })
+    expect(await clientOf({ token }).request('POST', '/v0.1/auth/validate')).toMatchObject({
+      isValid: true,
+    })
   })
 
   it('serve communities on the testnet', async () => {
@@ -276,7 +357,11 @@ describe('the deprecated routes', () => {
     const names = { clusterName, walletName: freshName('c') }
     const requirements = '/v0.1/community/check/requirements/{clusterName}'
     const asked = { params: { clusterName }, query: { walletAddress: friend.address } }
-    expect(await testnet.request('GET', requirements, asked)).toMatchObject({ isRequirementsMet: true })
-    expect(await testnet.request('POST', '/v0.1/community/register', { body: names })).toEqual(names)
+    expect(await testnet.request('GET', requirements, asked)).toMatchObject({
+      isRequirementsMet: true,
+    })
+    expect(await testnet.request('POST', '/v0.1/community/register', { body: names })).toEqual(
+      names,
+    )
   })
 })

@@ -43,7 +43,10 @@ let mint: string | undefined
 let mintAuthority: Keypair
 
 const price = (network: string, token: string, amount: bigint, recipient = RECIPIENT) => ({
-  ...{ network, token, amount: amount.toString(), recipient },
+  network,
+  token,
+  amount: amount.toString(),
+  recipient,
 })
 
 /** A community of its own for these tests, with a price for each way to pay. */
@@ -68,7 +71,8 @@ async function splPrice() {
 }
 
 const configure = (rules: object) => owner.call('PUT', `/v1/communities/${community}`, rules)
-const connection = () => new Connection(cluster!.rpcUrl, { wsEndpoint: cluster!.wsUrl, commitment: 'confirmed' })
+const connection = () =>
+  new Connection(cluster!.rpcUrl, { wsEndpoint: cluster!.wsUrl, commitment: 'confirmed' })
 
 interface Info {
   type: string
@@ -81,7 +85,11 @@ const register = async (as: Member, name: string, more: object = {}) =>
 const chainOf = (label: string) => (label === '1' ? hubOf() : spokeOf(label))
 
 /** Signs and sends, and waits until the chain has it. */
-async function send(label: string, account: PrivateKeyAccount, tx: { to: Hex; data: Hex; value?: string }) {
+async function send(
+  label: string,
+  account: PrivateKeyAccount,
+  tx: { to: Hex; data: Hex; value?: string },
+) {
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
   const hash = await walletOf({ rpcUrl }, chainId, account).sendTransaction(call)
@@ -90,17 +98,23 @@ async function send(label: string, account: PrivateKeyAccount, tx: { to: Hex; da
 }
 
 async function belongsTo(name: string, address: string): Promise<void> {
-  const { body } = await ask<{ address: string }[]>('POST', '/v1/names', [{ name: `${community}/${name}` }])
-  expect(body[0]?.address).toBe(address.toLowerCase().startsWith('0x') ? address.toLowerCase() : address)
+  const { body } = await ask<{ address: string }[]>('POST', '/v1/names', [
+    { name: `${community}/${name}` },
+  ])
+  expect(body[0]?.address).toBe(
+    address.toLowerCase().startsWith('0x') ? address.toLowerCase() : address,
+  )
   await until.event(
     world(),
-    ({ type, data }) => type === 'REGISTER_COMMUNITY_NAME' && data.community === community && data.name === name,
+    ({ type, data }) =>
+      type === 'REGISTER_COMMUNITY_NAME' && data.community === community && data.name === name,
   )
 }
 
 describe.each(['1', '8453'])('a name paid for in the coin of chain %s', (label) => {
   it('is the payer’s once the payment is confirmed', async () => {
-    const [account, name] = [await freshWallet(), freshName('m')]
+    const account = await freshWallet()
+    const name = freshName('m')
     const made = await register(await memberOf(apiOf(world()), account), name, { network: label })
     expect(made.price).toEqual(price(label, 'native', COIN))
     const tx = await send(label, account, (made.transactionInfo as Info).transaction)
@@ -111,10 +125,14 @@ describe.each(['1', '8453'])('a name paid for in the coin of chain %s', (label) 
 
 describe('a name paid for in a token', () => {
   it('takes an approval first', async () => {
-    const [account, name] = [await freshWallet(), freshName('m')]
+    const account = await freshWallet()
+    const name = freshName('m')
     const { token } = hubOf().contracts
     await walletOf(hubOf(), hubOf().chainId, account).writeContract({
-      ...{ address: token, abi: localTokenAbi, functionName: 'mint', args: [account.address, TOKENS] },
+      address: token,
+      abi: localTokenAbi,
+      functionName: 'mint',
+      args: [account.address, TOKENS],
     })
     await configureFirst('token')
     const made = await register(await memberOf(apiOf(world()), account), name)
@@ -140,20 +158,25 @@ if (cluster)
   describe('a name paid for on Solana', () => {
     const quote = async (wallet: SolanaAccount, name: string): Promise<string> => {
       const account = solanaAccount(bs58.decode(wallet.secretKey).subarray(0, 32))
-      const made = await register(await memberOf(apiOf(world()), account), name, { network: 'solana' })
+      const made = await register(await memberOf(apiOf(world()), account), name, {
+        network: 'solana',
+      })
       expect(made.transactionInfo.type).toBe('solana')
       return made.transactionInfo.transaction.data
     }
-    const join = async (wallet: SolanaAccount, name: string) => payQuote(cluster, wallet, await quote(wallet, name))
+    const join = async (wallet: SolanaAccount, name: string) =>
+      payQuote(cluster, wallet, await quote(wallet, name))
 
     it('in SOL', async () => {
-      const [wallet, name] = [await freshSolanaWallet(), freshName('m')]
+      const wallet = await freshSolanaWallet()
+      const name = freshName('m')
       await until.status(world(), await join(wallet, name), 'finalized')
       await belongsTo(name, wallet.address)
     })
 
     it('in SPL tokens', async () => {
-      const [wallet, name] = [await freshSolanaWallet(), freshName('m')]
+      const wallet = await freshSolanaWallet()
+      const name = freshName('m')
       const key = keypairOf(wallet)
       const { PublicKey } = await import('@solana/web3.js')
       await mintTokens(connection(), mintAuthority, {
@@ -169,23 +192,34 @@ if (cluster)
     })
 
     it('is paid back where somebody on another chain was first', async () => {
-      const [first, second, name] = [await freshWallet(), await freshSolanaWallet(), freshName('m')]
+      const first = await freshWallet()
+      const second = await freshSolanaWallet()
+      const name = freshName('m')
       const late = await quote(second, name)
       const paid = await register(await memberOf(apiOf(world()), first), name)
-      await until.status(world(), await send('1', first, (paid.transactionInfo as Info).transaction), 'finalized')
+      await until.status(
+        world(),
+        await send('1', first, (paid.transactionInfo as Info).transaction),
+        'finalized',
+      )
       const { publicKey } = keypairOf(second)
       const before = await connection().getBalance(publicKey)
       const tx = await payQuote(cluster, second, late)
       await until.status(world(), tx, 'lost_bid')
-      const refund = async () => (await ask<{ refund: string }>('GET', `/v1/names/register/tx/${tx}`)).body.refund
+      const refund = async () =>
+        (await ask<{ refund: string }>('GET', `/v1/names/register/tx/${tx}`)).body.refund
       await expect.poll(refund, { timeout: 30_000, interval: 200 }).toBe('refused')
       // all but the fee and the rent of the name's account
-      expect(await connection().getBalance(publicKey)).toBeGreaterThan(before - Number(LAMPORTS) / 2)
+      expect(await connection().getBalance(publicKey)).toBeGreaterThan(
+        before - Number(LAMPORTS) / 2,
+      )
       await belongsTo(name, first.address)
     })
 
     it('after somebody has it already is lost, and refunded', async () => {
-      const [first, second, name] = [await freshSolanaWallet(), await freshWallet(), freshName('m')]
+      const first = await freshSolanaWallet()
+      const second = await freshWallet()
+      const name = freshName('m')
       const late = await register(await memberOf(apiOf(world()), second), name)
       await until.status(world(), await join(first, name), 'finalized')
       const tx = await send('1', second, (late.transactionInfo as Info).transaction)
@@ -200,7 +234,9 @@ async function creditOf(address: Hex, amount: bigint): Promise<void> {
   const { reader, contracts } = hubOf()
   const credit = () =>
     reader.readContract({
-      ...{ address: contracts.communityPayments, abi: communityPaymentsAbi, functionName: 'creditOf' },
+      address: contracts.communityPayments,
+      abi: communityPaymentsAbi,
+      functionName: 'creditOf',
       args: [address, `0x${'00'.repeat(20)}`],
     })
   await expect.poll(credit, { timeout: 30_000, interval: 200 }).toBe(amount)
@@ -209,11 +245,17 @@ async function creditOf(address: Hex, amount: bigint): Promise<void> {
 describe('a payment that buys nothing', () => {
   const pay = async (account: PrivateKeyAccount, name: string, amount: bigint, below = community) =>
     walletOf(hubOf(), hubOf().chainId, account).writeContract({
-      ...{ address: hubOf().contracts.communityPayments, abi: communityPaymentsAbi, functionName: 'placeBid' },
+      address: hubOf().contracts.communityPayments,
+      abi: communityPaymentsAbi,
+      functionName: 'placeBid',
       args: [
         {
-          ...{ token: `0x${'00'.repeat(20)}`, amount, paymentRecipient: RECIPIENT as Hex },
-          ...{ communityName: nameWord(below), walletName: nameWord(name), referralAddress: nameWord('x') },
+          token: `0x${'00'.repeat(20)}`,
+          amount,
+          paymentRecipient: RECIPIENT as Hex,
+          communityName: nameWord(below),
+          walletName: nameWord(name),
+          referralAddress: nameWord('x'),
         },
       ],
       value: amount,
@@ -227,7 +269,9 @@ describe('a payment that buys nothing', () => {
     const { rpcUrl, chainId, reader, contracts } = hubOf()
     const before = await reader.getBalance({ address: RECIPIENT as Hex })
     const hash = await walletOf({ rpcUrl }, chainId, account).writeContract({
-      ...{ address: contracts.communityPayments, abi: communityPaymentsAbi, functionName: 'withdraw' },
+      address: contracts.communityPayments,
+      abi: communityPaymentsAbi,
+      functionName: 'withdraw',
       args: [`0x${'00'.repeat(20)}`, account.address],
     })
     expect((await receiptOf(reader, hash)).status).toBe('success')
@@ -248,7 +292,8 @@ describe('a free community', () => {
 
   it('gives names to EVM and Solana wallets alike', async () => {
     for (const account of [await freshWallet(), solanaAccount()]) {
-      const [member, name] = [await memberOf(apiOf(world()), account), freshName('m')]
+      const member = await memberOf(apiOf(world()), account)
+      const name = freshName('m')
       const { body } = await member.call('POST', `/v1/names/community/${club()}/register`, { name })
       expect(body).toEqual({ clusterName: `${club()}/${name}`, owner: member.address })
     }
@@ -257,9 +302,12 @@ describe('a free community', () => {
   it('of owners gives them by its owners alone', async () => {
     const before = (await ask<object>('GET', `/v1/communities/${community}`)).body
     await configure({ ownersOnly: true })
-    const [stranger, name] = [await memberOf(apiOf(world()), await freshWallet()), freshName('m')]
+    const stranger = await memberOf(apiOf(world()), await freshWallet())
+    const name = freshName('m')
     expect(await register(stranger, name)).toMatchObject({ error: 'not_verified' })
-    expect(await register(owner, name, { walletAddress: stranger.address })).toMatchObject({ owner: stranger.address })
+    expect(await register(owner, name, { walletAddress: stranger.address })).toMatchObject({
+      owner: stranger.address,
+    })
     await belongsTo(name, stranger.address)
     const { name: _name, ...rules } = before as { name: string }
     expect((await configure(rules)).status).toBe(200)
@@ -269,11 +317,15 @@ describe('a free community', () => {
     const before = (await ask<object>('GET', `/v1/communities/${community}`)).body
     const { token } = hubOf().contracts
     await configure({ requirements: [{ kind: 'token', network: '1', token, minimum: '5' }] })
-    const [account, name] = [await freshWallet(), freshName('m')]
+    const account = await freshWallet()
+    const name = freshName('m')
     const holder = await memberOf(apiOf(world()), account)
     expect(await register(holder, name)).toMatchObject({ error: 'requirements_not_met' })
     const hash = await walletOf(hubOf(), hubOf().chainId, account).writeContract({
-      ...{ address: token, abi: localTokenAbi, functionName: 'mint', args: [account.address, 5n] },
+      address: token,
+      abi: localTokenAbi,
+      functionName: 'mint',
+      args: [account.address, 5n],
     })
     await receiptOf(hubOf().reader, hash)
     expect(await register(holder, name)).toMatchObject({ owner: holder.address })

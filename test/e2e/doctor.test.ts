@@ -17,19 +17,34 @@ interface Chains {
 }
 
 /** What `clusterd doctor` finds in the shared world, with one thing changed. */
-async function examine(env: Record<string, string> = {}, change: (file: Chains) => void = () => {}) {
+async function examine(
+  env: Record<string, string> = {},
+  change: (file: Chains) => void = () => {},
+) {
   const file = JSON.parse(readFileSync(chainsFile, 'utf8')) as Chains
   change(file)
   const changed = join(folder, 'chains.json')
   writeFileSync(changed, JSON.stringify(file))
   const { databaseUrl } = world()
-  const all = { ...LOCAL_KEYS, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: changed, PORT: '1', OPS_PORT: '2', ...env }
+  const all = {
+    ...LOCAL_KEYS,
+    DATABASE_URL: databaseUrl,
+    CLUSTERD_CHAINS: changed,
+    PORT: '1',
+    OPS_PORT: '2',
+    ...env,
+  }
   const findings = JSON.parse(await printed(all, () => doctor({ json: true }))) as Finding[]
-  return findings.map(({ about, level, found, advice }) => ({ about, level, text: `${found} ${advice ?? ''}` }))
+  return findings.map(({ about, level, found, advice }) => ({
+    about,
+    level,
+    text: `${found} ${advice ?? ''}`,
+  }))
 }
 
 const hubOf = ({ chains }: Chains) => chains.find(({ label }) => label === '1')!
-const badOnes = (findings: Awaited<ReturnType<typeof examine>>) => findings.filter(({ level }) => level === 'bad')
+const badOnes = (findings: Awaited<ReturnType<typeof examine>>) =>
+  findings.filter(({ level }) => level === 'bad')
 const NOWHERE = 'http://127.0.0.1:9'
 const NO_PROGRAM = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
 
@@ -50,8 +65,18 @@ describe('clusterd doctor', () => {
       'chain 1, 127',
       'rpcUrls',
     ],
-    ['another chain', (f) => (hubOf(f).genesisHash = `0x${'ab'.repeat(32)}`), 'chain 1, 127', 'genesis'],
-    ['an address without code', (f) => (hubOf(f).contract = `0x${'ab'.repeat(20)}`), 'chain 1, hub', 'no code'],
+    [
+      'another chain',
+      (f) => (hubOf(f).genesisHash = `0x${'ab'.repeat(32)}`),
+      'chain 1, 127',
+      'genesis',
+    ],
+    [
+      'an address without code',
+      (f) => (hubOf(f).contract = `0x${'ab'.repeat(20)}`),
+      'chain 1, hub',
+      'no code',
+    ],
     [
       'a program that is not there',
       (f) => (f.solana.mainnet.programId = NO_PROGRAM),
@@ -59,7 +84,9 @@ describe('clusterd doctor', () => {
       'not init',
     ],
   ])('names %s', async (_, change, about, text) => {
-    const found = badOnes(await examine({}, change)).find((finding) => finding.about.startsWith(about))
+    const found = badOnes(await examine({}, change)).find((finding) =>
+      finding.about.startsWith(about),
+    )
     expect(found?.text).toContain(text)
   })
 
@@ -70,14 +97,20 @@ describe('clusterd doctor', () => {
     expect(found).toContainEqual(['chain 8453, relayer of the payments', true])
     const own = await examine({ RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey })
     expect(badOnes(own)).toEqual([])
-    expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(/^0x\w+ has [\d.]+ ETH /)
+    expect(own.find(({ about }) => about === 'chain 1, relayer')?.text).toMatch(
+      /^0x\w+ has [\d.]+ ETH /,
+    )
   })
 
   it('names a database that is away, and a configuration that is none', async () => {
     const away = badOnes(await examine({ DATABASE_URL: 'postgresql://127.0.0.1:9/none' }))
     expect(away).toMatchObject([{ about: 'database' }])
-    expect(await examine({ TOKEN_KEY: '' })).toMatchObject([{ about: 'configuration', level: 'bad' }])
-    await expect(runCli(['doctor'], { DATABASE_URL: '', CLUSTERD_CHAINS: chainsFile })).rejects.toMatchObject({
+    expect(await examine({ TOKEN_KEY: '' })).toMatchObject([
+      { about: 'configuration', level: 'bad' },
+    ])
+    await expect(
+      runCli(['doctor'], { DATABASE_URL: '', CLUSTERD_CHAINS: chainsFile }),
+    ).rejects.toMatchObject({
       code: 1,
     })
   })

@@ -29,7 +29,11 @@ describe('examples/react-status', () => {
       define: { 'import.meta.env.VITE_CLUSTERD_URL': JSON.stringify(world().api) },
       build: { outDir: folder, emptyOutDir: true },
     })
-    server = await preview({ root: EXAMPLE, build: { outDir: folder }, preview: { port: 0, host: '127.0.0.1' } })
+    server = await preview({
+      root: EXAMPLE,
+      build: { outDir: folder },
+      preview: { port: 0, host: '127.0.0.1' },
+    })
   })
   afterAll(async () => {
     await closeTabs()
@@ -64,10 +68,13 @@ describe('examples/react-status', () => {
     await lookUp('nobody-has-this', 'Nobody is nobody-has-this')
 
     // its hash is known before any chain has it
-    const [account, spoke] = [await freshWallet(), spokeOf('8453')]
+    const account = await freshWallet()
+    const spoke = spokeOf('8453')
     const quote = await quoteOn('8453', account.address, [{ name: freshName() }])
     const wallet = walletOf(spoke, spoke.chainId, account)
-    const signed = await wallet.signTransaction(await wallet.prepareTransactionRequest(callOf(quote)))
+    const signed = await wallet.signTransaction(
+      await wallet.prepareTransactionRequest(callOf(quote)),
+    )
     await page.getByLabel('Transaction hash').fill(keccak256(signed))
     await page.getByRole('button', { name: 'Follow' }).click()
     await page.locator('li.not_found').waitFor()

@@ -64,13 +64,19 @@ const cases = Object.entries(openApiDocuments).flatMap(([file, make]) => {
   const document = make() as Document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
-      ...{ name: `${method.toUpperCase()} ${path}`, file, document, method, path, operation },
+      name: `${method.toUpperCase()} ${path}`,
+      file,
+      document,
+      method,
+      path,
+      operation,
     })),
   )
 })
 
 function resolve<T>(document: Document, value: T | { $ref: string }): T {
-  if (typeof value !== 'object' || value === null || !('$ref' in value) || !value.$ref) return value as T
+  if (typeof value !== 'object' || value === null || !('$ref' in value) || !value.$ref)
+    return value as T
   const keys = value.$ref.slice(2).split('/')
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T
 }
@@ -84,12 +90,16 @@ function exampleOf(document: Document, of: Schema): unknown {
   if (schema.anyOf) return exampleOf(document, schema.anyOf[0]!)
   if (schema.items) return [exampleOf(document, schema.items)]
   if (!schema.properties) return { boolean: true, integer: 0, number: 0 }[[schema.type].flat()[0]!]
-  const fields = Object.entries(schema.properties).map(([key, field]) => [key, exampleOf(document, field)])
+  const fields = Object.entries(schema.properties).map(([key, field]) => [
+    key,
+    exampleOf(document, field),
+  ])
   return Object.fromEntries(fields)
 }
 
 const hasNone = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'object' && value !== null && Object.values(value).some(hasNone))
+  value === undefined ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(hasNone))
 
 const account = privateKeyToAccount(generatePrivateKey())
 let token: string
@@ -102,45 +112,72 @@ beforeAll(async () => {
   await client.createCluster()
 })
 
-describe.each(cases)('the example of $name', ({ name, file, document, method, path, operation }) => {
-  it('is whole, and answered as the document says', async () => {
-    const parameters = operation.parameters.map((one) => resolve<Parameter>(document, one as never))
-    const [params, query]: Record<string, string>[] = [{}, {}]
-    for (const { name, in: where, required, schema, ...one } of parameters) {
-      const { example = resolve<Schema>(document, schema as never).example } = one
-      expect(required && example === undefined, `${name} has no example`).toBeFalsy()
-      if (where === 'path') params![name] = String(example)
-      if (where === 'query' && example !== undefined) query![name] = String(example)
-    }
-    const { schema, example: body = schema && exampleOf(document, schema) } =
-      operation.requestBody?.content['application/json'] ?? {}
-    expect(schema && hasNone(body), `a part of the body has no example: ${JSON.stringify(body)}`).toBeFalsy()
-    // a key that is revoked is no use to the others
-    const key = name === 'DELETE /v1/auth/token' ? await new Client({ url: world().api }).signIn(account) : token
-    let response = new Response()
-    const isStream = () => response.headers.get('content-type') === 'text/event-stream'
-    const send: typeof fetch = async (input, init) => {
-      response = await fetch(input, init)
-      return isStream() ? new Response('null') : response.clone()
-    }
-    const client = new Client({ url: world().api, fetch: send, ...(operation.security && { token: key }) })
-    const asked = client.request(method.toUpperCase() as 'GET', path as never, { params, query, body } as never)
-    const told = await asked
-      .then(() => 200)
-      .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
-    if (isStream()) await response.body!.cancel()
-    const text = isStream() ? '' : await response.text()
-    expect(response.status, `${response.url}: ${text}`).toBe(REFUSED[name] ?? 200)
-    expect(told).toBe(response.status)
-    const answer = operation.responses[response.status]!
-    const content = resolve(document, answer as never) as { content: Record<string, unknown> }
-    if (!('application/json' in content.content)) return
-    const at =
-      answer.$ref?.slice(1) ??
-      ['', 'paths', path.replace(/~/g, '~0').replace(/\//g, '~1'), method, 'responses', response.status]
-        .map((part) => encodeURIComponent(String(part)))
-        .join('/')
-    const validate = ajv.compile({ $ref: `${file}#${at}/content/application~1json/schema` })
-    expect(validate(JSON.parse(text)), `${text}: ${JSON.stringify(validate.errors)}`).toBe(true)
-  })
-})
+describe.each(cases)(
+  'the example of $name',
+  ({ name, file, document, method, path, operation }) => {
+    it('is whole, and answered as the document says', async () => {
+      const parameters = operation.parameters.map((one) =>
+        resolve<Parameter>(document, one as never),
+      )
+      const params: Record<string, string> = {}
+      const query: Record<string, string> = {}
+      for (const { name, in: where, required, schema, ...one } of parameters) {
+        const { example = resolve<Schema>(document, schema as never).example } = one
+        expect(required && example === undefined, `${name} has no example`).toBeFalsy()
+        if (where === 'path') params![name] = String(example)
+        if (where === 'query' && example !== undefined) query![name] = String(example)
+      }
+      const { schema, example: body = schema && exampleOf(document, schema) } =
+        operation.requestBody?.content['application/json'] ?? {}
+      expect(
+        schema && hasNone(body),
+        `a part of the body has no example: ${JSON.stringify(body)}`,
+      ).toBeFalsy()
+      // a key that is revoked is no use to the others
+      const key =
+        name === 'DELETE /v1/auth/token'
+          ? await new Client({ url: world().api }).signIn(account)
+          : token
+      let response = new Response()
+      const isStream = () => response.headers.get('content-type') === 'text/event-stream'
+      const send: typeof fetch = async (input, init) => {
+        response = await fetch(input, init)
+        return isStream() ? new Response('null') : response.clone()
+      }
+      const client = new Client({
+        url: world().api,
+        fetch: send,
+        ...(operation.security && { token: key }),
+      })
+      const asked = client.request(
+        method.toUpperCase() as 'GET',
+        path as never,
+        { params, query, body } as never,
+      )
+      const told = await asked
+        .then(() => 200)
+        .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
+      if (isStream()) await response.body!.cancel()
+      const text = isStream() ? '' : await response.text()
+      expect(response.status, `${response.url}: ${text}`).toBe(REFUSED[name] ?? 200)
+      expect(told).toBe(response.status)
+      const answer = operation.responses[response.status]!
+      const content = resolve(document, answer as never) as { content: Record<string, unknown> }
+      if (!('application/json' in content.content)) return
+      const at =
+        answer.$ref?.slice(1) ??
+        [
+          '',
+          'paths',
+          path.replace(/~/g, '~0').replace(/\//g, '~1'),
+          method,
+          'responses',
+          response.status,
+        ]
+          .map((part) => encodeURIComponent(String(part)))
+          .join('/')
+      const validate = ajv.compile({ $ref: `${file}#${at}/content/application~1json/schema` })
+      expect(validate(JSON.parse(text)), `${text}: ${JSON.stringify(validate.errors)}`).toBe(true)
+    })
+  },
+)

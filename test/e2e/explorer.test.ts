@@ -19,7 +19,10 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
 
   beforeAll(async () => {
     browser = await launch(findChromium()!)
-    context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
+    context = await browser.newContext({
+      viewport: { width: 1_200, height: 900 },
+      reducedMotion: 'reduce',
+    })
     context.setDefaultTimeout(WAIT_MS)
     page = await context.newPage()
     noteFaults(page, faults)
@@ -27,7 +30,8 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
   afterAll(closeTabs)
 
   const open = (path: string) => page.goto(`${world().api}${path}`)
-  const heading = (text: string | RegExp) => page.getByRole('heading', { level: 1, name: text }).waitFor()
+  const heading = (text: string | RegExp) =>
+    page.getByRole('heading', { level: 1, name: text }).waitFor()
   const card = (title: string) => page.getByRole('region', { name: title })
   async function search(text: string): Promise<void> {
     await page.getByRole('searchbox').fill(text)
@@ -58,7 +62,9 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     }
     await expect.poll(isShown, { timeout: WAIT_MS }).toBe(true)
     await expect
-      .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), { timeout: WAIT_MS })
+      .poll(async () => Number(await card('Registered').locator('dd').first().textContent()), {
+        timeout: WAIT_MS,
+      })
       .toBeGreaterThan(before)
     await card('Chains').getByText('Ethereum').waitFor()
     await look('home')
@@ -116,7 +122,9 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
 
   it('moves along with a transaction over the bridge while it is open', async () => {
     const spoke = world().networks.mainnet.spokes[0]!
-    const hash = await registerOn(spoke.network, await freshWallet(), [{ name: freshName('moves') }])
+    const hash = await registerOn(spoke.network, await freshWallet(), [
+      { name: freshName('moves') },
+    ])
     await open(`/tx/${hash}`)
     const seen = new Set<string>()
     await expect
@@ -170,11 +178,17 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     })
     page = await dark.newPage()
     const { name, tx } = seed()
-    for (const [shot, path] of Object.entries({ home: '/', name: `/${name}`, tx: `/tx/${tx.bridging ?? tx.lost}` })) {
+    for (const [shot, path] of Object.entries({
+      home: '/',
+      name: `/${name}`,
+      tx: `/tx/${tx.bridging ?? tx.lost}`,
+    })) {
       await open(path)
       await page.getByRole('region').first().waitFor()
       await look(`dark-narrow-${shot}`)
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(360)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(
+        360,
+      )
     }
   })
 

@@ -8,8 +8,10 @@ export function handsOf(screen: NarrowScreen) {
   const told = (text: string) => screen.page.locator('#message').filter({ hasText: text }).waitFor()
   const message = () => screen.page.locator('#message').textContent()
   /** Answers the question. */
-  const confirm = (button: string) => screen.page.locator('dialog').getByRole('button', { name: button }).click()
-  const question = (text: string) => screen.page.locator('dialog').filter({ hasText: text }).waitFor()
+  const confirm = (button: string) =>
+    screen.page.locator('dialog').getByRole('button', { name: button }).click()
+  const question = (text: string) =>
+    screen.page.locator('dialog').filter({ hasText: text }).waitFor()
   /** Types a name, and waits for its price. */
   async function offered(name: string): Promise<void> {
     await screen.page.getByLabel('Name', { exact: true }).fill(name)

@@ -23,7 +23,8 @@ afterAll(async () => {
 
 const run = (args: string[], databaseUrl: string, file = chainsFile) =>
   runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...LOCAL_KEYS })
-const start = (url: string, roles = 'api') => startTestDaemon(url, chains, { ...LOCAL_KEYS, ROLES: roles })
+const start = (url: string, roles = 'api') =>
+  startTestDaemon(url, chains, { ...LOCAL_KEYS, ROLES: roles })
 
 function database(): Promise<string> {
   made.push(`import_${randomBytes(4).toString('hex')}`)
@@ -49,10 +50,14 @@ describe('a replica', () => {
     const daemon = await start(url)
     const { body } = await ask('GET', `/v1/names/address/${wallet.address}`, undefined, daemon)
     expect(body).toMatchObject({ clusterName: name, walletName: 'main' })
-    await expect.poll(() => trustOf(daemon), { timeout: 60_000 }).toMatchObject({ trust: 'proved', problems: [] })
+    await expect
+      .poll(() => trustOf(daemon), { timeout: 60_000 })
+      .toMatchObject({ trust: 'proved', problems: [] })
     expect((await trustOf(daemon)).block).toBeGreaterThan(0)
     const quote = { network: '1', sender: wallet.address, names: [{ name: freshName() }] }
-    expect(await ask('POST', '/v1/names/register/evm', quote, daemon)).toMatchObject({ status: 503 })
+    expect(await ask('POST', '/v1/names/register/evm', quote, daemon)).toMatchObject({
+      status: 503,
+    })
     await daemon.stop()
     expect(await run(['import', file], url)).toContain('mainnet: proved by the hub')
   })
@@ -60,7 +65,10 @@ describe('a replica', () => {
   it('with an altered name, or owner, is found by the hub, which names it', async () => {
     const lines = gunzipSync(readFileSync(file)).toString().split('\n')
     const at = lines.findIndex((line) => line.includes('"REGISTER_NAME"'))
-    const altered = lines.with(at, lines[at]!.replace(/"name":"[^"]*"/, '"name":"never-registered"'))
+    const altered = lines.with(
+      at,
+      lines[at]!.replace(/"name":"[^"]*"/, '"name":"never-registered"'),
+    )
     const forged = join(folder, 'forged.jsonl.gz')
     writeFileSync(forged, gzipSync(altered.join('\n')))
     const url = await database()

@@ -29,13 +29,19 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   beforeAll(async () => {
     daemon = await startClusterd({
       ...LOCAL_KEYS,
-      ...{ CLUSTERD_TEST_WALLET: 'true', ROLES: 'api', LIMITS: 'off', DATABASE_URL: world().databaseUrl },
+      CLUSTERD_TEST_WALLET: 'true',
+      ROLES: 'api',
+      LIMITS: 'off',
+      DATABASE_URL: world().databaseUrl,
       CLUSTERD_CHAINS: join(inject('home'), 'chains.json'),
       AIRDROP_OPERATOR_PRIVATE_KEY: operatorAccount('airdropOperator').privateKey,
     })
     await daemon.ready()
     browser = await launch(findChromium()!)
-    context = await browser.newContext({ viewport: { width: 1_200, height: 900 }, reducedMotion: 'reduce' })
+    context = await browser.newContext({
+      viewport: { width: 1_200, height: 900 },
+      reducedMotion: 'reduce',
+    })
     context.setDefaultTimeout(WAIT_MS)
     page = await open(context)
   })
@@ -51,11 +57,14 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await tab.goto(`${daemon.api}${path}`)
     return tab
   }
-  const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()
-  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const told = (text: string | RegExp) =>
+    page.locator('#message').filter({ hasText: text }).waitFor()
+  const confirm = (button: string) =>
+    page.locator('dialog').getByRole('button', { name: button }).click()
   const goTo = (title: string) =>
     page.getByRole('navigation', { name: 'Your wallet' }).getByText(title, { exact: true }).click()
-  const followed = (title: string) => page.locator('.followed li').filter({ hasText: title }).first()
+  const followed = (title: string) =>
+    page.locator('.followed li').filter({ hasText: title }).first()
   const ended = (title: string, status: string) =>
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first().waitFor()
   async function look(name: string, of = page): Promise<void> {
@@ -139,7 +148,10 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   it('claims an airdrop, and gets a name for it', async () => {
     const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'journey' })
     const { rpcUrl, chainId, reader } = hubOf()
-    const client = { walletClient: walletOf({ rpcUrl }, chainId, await freshWallet()), publicClient: reader }
+    const client = {
+      walletClient: walletOf({ rpcUrl }, chainId, await freshWallet()),
+      publicClient: reader,
+    }
     const rows = [
       { address: own(), amount: 1_500n },
       { address: `0x${'ab'.repeat(20)}`, amount: 7n },
@@ -175,19 +187,26 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
 
   it('can be read in the dark on a phone', async () => {
     const dark = await browser.newContext({
-      ...{ colorScheme: 'dark', viewport: { width: 360, height: 740 }, reducedMotion: 'reduce' },
+      colorScheme: 'dark',
+      viewport: { width: 360, height: 740 },
+      reducedMotion: 'reduce',
     })
     dark.setDefaultTimeout(WAIT_MS)
     const tab = await open(dark, '/@register')
     await tab.locator('test-wallet select[name=evm]').selectOption(own())
     await tab.getByRole('button', { name: 'Local test wallet Ethereum' }).click()
     for (const title of ['Register', 'Bundle', 'Communities', 'Airdrops', 'Refunds', 'API keys']) {
-      await tab.getByRole('navigation', { name: 'Your wallet' }).getByText(title, { exact: true }).click()
+      await tab
+        .getByRole('navigation', { name: 'Your wallet' })
+        .getByText(title, { exact: true })
+        .click()
       await tab.getByRole('heading', { level: 1, name: title }).waitFor()
       await tab.locator('.skeleton').first().waitFor({ state: 'detached' })
       if (title === 'Bundle') await tab.locator('tbody tr').first().waitFor()
       await look(`dark-narrow-${title.toLowerCase().replace(' ', '-')}`, tab)
-      expect(await tab.evaluate('document.documentElement.scrollWidth'), title).toBeLessThanOrEqual(360)
+      expect(await tab.evaluate('document.documentElement.scrollWidth'), title).toBeLessThanOrEqual(
+        360,
+      )
     }
   })
 

@@ -42,8 +42,13 @@ describe('clusterd mcp', () => {
     expect(await call('resolve_name', { name: 'nobody-has-this' })).toBeNull()
     const names = await call('names_of_address', { address: owner })
     expect(names).toMatchObject({ listedAs: { clusterName: name }, owns: [{ name }] })
-    expect(await call('get_cluster', { nameOrId: name })).toMatchObject({ wallets: [{ address: owner }] })
-    expect(((await call('list_networks')) as object[])[0]).toMatchObject({ role: 'hub', canRegister: true })
+    expect(await call('get_cluster', { nameOrId: name })).toMatchObject({
+      wallets: [{ address: owner }],
+    })
+    expect(((await call('list_networks')) as object[])[0]).toMatchObject({
+      role: 'hub',
+      canRegister: true,
+    })
     const testnet = world().seeds.testnet!
     const onTestnet = await call('resolve_name', { name: testnet.name, testnet: true })
     expect(onTestnet).toMatchObject({ address: testnet.owner })
@@ -53,14 +58,20 @@ describe('clusterd mcp', () => {
     const account = await freshWallet()
     const free = freshName()
     const names = [{ name: free }]
-    expect(await call('check_availability', { names: [free] })).toEqual([{ name: free, isAvailable: true }])
+    expect(await call('check_availability', { names: [free] })).toEqual([
+      { name: free, isAvailable: true },
+    ])
     const wish = { network: '1', sender: account.address, names }
     expect(await call('quote_registration', wish)).toMatchObject({ type: 'evm', names })
     const tx = await registerOn('1', account, names)
-    expect(await call('transaction_status', { tx, waitSeconds: 50 })).toMatchObject({ status: 'finalized' })
+    expect(await call('transaction_status', { tx, waitSeconds: 50 })).toMatchObject({
+      status: 'finalized',
+    })
     expect(await call('quote_registration', wish)).toMatch(/^names_unavailable: /)
     const { pending } = world().seeds.mainnet!.tx
-    expect(await call('transaction_status', { tx: pending, waitSeconds: 0.2 })).toMatchObject({ status: 'pending' })
+    expect(await call('transaction_status', { tx: pending, waitSeconds: 0.2 })).toMatchObject({
+      status: 'pending',
+    })
     const own = { from: account.address, limit: 1 }
     const page = (await call('list_events', { ...own, newestFirst: true })) as { items: object[] }
     expect(page.items).toMatchObject([{ from: account.address.toLowerCase() }])
@@ -68,10 +79,14 @@ describe('clusterd mcp', () => {
 
   it('refuses what is no input, and says what the deployment refuses', async () => {
     expect(await call('transaction_status', { tx: 'junk' })).toMatch(/^invalid_request: /)
-    expect(await call('check_availability', { names: [] })).toMatch(/Invalid arguments|Input validation/)
+    expect(await call('check_availability', { names: [] })).toMatch(
+      /Invalid arguments|Input validation/,
+    )
   })
 })
 
 it('refuses an address that is none', async () => {
-  await expect(runCli(['mcp', '--url', 'nowhere'], {})).rejects.toThrow('clusterd: --url nowhere is no HTTP address.')
+  await expect(runCli(['mcp', '--url', 'nowhere'], {})).rejects.toThrow(
+    'clusterd: --url nowhere is no HTTP address.',
+  )
 })

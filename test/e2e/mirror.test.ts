@@ -6,12 +6,15 @@ import { world } from '../support/world.js'
 const client = new Client({ url: world().api })
 const testnet = new Client({ url: world().api, testnet: true })
 const FALSE = `0x${'1'.repeat(64)}`
-const refused = (call: Promise<unknown>, code: string) => expect(call).rejects.toMatchObject({ code })
+const refused = (call: Promise<unknown>, code: string) =>
+  expect(call).rejects.toMatchObject({ code })
 
 describe('a mirror of the feed', () => {
   it('is held against the checkpoint of the service', async () => {
     for (const one of [client, testnet])
-      await expect.poll(async () => (await one.verifyFeed()).count, { timeout: 30_000 }).toBeGreaterThan(5)
+      await expect
+        .poll(async () => (await one.verifyFeed()).count, { timeout: 30_000 })
+        .toBeGreaterThan(5)
     const { items } = await client.eventsPage({ limit: 10 })
     expect((await client.verifyFeed({ mirror: items })).count).toBeLessThanOrEqual(items.length)
     await client.verifyFeed({ mirror: client.events() })
@@ -33,12 +36,17 @@ describe('a mirror of the feed', () => {
     expect(mirror.some(({ type }) => type === 'REGISTER_NAME')).toBe(true)
     const more = await client.verifyRegistry({ hub, node, mirror })
     expect(more.checkpoint.count).toBeGreaterThanOrEqual(proof.checkpoint.count)
-    await refused(client.verifyRegistry({ hub, node, mirror: mirror.toReversed() }), 'feed_mismatch')
+    await refused(
+      client.verifyRegistry({ hub, node, mirror: mirror.toReversed() }),
+      'feed_mismatch',
+    )
     await refused(client.verifyRegistry({ hub, node, mirror: [] }), 'feed_mismatch')
     await refused(client.verifyRegistry({ hub: contracts.token, node }), 'registry_mismatch')
     // a node of another chain does not know the block
     const ofTestnet = world().networks.testnet.hub.contracts.hub
-    await expect(testnet.verifyRegistry({ hub: ofTestnet, node })).rejects.toMatchObject({ code: -32001 })
+    await expect(testnet.verifyRegistry({ hub: ofTestnet, node })).rejects.toMatchObject({
+      code: -32001,
+    })
     // a service that repeats the hub's record beside names of its own making
     const records = proof.contracts.map(({ recordHash }): unknown => recordHash)
     const request = async (call: Parameters<HubNode['request']>[0]) => {

@@ -27,7 +27,12 @@ it('the operator’s page shows chains, leaders, money, nodes and loops of a wor
 
 it('`/status` has the remedy of an alarm', { timeout: 70_000 }, async () => {
   const remedy = REMEDIES.ClusterdJobsParked
-  const expected = { alarm: 'ClusterdJobsParked', text: PARKED, remedy, see: 'docs/run/alarms.md#clusterdjobsparked' }
+  const expected = {
+    alarm: 'ClusterdJobsParked',
+    text: PARKED,
+    remedy,
+    see: 'docs/run/alarms.md#clusterdjobsparked',
+  }
   const alarms = async () => (JSON.parse(await page('/status')) as { alarms: object[] }).alarms
   await expect.poll(alarms, DEADLINE).toContainEqual(expected)
 })

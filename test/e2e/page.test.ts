@@ -51,12 +51,16 @@ describe.skipIf(findChromium() === null)('the page', () => {
   const rules = (name: string) => page.getByRole('form', { name: `Rules of ${name}` })
   const followed = (status: string, title: string) =>
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first()
-  const told = (text: string | RegExp) => page.locator('#message').filter({ hasText: text }).waitFor()
-  const confirm = (button: string) => page.locator('dialog').getByRole('button', { name: button }).click()
+  const told = (text: string | RegExp) =>
+    page.locator('#message').filter({ hasText: text }).waitFor()
+  const confirm = (button: string) =>
+    page.locator('dialog').getByRole('button', { name: button }).click()
   const row = (text: string) => page.locator('tbody tr').filter({ hasText: text })
   const stateOf = (text: string) => row(text).locator('.badge').allTextContents()
-  const sessionKey = () => page.evaluate<string>(`JSON.parse(sessionStorage.getItem('clusterd.session')).token`)
-  const validated = (key: string) => fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
+  const sessionKey = () =>
+    page.evaluate<string>(`JSON.parse(sessionStorage.getItem('clusterd.session')).token`)
+  const validated = (key: string) =>
+    fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
   const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
   it('shows the wallets of the browser, and asks nothing of them', async () => {
@@ -71,7 +75,10 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     for (let i = 0; i < 20; i++) {
       await page.keyboard.press('Tab')
-      if (String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')) break
+      if (
+        String(await page.evaluate('document.activeElement.textContent')).startsWith('Test Wallet')
+      )
+        break
     }
     await page.keyboard.press('Enter')
     await told('Signed in')
@@ -128,7 +135,9 @@ describe.skipIf(findChromium() === null)('the page', () => {
   it('warns before a private entry is made public, and removes after asking', async () => {
     await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
     const warning = page.locator('dialog')
-    expect(await warning.textContent()).toContain(`Everybody will see that ${secret} belongs to your cluster`)
+    expect(await warning.textContent()).toContain(
+      `Everybody will see that ${secret} belongs to your cluster`,
+    )
     await screenshot(page, '3-warning', false)
     await confirm('Cancel')
     expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
@@ -172,7 +181,10 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await ask('club', member)
     await told(`club/${member} is yours.`)
     await ask('guild', member)
-    await page.locator('dialog').filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' }).waitFor()
+    await page
+      .locator('dialog')
+      .filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' })
+      .waitFor()
     await screenshot(page, '7-paid-community', false)
     await confirm('Pay')
     await followed('finalized', `guild/${member}`).waitFor()
@@ -191,7 +203,9 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
     await told(`Names below ${name} are for 0.5 ETH now.`)
     const answer = await fetch(`${world().api}/v1/communities/${name}`)
-    expect(await answer.json()).toMatchObject({ prices: [{ network: '1', amount: '500000000000000000' }] })
+    expect(await answer.json()).toMatchObject({
+      prices: [{ network: '1', amount: '500000000000000000' }],
+    })
     const gift = page.getByRole('form', { name: `Register for somebody below ${name}` })
     await gift.getByLabel('Name for somebody else').fill('guest')
     await gift.getByLabel('Wallet').fill(secret)
@@ -225,7 +239,9 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.locator('.secret').count()).toBe(0)
     const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
     await page.getByText('Recover a key').click()
-    await page.getByLabel('Address of the wallet').fill((await made.locator('code').getAttribute('title'))!)
+    await page
+      .getByLabel('Address of the wallet')
+      .fill((await made.locator('code').getAttribute('title'))!)
     await page.getByLabel('A share of its key').fill(share!)
     await page.getByRole('button', { name: 'Sign and recover' }).click()
     expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
@@ -303,7 +319,10 @@ describe.skipIf(findChromium() === null)('the page', () => {
   })
 
   it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
-    const dark = await browser.newContext({ colorScheme: 'dark', viewport: { width: 360, height: 740 } })
+    const dark = await browser.newContext({
+      colorScheme: 'dark',
+      viewport: { width: 360, height: 740 },
+    })
     dark.setDefaultTimeout(WAIT_MS)
     const own = await addEvmWallet(dark, wallet.account, hubOf())
     const tab = await open(dark)

@@ -11,12 +11,17 @@ const SECOND_PRESS_MS = 400
 describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
   const screen = narrowScreen()
   let page: Page
-  const [name, long] = [freshName('fault'), freshName('l').padEnd(32, 'w')]
+  const name = freshName('fault')
+  const long = freshName('l').padEnd(32, 'w')
 
   beforeAll(async () => {
     page = screen.page
     for (const one of [name, long])
-      await until.status(world(), await registerOn('1', screen.wallet.account, [{ name: one }]), 'finalized')
+      await until.status(
+        world(),
+        await registerOn('1', screen.wallet.account, [{ name: one }]),
+        'finalized',
+      )
     await page.goto(`${world().api}/@account`)
     await page.getByRole('button', { name: 'Test Wallet' }).click()
     await page.getByRole('link', { name: `${name}/` }).waitFor()
@@ -26,7 +31,12 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
   const answer = (paths: RegExp, status: number, body: string, contentType = 'text/html') =>
     page.route(paths, (route) => route.fulfill({ status, body, contentType }))
   const away = (paths: RegExp) =>
-    answer(paths, 503, '{"status":503,"error":"unavailable","message":"Not now."}', 'application/json')
+    answer(
+      paths,
+      503,
+      '{"status":503,"error":"unavailable","message":"Not now."}',
+      'application/json',
+    )
   const main = () => page.locator('main').innerText()
 
   it('a second press on “Set the rules” sets the same rules', async () => {
@@ -45,13 +55,18 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
 
   it('rules begin at those in force, and keep what the form does not show', async () => {
     const rulesOf = async () =>
-      (await (await fetch(`${world().api}/v1/communities/${name}`)).json()) as { prices: { recipient: string }[] }
+      (await (await fetch(`${world().api}/v1/communities/${name}`)).json()) as {
+        prices: { recipient: string }[]
+      }
     const { prices } = await rulesOf()
     const requirements = [{ kind: 'allowlist', addresses: [prices[0]!.recipient] }]
     const session = await page.evaluate<string>("sessionStorage.getItem('clusterd.session')")
     const set = await fetch(`${world().api}/v1/communities/${name}`, {
       method: 'PUT',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${JSON.parse(session).token}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${JSON.parse(session).token}`,
+      },
       body: JSON.stringify({ prices, requirements }),
     })
     expect(set.status).toBe(200)
@@ -124,15 +139,20 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await main()).not.toContain('No chain of this network')
   })
 
-  it.each(['/', '/seedling', `/tx/0x${'ab'.repeat(32)}`, '/@account', '/@keys', '/@refunds', '/@register'])(
-    '%s says that no service answers where a proxy does',
-    async (path) => {
-      await answer(/\/v1\//, 200, '<h1>Maintenance</h1>')
-      await open(path)
-      await page.getByText('The service cannot be reached now.').first().waitFor()
-      expect(await main()).not.toContain('Too deep to be undone')
-    },
-  )
+  it.each([
+    '/',
+    '/seedling',
+    `/tx/0x${'ab'.repeat(32)}`,
+    '/@account',
+    '/@keys',
+    '/@refunds',
+    '/@register',
+  ])('%s says that no service answers where a proxy does', async (path) => {
+    await answer(/\/v1\//, 200, '<h1>Maintenance</h1>')
+    await open(path)
+    await page.getByText('The service cannot be reached now.').first().waitFor()
+    expect(await main()).not.toContain('Too deep to be undone')
+  })
 
   it('the start says when what it shows is not of now', async () => {
     await open('/')

@@ -1,7 +1,15 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../../src/testing/until.js'
-import { freshName, freshWallet, hubOf, quoteOn, registerOn, sendQuoted, world } from '../support/world.js'
+import {
+  freshName,
+  freshWallet,
+  hubOf,
+  quoteOn,
+  registerOn,
+  sendQuoted,
+  world,
+} from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
@@ -67,29 +75,40 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
   it.each([
     ['on its page', false],
     ['whose page was left', true],
-  ])('an answer for the wallet before, %s, tells the next one nothing, and leaves it its key', async (_, isLeft) => {
-    await signIn('/@keys')
-    const release = await held(/\/v1\/keys$/)
-    await page.getByLabel('What it is for').fill('of the first')
-    await press('Make a key')
-    if (isLeft) await leaveAndReturn('API keys')
-    await signInOther()
-    const validated = page.waitForResponse(/auth\/validate/)
-    release()
-    await validated
-    await page.waitForTimeout(MOMENT_MS)
-    expect(await message()).toBe('Signed in.')
-    expect(await session()).not.toBeNull()
-  })
+  ])(
+    'an answer for the wallet before, %s, tells the next one nothing, and leaves it its key',
+    async (_, isLeft) => {
+      await signIn('/@keys')
+      const release = await held(/\/v1\/keys$/)
+      await page.getByLabel('What it is for').fill('of the first')
+      await press('Make a key')
+      if (isLeft) await leaveAndReturn('API keys')
+      await signInOther()
+      const validated = page.waitForResponse(/auth\/validate/)
+      release()
+      await validated
+      await page.waitForTimeout(MOMENT_MS)
+      expect(await message()).toBe('Signed in.')
+      expect(await session()).not.toBeNull()
+    },
+  )
 
   it('the end of a payment is not told to another wallet', async () => {
     const first = await signIn('/@register')
     const name = freshName('other')
     const tx = await registerOn('1', first, [{ name }])
     await until.status(world(), tx, 'finalized')
-    const sent = { title: name, tx, payer: first.address.toLowerCase(), isTestnet: false, status: null }
+    const sent = {
+      title: name,
+      tx,
+      payer: first.address.toLowerCase(),
+      isTestnet: false,
+      status: null,
+    }
     await signInOther()
-    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify([sent]))})`)
+    await page.evaluate(
+      `sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify([sent]))})`,
+    )
     const asked = page.waitForResponse(/register\/tx\//)
     await page.reload()
     await asked
@@ -108,14 +127,21 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     sign()
     await followed('finalized', name)
     await told(`${name} is yours.`)
-    expect(await page.evaluate<string>("sessionStorage.getItem('clusterd.followed')")).toContain(name)
+    expect(await page.evaluate<string>("sessionStorage.getItem('clusterd.followed')")).toContain(
+      name,
+    )
   })
 
   it('says before a payment that one for the same name is under way', async () => {
     const first = await signIn('/@register')
     const name = freshName('again')
     const payer = first.address.toLowerCase()
-    const sent = (title: string, byte: string) => ({ title, tx: `0x${byte.repeat(32)}`, payer, isTestnet: false })
+    const sent = (title: string, byte: string) => ({
+      title,
+      tx: `0x${byte.repeat(32)}`,
+      payer,
+      isTestnet: false,
+    })
     const all = JSON.stringify([sent(name, 'ab'), sent(`guild/${name}`, 'ac')])
     await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(all)})`)
     await page.reload()
@@ -141,10 +167,17 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     const first = await signIn('/@register')
     const payer = first.address.toLowerCase()
     const all = Array.from({ length: 12 }, (_, i) => ({
-      ...{ title: `stuck-${i}`, tx: `0x${String(i).padStart(64, '0')}`, payer, isTestnet: false, status: null },
+      title: `stuck-${i}`,
+      tx: `0x${String(i).padStart(64, '0')}`,
+      payer,
+      isTestnet: false,
+      status: null,
     }))
-    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`)
-    let [asked, most] = [0, 0]
+    await page.evaluate(
+      `sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`,
+    )
+    let asked = 0
+    let most = 0
     const told = new Set<string>()
     await page.route(/register\/tx\//, async (route) => {
       most = Math.max(most, ++asked)
@@ -200,7 +233,8 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await signIn('/@register')
     const name = freshName('gone')
     await offered(name)
-    const [quote, end] = [await held(/register\/check$/), await held(/auth\/token$/, 'DELETE')]
+    const quote = await held(/register\/check$/)
+    const end = await held(/auth\/token$/, 'DELETE')
     await press('Register')
     await press('Sign out')
     quote()
@@ -222,7 +256,8 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     const name = freshName('twice')
     const sign = slowToSign()
     const release = await held(/register\/check$/)
-    const payments = () => screen.wallet.asked.filter((method) => method === 'eth_sendTransaction').length
+    const payments = () =>
+      screen.wallet.asked.filter((method) => method === 'eth_sendTransaction').length
     const before = payments()
     for (let asked = 0; asked < 3; asked++) {
       await page.getByLabel('Name', { exact: true }).fill(name)

@@ -31,7 +31,8 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
   const open = (path: string) => page.goto(`${world().api}${path}`)
   const shown = async (part: string) =>
     (await page.getByRole('region', { name: part }).locator('.names a').allTextContents()).length
-  const more = (part: string) => page.getByRole('region', { name: part }).getByRole('button', { name: 'Show more' })
+  const more = (part: string) =>
+    page.getByRole('region', { name: part }).getByRole('button', { name: 'Show more' })
 
   it.each([
     ['/@account', 'Your bundle'],
@@ -73,8 +74,13 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     await more('History').waitFor()
     expect(await history.locator('.events li').count()).toBe(25)
     await more('History').click()
-    await expect.poll(() => history.locator('.events li').count(), { timeout: WAIT_MS }).toBeGreaterThan(25)
-    await history.getByRole('button', { name: 'Show more' }).or(history.getByText('That is all.')).waitFor()
+    await expect
+      .poll(() => history.locator('.events li').count(), { timeout: WAIT_MS })
+      .toBeGreaterThan(25)
+    await history
+      .getByRole('button', { name: 'Show more' })
+      .or(history.getByText('That is all.'))
+      .waitFor()
   })
 
   it('an owner of many names is asked which one is to be a community', async () => {
@@ -82,7 +88,9 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await open('/@communities')
     await page.getByRole('form', { name: `Rules of ${names[0]}` }).waitFor()
-    expect(asked.filter((path) => path.startsWith('/v1/communities/')).length).toBeLessThanOrEqual(10)
+    expect(asked.filter((path) => path.startsWith('/v1/communities/')).length).toBeLessThanOrEqual(
+      10,
+    )
     await page.getByLabel('Another of your names').fill(names[102]!)
     await page.getByRole('button', { name: 'Show' }).click()
     await page.getByRole('form', { name: `Rules of ${names[102]}` }).waitFor()
@@ -94,7 +102,11 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
 
   it('a history that is too long is not called all', async () => {
     const event = (i: number) => ({
-      ...{ id: `m-1-${i}`, type: 'BACKUP_WALLET', from: address, isTestnet: false, timestamp: 1e12 + i },
+      id: `m-1-${i}`,
+      type: 'BACKUP_WALLET',
+      from: address,
+      isTestnet: false,
+      timestamp: 1e12 + i,
       data: { address, cluster_id: `0x${'ab'.repeat(32)}` },
     })
     await page.route(/\/v1\/events\?from=/, (route) => {
@@ -105,7 +117,9 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     await open(`/${names[0]}`)
     const history = page.getByRole('region', { name: 'History' })
     for (let shown = 25; shown < 1_000; shown = Math.min(shown + 100, 1_000)) {
-      await expect.poll(() => history.locator('.events li').count(), { timeout: 20_000 }).toBe(shown)
+      await expect
+        .poll(() => history.locator('.events li').count(), { timeout: 20_000 })
+        .toBe(shown)
       await more('History').click()
     }
     await history.getByText('What is older is in the feed of events alone.').waitFor()
@@ -119,17 +133,25 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       release = resolve
     })
     const wallet = { address, name: 'main', isVerified: true }
-    const cluster = { id: `0x${'ab'.repeat(32)}`, createdAt: '2026-01-01T00:00:00.000Z', wallets: [wallet] }
+    const cluster = {
+      id: `0x${'ab'.repeat(32)}`,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      wallets: [wallet],
+    }
     await page.route(/\/v1\/clusters\/name\//, (route) => route.fulfill({ json: cluster }))
     await page.route(/\/v1\/names\/owner\/address\//, async (route) => {
       const { searchParams } = new URL(route.request().url())
       const isFirst = !searchParams.has('after')
       if (!isFirst && searchParams.get('testnet') !== 'true') await gate
-      await route.fulfill({ json: (isFirst ? names.slice(0, 101) : names.slice(100)).map((name) => ({ name })) })
+      await route.fulfill({
+        json: (isFirst ? names.slice(0, 101) : names.slice(100)).map((name) => ({ name })),
+      })
     })
     await open(`/${names[0]}`)
     await more('Names').click()
-    const first = page.waitForResponse((answer) => answer.url().includes('after=') && !answer.url().includes('testnet'))
+    const first = page.waitForResponse(
+      (answer) => answer.url().includes('after=') && !answer.url().includes('testnet'),
+    )
     await page.getByLabel('Network').selectOption('testnet')
     await page.waitForURL(/testnet=true/)
     await more('Names').click()

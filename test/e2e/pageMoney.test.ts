@@ -21,7 +21,8 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     page = screen.page
   })
 
-  const item = (name: string) => page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
+  const item = (name: string) =>
+    page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
   /** What the wallet answers to payments. */
   const walletAnswers = (answer: string) =>
     page.evaluate(`{
@@ -77,7 +78,9 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       return { title: `sent-${i}`, tx, payer, isTestnet: false, status: status && { tx, status } }
     }
     const all = [...Array.from({ length: KEPT }, (_, i) => sent(i, 'finalized')), sent(KEPT, null)]
-    await page.evaluate(`sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`)
+    await page.evaluate(
+      `sessionStorage.setItem('clusterd.followed', ${JSON.stringify(JSON.stringify(all))})`,
+    )
     const asked = page.waitForResponse(/register\/tx\//)
     await page.reload()
     await asked
@@ -91,13 +94,24 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
 
   it('a refund is called taken once its chain answers without it, whatever else changes', async () => {
     const owed = (amount: string) => ({
-      ...{ owedBy: 'payments', network: '1', token: 'native', amount },
+      owedBy: 'payments',
+      network: '1',
+      token: 'native',
+      amount,
       transaction: { type: 'evm', to: `0x${'fe'.repeat(20)}`, data: '0x', value: '0' },
     })
-    let now: object = { refunds: [owed('1000000000000000'), owed('2000000000000000')], unavailable: [] }
-    await page.route(/\/v1\/refunds\//, (route) => route.fulfill({ json: { truncated: false, ...now } }))
+    let now: object = {
+      refunds: [owed('1000000000000000'), owed('2000000000000000')],
+      unavailable: [],
+    }
+    await page.route(/\/v1\/refunds\//, (route) =>
+      route.fulfill({ json: { truncated: false, ...now } }),
+    )
     await signIn('/@refunds')
-    const taking = page.locator('.rows li').filter({ hasText: '0.002 ETH' }).getByRole('button', { name: 'Take it' })
+    const taking = page
+      .locator('.rows li')
+      .filter({ hasText: '0.002 ETH' })
+      .getByRole('button', { name: 'Take it' })
     await taking.click()
     await told('Sent.')
     for (const answer of [
@@ -126,10 +140,14 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await signIn('/@account')
     await press('Create a cluster')
     await question('Create a cluster?')
-    const yes = (await page.locator('dialog').getByRole('button', { name: 'Create it' }).boundingBox())!
+    const yes = (await page
+      .locator('dialog')
+      .getByRole('button', { name: 'Create it' })
+      .boundingBox())!
     await confirm('Cancel')
     await page.waitForTimeout(MOMENT_MS)
-    const [x, y] = [yes.x + yes.width / 2, yes.y + yes.height / 2]
+    const x = yes.x + yes.width / 2
+    const y = yes.y + yes.height / 2
     await page.evaluate(`{
       const { style } = [...document.querySelectorAll('main button')].find((one) => one.textContent === 'Create a cluster')
       Object.assign(style, { position: 'fixed', left: '${x - 20}px', top: '${y - 20}px' })

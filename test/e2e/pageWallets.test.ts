@@ -20,7 +20,8 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
 
   beforeAll(async () => {
     page = screen.page
-    const of = async (kind: KindName, form: number) => (await SIGNERS[kind].accounts(randomBytes(32)))[form]!
+    const of = async (kind: KindName, form: number) =>
+      (await SIGNERS[kind].accounts(randomBytes(32)))[form]!
     ;[bitcoin, cosmos, sui] = await Promise.all([of('bitcoin', 2), of('cosmos', 0), of('sui', 0)])
     for (const [name, account] of Object.entries({ bitcoin, cosmos, sui }))
       await screen.context.exposeFunction(`sign_${name}`, account.sign)
@@ -64,7 +65,9 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
 
   const wallet = (name: string) => page.locator('.wallets').getByRole('button', { name })
   const revoke = async () => {
-    const { token } = JSON.parse(await page.evaluate<string>("sessionStorage.getItem('clusterd.session')"))
+    const { token } = JSON.parse(
+      await page.evaluate<string>("sessionStorage.getItem('clusterd.session')"),
+    )
     const headers = { authorization: `Bearer ${token}` }
     await fetch(`${world().api}/v1/auth/token`, { method: 'DELETE', headers })
   }
@@ -87,7 +90,9 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     ] as const) {
       await wallet(name).click()
       await told(text)
-      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(360)
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(
+        360,
+      )
     }
   })
 

@@ -13,7 +13,9 @@ beforeAll(() => install(folder, ['viem']))
 
 /** The block of a language that is marked as run by a test. */
 const blockOf = (file: string, language: string): string => {
-  const marked = readFileSync(file, 'utf8').split(`<!-- a test runs this block -->\n\`\`\`${language}\n`)[1] ?? ''
+  const marked =
+    readFileSync(file, 'utf8').split(`<!-- a test runs this block -->\n\`\`\`${language}\n`)[1] ??
+    ''
   return marked.split('```')[0]!
 }
 
@@ -21,7 +23,9 @@ const blockOf = (file: string, language: string): string => {
 function run(code: string): string[] {
   const own = code.replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
   const options = { cwd: folder, encoding: 'utf8' } as const
-  return execFileSync(process.execPath, ['--input-type=module', '-e', own], options).trim().split('\n')
+  return execFileSync(process.execPath, ['--input-type=module', '-e', own], options)
+    .trim()
+    .split('\n')
 }
 
 describe('the requests of the README', () => {
@@ -35,7 +39,11 @@ describe('the requests of the README', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(check.map(({ name }: { name: string }) => name)).toEqual(['alice', 'bob'])
-    expect(quote).toMatchObject({ type: 'evm', bridgeFee: '0', registrationFee: '10000000000000000' })
+    expect(quote).toMatchObject({
+      type: 'evm',
+      bridgeFee: '0',
+      registrationFee: '10000000000000000',
+    })
     expect(names).toHaveLength(2)
     expect(record).toMatchObject({ clusterName: 'seedling', walletName: 'main', isVerified: true })
     expect(cluster.wallets[0].address).toBe(record.address)
@@ -47,14 +55,19 @@ describe('the requests of the README', () => {
 
 describe('the lines of the README that resolve a name', () => {
   it('run as they stand, on the local world', () => {
-    const imports = "import { readFileSync } from 'node:fs'; import { createPublicClient, http } from 'viem';"
-    expect(run(imports + blockOf('README.md', 'js'))).toEqual([getAddress(world().seeds.mainnet!.owner)])
+    const imports =
+      "import { readFileSync } from 'node:fs'; import { createPublicClient, http } from 'viem';"
+    expect(run(imports + blockOf('README.md', 'js'))).toEqual([
+      getAddress(world().seeds.mainnet!.owner),
+    ])
   })
 })
 
 describe('the world of the README', () => {
   it('starts and ends as it stands', () => {
-    expect(run(blockOf('README.md', 'javascript'))[0]).toMatch(/^http:\/\/127\.0\.0\.1:\d+ 0x[0-9a-f]{40}$/)
+    expect(run(blockOf('README.md', 'javascript'))[0]).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+ 0x[0-9a-f]{40}$/,
+    )
   })
 })
 

@@ -19,17 +19,21 @@ describe.runIf(executable)('the reference at /docs', () => {
     page.on('pageerror', (error) => faults.push(error.message))
     page.on('console', (message) => {
       // the renderer complains of underscores in the fragments of its own links
-      if (message.type() === 'error' && !message.text().includes('deep link whitespace')) faults.push(message.text())
+      if (message.type() === 'error' && !message.text().includes('deep link whitespace'))
+        faults.push(message.text())
     })
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(world().api)) faults.push(request.url())
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(world().api))
+        faults.push(request.url())
     })
   })
   afterAll(closeTabs)
 
   it('lists the routes of both versions under its strict policy', async () => {
     const opened = await page.goto(`${world().api}/docs`)
-    expect(opened!.headers()['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/)
+    expect(opened!.headers()['content-security-policy']).toMatch(
+      /^default-src 'none';script-src 'self';/,
+    )
     expect(opened!.headers()['content-security-policy']).not.toContain('unsafe')
     await page.getByText('The name of an address').waitFor()
     await screenshot(page, 'reference', false)

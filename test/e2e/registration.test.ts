@@ -25,7 +25,12 @@ describe('two wallets that bid for one name in one block', () => {
     const credit = { eid: 0, amountWei: `${10n ** 16n}` }
     expect(beaten).toMatchObject({ tx: losing, names: [{ name, outcome: 'lost' }], credit })
     await until.status(world(), winning, 'finalized')
-    const record = { address: winner.address.toLowerCase(), clusterName: name, walletName: 'main', isVerified: true }
+    const record = {
+      address: winner.address.toLowerCase(),
+      clusterName: name,
+      walletName: 'main',
+      isVerified: true,
+    }
     expect((await ask('GET', `/v1/names/address/${winner.address}`)).body).toMatchObject(record)
     expect(await ask('GET', `/v1/names/address/${loser.address}`)).toMatchObject({
       status: 404,
@@ -46,7 +51,9 @@ interface Contest {
 /** Two bids for one name in one block: both are signed first and sent at once, just after a block. */
 async function contest(attempts = 10): Promise<Contest> {
   const { reader, rpcUrl, chainId } = hubOf()
-  const [a, b, name] = [await freshWallet(), await freshWallet(), freshName()]
+  const a = await freshWallet()
+  const b = await freshWallet()
+  const name = freshName()
   const sign = async (account: PrivateKeyAccount): Promise<Hex> => {
     const quote = await quoteOn('1', account.address, [{ name }])
     const wallet = walletOf({ rpcUrl }, chainId, account)
@@ -74,10 +81,15 @@ async function contest(attempts = 10): Promise<Contest> {
 
 describe('a registration of several names', () => {
   it('is one cluster, with a name record and owner records of each', async () => {
-    const [account, one, two] = [await freshWallet(), freshName(), freshName()]
+    const account = await freshWallet()
+    const one = freshName()
+    const two = freshName()
     await until.status(
       world(),
-      await sendRegistration(account, [{ name: one }, { name: two, amountWei: '20000000000000000' }]),
+      await sendRegistration(account, [
+        { name: one },
+        { name: two, amountWei: '20000000000000000' },
+      ]),
       'finalized',
     )
     const { body: owned } = await ask<{ name: string; clusterId: string }[]>(
@@ -96,7 +108,10 @@ describe('a registration of several names', () => {
     })
     const events = [
       ...['CREATE_CLUSTER', 'ADD_WALLET'].map((kind) =>
-        until.event(world(), ({ type, data }) => type === kind && data.cluster_id === owned[0]!.clusterId),
+        until.event(
+          world(),
+          ({ type, data }) => type === kind && data.cluster_id === owned[0]!.clusterId,
+        ),
       ),
       ...[one, two].map((name) =>
         until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === name),

@@ -7,7 +7,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Network } from '../../src/registry/primitives/network.js'
 import { until } from '../../src/testing/index.js'
 import type { LegacyTransaction } from '../support/solanaTokens.js'
-import { freshName, freshSolanaWallet, freshWallet, hubOf, sendQuoted, world } from '../support/world.js'
+import {
+  freshName,
+  freshSolanaWallet,
+  freshWallet,
+  hubOf,
+  sendQuoted,
+  world,
+} from '../support/world.js'
 
 /**
  * A published client as it is, with nothing but its base address changed: what it sends and expects is the measure of
@@ -70,11 +77,11 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     const { name, owner } = seed()
     for (const form of [name, `${name}/`, `${name}/main`, name.toUpperCase()])
       expect(await client.getAddress(form), form).toEqual(wallet(owner, `${name}/main`))
-    for (const form of ['nobody-has-this', `${name}/other`]) expect(await client.getAddress(form)).toBeNull()
-    expect(await client.getAddresses([`${name}/`, 'nobody-has-this/', `${name}/main`, 'a b'])).toEqual([
-      wallet(owner, `${name}/`),
-      wallet(owner, `${name}/main`),
-    ])
+    for (const form of ['nobody-has-this', `${name}/other`])
+      expect(await client.getAddress(form)).toBeNull()
+    expect(
+      await client.getAddresses([`${name}/`, 'nobody-has-this/', `${name}/main`, 'a b']),
+    ).toEqual([wallet(owner, `${name}/`), wallet(owner, `${name}/main`)])
   })
 
   it('finds clusters', async () => {
@@ -84,9 +91,13 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     expect(await client.getCluster(name)).toEqual(cluster)
     expect(await client.getCluster(`${name}/`)).toEqual(cluster)
     expect(await client.getCluster('nobody-has-this/')).toBeNull()
-    expect(await client.getClusters([`${name}/`, 'nobody-has-this/', name])).toEqual([cluster, cluster])
+    expect(await client.getClusters([`${name}/`, 'nobody-has-this/', name])).toEqual([
+      cluster,
+      cluster,
+    ])
     expect(await client.getClusterByAddress(owner)).toEqual(cluster)
-    for (const address of [unknown, solana]) expect(await client.getClusterByAddress(address)).toBeNull()
+    for (const address of [unknown, solana])
+      expect(await client.getClusterByAddress(address)).toBeNull()
     const picture = await fetch(cluster.imageUrl.replace(siteOf(), PUBLISHED))
     expect(picture.headers.get('content-type')).toBe('image/svg+xml')
   })
@@ -105,7 +116,9 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     for (const junk of JUNK.slice(0, 4)) {
       expect(await client.getClusterByAddress(junk), junk).toBeNull()
       expect(await client.getNameAvailability(junk), junk).toMatchObject({ isAvailable: false })
-      expect(await client.getTransactionStatus(junk as Hex), junk).toMatchObject({ status: 'not_found' })
+      expect(await client.getTransactionStatus(junk as Hex), junk).toMatchObject({
+        status: 'not_found',
+      })
     }
     expect(asked.filter(({ status }) => status >= 500)).toEqual([])
   })
@@ -114,7 +127,10 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     const client = clientOf(network)
     const free = freshName()
     expect(await client.getNameAvailability(free)).toEqual({ name: free, isAvailable: true })
-    expect(await client.getNameAvailability(seed().name)).toEqual({ name: seed().name, isAvailable: false })
+    expect(await client.getNameAvailability(seed().name)).toEqual({
+      name: seed().name,
+      isAvailable: false,
+    })
     expect(await client.getNameAvailabilityBatch([free, seed().name, 'a b'])).toEqual([
       { name: free, isAvailable: true },
       { name: seed().name, isAvailable: false },
@@ -132,15 +148,22 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
       [bridging!, 'bridging'],
       [`0x${'ab'.repeat(32)}`, 'not_found'],
     ] as const
-    for (const [tx, status] of expected) expect(await client.getTransactionStatus(tx)).toEqual({ tx, status })
+    for (const [tx, status] of expected)
+      expect(await client.getTransactionStatus(tx)).toEqual({ tx, status })
   })
 
   it('registers from an EVM chain', async () => {
     const client = clientOf(network)
-    const [account, name] = [await freshWallet(network), freshName()]
+    const account = await freshWallet(network)
+    const name = freshName()
     const { network: label, contracts } = hubOf(network)
     const names = [{ name, bidWeiAmount: '20000000000000000' }]
-    const quote = await client.getRegistrationTransaction(names, account.address, label as '1', account.address)
+    const quote = await client.getRegistrationTransaction(
+      names,
+      account.address,
+      label as '1',
+      account.address,
+    )
     expect(quote).toEqual({
       gasToken: { symbol: 'ETH', decimals: 18 },
       transactionData: {
@@ -163,8 +186,13 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
 
 describe('@clustersxyz/sdk, what knows no testnet', () => {
   it('quotes a spoke', async () => {
-    const [account, name] = [await freshWallet(), freshName()]
-    const quote = await clientOf('mainnet').getRegistrationTransaction([{ name }], account.address, '10')
+    const account = await freshWallet()
+    const name = freshName()
+    const quote = await clientOf('mainnet').getRegistrationTransaction(
+      [{ name }],
+      account.address,
+      '10',
+    )
     expect(quote?.gasToken.symbol).not.toBe('ETH')
     expect(BigInt(quote!.bridgeFee)).toBeGreaterThan(0n)
   })
@@ -193,7 +221,10 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     const tx = await new Connection(rpcUrl).sendRawTransaction(transaction.serialize())
     await until.status(world(), tx, 'finalized')
     expect(await client.getTransactionStatus(tx as Hex)).toEqual({ tx, status: 'finalized' })
-    expect(await client.getAddress(name)).toMatchObject({ type: 'solana', address: account.address })
+    expect(await client.getAddress(name)).toMatchObject({
+      type: 'solana',
+      address: account.address,
+    })
   })
 
   it('reads the events to their end, in both orders', async () => {
@@ -209,7 +240,9 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     }
     const { name, owner } = world().seeds.mainnet!
     const whole = await walk('oldest', 5)
-    const registered = whole.find(({ eventType, data }) => eventType === 'register' && data?.name === name)
+    const registered = whole.find(
+      ({ eventType, data }) => eventType === 'register' && data?.name === name,
+    )
     expect(registered).toEqual({
       eventType: 'register',
       clusterId: expect.any(Number),
@@ -222,25 +255,32 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     expect((await client.getEvents()).items.slice(0, whole.length)).toEqual(whole)
     const { timestamp } = registered!
     const since = await client.getEvents({ fromTimestamp: timestamp })
-    expect(since.items.every((event: { timestamp: number }) => event.timestamp >= timestamp)).toBe(true)
+    expect(since.items.every((event: { timestamp: number }) => event.timestamp >= timestamp)).toBe(
+      true,
+    )
     expect((await walk('newest', 7)).reverse().slice(0, whole.length)).toEqual(whole)
     // the client's form of absent options
-    expect((await client.getEvents({ nextPage: undefined, limit: undefined } as object)).items.length).toBeGreaterThan(
-      3,
-    )
+    expect(
+      (await client.getEvents({ nextPage: undefined, limit: undefined } as object)).items.length,
+    ).toBeGreaterThan(3)
     await expect(clientOf('testnet').getEvents()).rejects.toThrow('not testnet compatible')
   })
 
   it('judges names as we do', () => {
-    for (const name of ['foobar', 'FooBar', 'a-b_c', 'x'.repeat(32)]) expect(isNameValid(name)).toBe(true)
+    for (const name of ['foobar', 'FooBar', 'a-b_c', 'x'.repeat(32)])
+      expect(isNameValid(name)).toBe(true)
     for (const name of ['a b', 'é', 'x'.repeat(33)]) expect(isNameValid(name)).toBe(false)
     expect(getImageUrl('foobar/')).toMatch(/foobar$/)
   })
 })
 
 it('every method has its row in the table of docs/use/client.md', () => {
-  const [, table = ''] = readFileSync('docs/use/client.md', 'utf8').split('| @clustersxyz/sdk 0.4.3 |')
-  const methods = Object.entries(new Clusters()).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+  const [, table = ''] = readFileSync('docs/use/client.md', 'utf8').split(
+    '| @clustersxyz/sdk 0.4.3 |',
+  )
+  const methods = Object.entries(new Clusters()).flatMap(([name, value]) =>
+    typeof value === 'function' ? [name] : [],
+  )
   expect(methods.length).toBeGreaterThan(8)
   expect(methods.filter((method) => !table.includes(`\`${method}(`))).toEqual([])
 })

@@ -6,7 +6,9 @@ import { beforeEach } from 'vitest'
  */
 export function endAtFirstFailure(): void {
   beforeEach(({ task }) => {
-    const failed = task.suite?.tasks.find((other) => other !== task && other.result?.state === 'fail')
+    const failed = task.suite?.tasks.find(
+      (other) => other !== task && other.result?.state === 'fail',
+    )
     if (failed) throw new Error(`not begun: "${failed.name}" failed`)
   })
 }

@@ -28,13 +28,22 @@ describe('the local world', () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     const written = JSON.parse(fs.readFileSync(file, 'utf8'))
     expect(written).toEqual(world())
-    expect(Object.keys(written).sort()).toEqual(['accounts', 'api', 'databaseUrl', 'networks', 'ops', 'seeds'])
+    expect(Object.keys(written).sort()).toEqual([
+      'accounts',
+      'api',
+      'databaseUrl',
+      'networks',
+      'ops',
+      'seeds',
+    ])
     const address = expect.stringMatching(/^0x[0-9a-f]{40}$/)
     expect(written.networks.mainnet.hub).toEqual({
       network: '1',
       chainId: expect.any(Number),
       rpcUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      contracts: Object.fromEntries(['hub', 'endpoint', 'communityPayments', 'token'].map((name) => [name, address])),
+      contracts: Object.fromEntries(
+        ['hub', 'endpoint', 'communityPayments', 'token'].map((name) => [name, address]),
+      ),
     })
     const spoke = (network: string) => ({
       network,
@@ -62,7 +71,10 @@ describe('the local world', () => {
       const seed = world().seeds[network]!
       expect(world().accounts.evm.map(({ address }) => address)).not.toContain(seed.owner)
       const testnet = network === 'testnet'
-      const { body } = await ask('GET', `/v1/names/address/${seed.owner}${testnet ? '?testnet=true' : ''}`)
+      const { body } = await ask(
+        'GET',
+        `/v1/names/address/${seed.owner}${testnet ? '?testnet=true' : ''}`,
+      )
       expect(body).toMatchObject({ clusterName: seed.name, isVerified: true })
       await until.status(world(), seed.tx.finalized, 'finalized', { testnet })
       await until.status(world(), seed.tx.lost, 'lost_bid', { testnet })
@@ -70,43 +82,59 @@ describe('the local world', () => {
       await until.status(world(), seed.tx.bridging!, 'bridging', { testnet })
       // the payment stays there: the relayer may not spend its value
       const path = `/v1/names/register/tx/${seed.tx.bridging}${testnet ? '?testnet=true' : ''}`
-      const isParked = async () => (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
+      const isParked = async () =>
+        (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
       expect(await waitFor(isParked, 20_000)).toBe(true)
     },
   )
 
-  it.each(['mainnet', 'testnet'] as const)('has a free community and a paid one on %s', async (network) => {
-    const { communities } = world().seeds[network]!
-    const [admin] = world().accounts.evm
-    expect(communities?.admin).toBe(admin?.address)
-    const query = network === 'testnet' ? '?testnet=true' : ''
-    const rulesOf = async (name: string) => (await ask('GET', `/v1/communities/${name}${query}`)).body
-    const none = { ownersOnly: false, startsAt: null, requirements: [] }
-    expect(await rulesOf('club')).toEqual({ name: 'club', prices: [], ...none })
-    expect(await rulesOf('guild')).toEqual({ name: 'guild', prices: communities?.paid.prices, ...none })
-    const { hub, spokes, solana } = world().networks[network]
-    const chains = [hub, ...spokes].map((chain) => chain.network)
-    const paid = communities!.paid.prices.map((price) => price.network)
-    expect(paid).toEqual([...chains, hub.network, ...(solana ? ['solana'] : [])])
-  })
+  it.each(['mainnet', 'testnet'] as const)(
+    'has a free community and a paid one on %s',
+    async (network) => {
+      const { communities } = world().seeds[network]!
+      const [admin] = world().accounts.evm
+      expect(communities?.admin).toBe(admin?.address)
+      const query = network === 'testnet' ? '?testnet=true' : ''
+      const rulesOf = async (name: string) =>
+        (await ask('GET', `/v1/communities/${name}${query}`)).body
+      const none = { ownersOnly: false, startsAt: null, requirements: [] }
+      expect(await rulesOf('club')).toEqual({ name: 'club', prices: [], ...none })
+      expect(await rulesOf('guild')).toEqual({
+        name: 'guild',
+        prices: communities?.paid.prices,
+        ...none,
+      })
+      const { hub, spokes, solana } = world().networks[network]
+      const chains = [hub, ...spokes].map((chain) => chain.network)
+      const paid = communities!.paid.prices.map((price) => price.network)
+      expect(paid).toEqual([...chains, hub.network, ...(solana ? ['solana'] : [])])
+    },
+  )
 
-  it.each(['mainnet', 'testnet'] as const)('resolves names of %s as any client of ENS does', async (network) => {
-    const { hub, ens } = world().networks[network]
-    const { viem, ethers } = ensClients(hub, ens)
-    const { name, owner } = world().seeds[network]!
-    expect(await viem.getEnsAddress({ name: `${name}.${ens.parent}` })).toBe(getAddress(owner))
-    expect(await ethers.resolveName(`${name}.${ens.parent}`)).toBe(getAddress(owner))
-    expect(await viem.getEnsAddress({ name: `${freshName()}.${ens.parent}` })).toBeNull()
-    ethers.destroy()
-  })
+  it.each(['mainnet', 'testnet'] as const)(
+    'resolves names of %s as any client of ENS does',
+    async (network) => {
+      const { hub, ens } = world().networks[network]
+      const { viem, ethers } = ensClients(hub, ens)
+      const { name, owner } = world().seeds[network]!
+      expect(await viem.getEnsAddress({ name: `${name}.${ens.parent}` })).toBe(getAddress(owner))
+      expect(await ethers.resolveName(`${name}.${ens.parent}`)).toBe(getAddress(owner))
+      expect(await viem.getEnsAddress({ name: `${freshName()}.${ens.parent}` })).toBeNull()
+      ethers.destroy()
+    },
+  )
 
   it('registers a name from quote to event', async () => {
-    const [account, name] = [await freshWallet(), freshName()]
+    const account = await freshWallet()
+    const name = freshName()
     const tx = await sendRegistration(account, [{ name }])
     const seen: string[] = []
     await until.status(world(), tx, 'finalized', { onChange: ({ status }) => seen.push(status) })
     expect(seen.at(-1)).toBe('finalized')
-    const event = await until.event(world(), ({ type, data }) => type === 'REGISTER_NAME' && data.name === name)
+    const event = await until.event(
+      world(),
+      ({ type, data }) => type === 'REGISTER_NAME' && data.name === name,
+    )
     expect(event.from).toBe(account.address.toLowerCase())
   })
 
@@ -115,9 +143,9 @@ describe('the local world', () => {
     await expect(until.status(world(), unknown, 'finalized', { deadlineMs: 200 })).rejects.toThrow(
       '"status":"not_found"',
     )
-    await expect(until.status(world(), world().seeds.mainnet!.tx.lost, 'finalized')).rejects.toThrow(
-      'is lost_bid (name_taken), not finalized',
-    )
+    await expect(
+      until.status(world(), world().seeds.mainnet!.tx.lost, 'finalized'),
+    ).rejects.toThrow('is lost_bid (name_taken), not finalized')
   })
 })
 
@@ -129,7 +157,9 @@ describe('the commands', () => {
       expect(out).toContain(`  ${step} `)
     for (const label of ['1', '8453', 'solana']) expect(out).toContain(`on network "${label}"`)
     expect(out).toContain('registration fee 0.2 SOL')
-    expect(out.match(/latency +\d+\.\d\d s from the payment to the name being final on the hub/g)).toHaveLength(2)
+    expect(
+      out.match(/latency +\d+\.\d\d s from the payment to the name being final on the hub/g),
+    ).toHaveLength(2)
     expect(out).toMatch(/club\/member-\S+ for 0x\S+, free/)
     expect(out.match(/ REGISTER_NAME /g)).toHaveLength(3)
     const [, name, holder] = /^(demo-\w+) for (0x\w+) on network "1"$/m.exec(out)!

@@ -1,6 +1,9 @@
 import { type Hex, namehash } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testEnsOwnersAbi, testEnsOwnersBytecode } from '../../contracts/evm/artifacts/test-doubles/TestEnsOwners.js'
+import {
+  testEnsOwnersAbi,
+  testEnsOwnersBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestEnsOwners.js'
 import { ensFindings } from '../../src/cli/doctor/ens.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
 import { callsOf } from '../contracts/support/chain.js'
@@ -18,7 +21,11 @@ beforeAll(async () => {
     ['setOwner', owner],
     ['setResolver', world.resolver],
   ] as const)
-    await succeed({ from: owner, to: registry, data: callsOf(testEnsOwnersAbi)(set, [namehash('bundles.eth'), to]) })
+    await succeed({
+      from: owner,
+      to: registry,
+      data: callsOf(testEnsOwnersAbi)(set, [namehash('bundles.eth'), to]),
+    })
 })
 afterAll(() => world?.stop())
 
@@ -38,7 +45,10 @@ describe('clusterd doctor', () => {
     expect(await examine()).toBe(`ok: resolves by ${resolver} undefined`)
     for (const [changed, said] of [
       [{ rpcUrls: undefined }, 'The chains file has no chain 31337: name its nodes'],
-      [{ registry: RESOLVER }, `${RESOLVER} has no resolver() See the nodes, \`resolver\` and \`registry\``],
+      [
+        { registry: RESOLVER },
+        `${RESOLVER} has no resolver() See the nodes, \`resolver\` and \`registry\``,
+      ],
       [{ resolver: RESOLVER }, `the registry names ${resolver}, not ${RESOLVER} ${CORRECT}`],
     ] as const)
       expect(await examine(changed)).toContain(`bad: ${said}`)
@@ -61,11 +71,17 @@ describe('clusterd doctor', () => {
     const sign = ensKey.signTypedData
     const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${DEPLOY}`
     for (const [gateway, said] of [
-      [createEnsGateway({ mainnet }, strangersKey.signTypedData), `the answer (bad signature) ${advice}`],
+      [
+        createEnsGateway({ mainnet }, strangersKey.signTypedData),
+        `the answer (bad signature) ${advice}`,
+      ],
       [createEnsGateway({ mainnet }, sign, () => 1), 'the answer (answer expired)'],
       [createEnsGateway(parentsWith(RESOLVER), sign), 'the answer (other resolver)'],
       [async () => '0x00' as const, 'the answer (no reason)'],
-      [createEnsGateway({ testnet }, sign), 'answers HTTP 400 Give the API there `ens` and its key'],
+      [
+        createEnsGateway({ testnet }, sign),
+        'answers HTTP 400 Give the API there `ens` and its key',
+      ],
     ] as const) {
       world.serve(gateway)
       expect(await examine()).toContain(said)

@@ -22,7 +22,9 @@ const NO_BYTES = encodeAbiParameters([{ type: 'bytes' }], ['0x'])
 const REQUESTS = Number(process.env.FUZZ_CALLS ?? 500)
 const get = (data: string, sender: string = SENDER) => world.api.get(`/ens/${sender}/${data}.json`)
 const post = (data: unknown) => world.api.post('/ens', { sender: SENDER, data })
-const SIGNED = parseAbiParameters('uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result')
+const SIGNED = parseAbiParameters(
+  'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
+)
 /** What a call of a record returns by the answer to it. */
 const resultOf = async (name: string, call: Hex) =>
   decodeAbiParameters(SIGNED, slice((await get(lookupOf(name, call))).body.data, 65))[4]
@@ -30,12 +32,22 @@ const resultOf = async (name: string, call: Hex) =>
 /** Calls of records, and what each returns where there is none. */
 const RECORDS: readonly (readonly [call: Hex, empty: Hex])[] = [
   [ADDR, encodeAbiParameters(parseAbiParameters('address'), [zeroAddress])],
-  ...[0n, 0x8000_2105n, 501n].map((coin) => [callOf('addr(bytes32,uint256)', coin), NO_BYTES] as const),
-  ...['avatar', 'description', 'url', ''].map((key) => [callOf('text(bytes32,string)', key), NO_BYTES] as const),
+  ...[0n, 0x8000_2105n, 501n].map(
+    (coin) => [callOf('addr(bytes32,uint256)', coin), NO_BYTES] as const,
+  ),
+  ...['avatar', 'description', 'url', ''].map(
+    (key) => [callOf('text(bytes32,string)', key), NO_BYTES] as const,
+  ),
   [callOf('name(bytes32)'), NO_BYTES],
   [callOf('contenthash(bytes32)'), NO_BYTES],
-  [callOf('pubkey(bytes32)'), encodeAbiParameters(parseAbiParameters('bytes32, bytes32'), [zeroHash, zeroHash])],
-  [callOf('ABI(bytes32,uint256)', 1n), encodeAbiParameters(parseAbiParameters('uint256, bytes'), [0n, '0x'])],
+  [
+    callOf('pubkey(bytes32)'),
+    encodeAbiParameters(parseAbiParameters('bytes32, bytes32'), [zeroHash, zeroHash]),
+  ],
+  [
+    callOf('ABI(bytes32,uint256)', 1n),
+    encodeAbiParameters(parseAbiParameters('uint256, bytes'), [0n, '0x']),
+  ],
 ]
 
 describe('the gateway', () => {
@@ -45,15 +57,24 @@ describe('the gateway', () => {
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
     expect((await post(data)).body).toEqual(body)
     expect(body.data).toContain(toHex('bob.seedling.bundles.eth').slice(2))
-    expect((await get(`0x${data.slice(2).toUpperCase()}`, `0x${'E1'.repeat(20)}`)).body).toEqual(body)
+    expect((await get(`0x${data.slice(2).toUpperCase()}`, `0x${'E1'.repeat(20)}`)).body).toEqual(
+      body,
+    )
   })
 
   it('answers private, unverified and unknown wallets with nothing, by the same statements', async () => {
     const asked = vi.spyOn(world.api.pool, 'query')
-    const statements = () => asked.mock.calls.map(([query]) => (query as unknown as { name: string }).name)
+    const statements = () =>
+      asked.mock.calls.map(([query]) => (query as unknown as { name: string }).name)
     for (const [call, empty] of RECORDS) {
       const seen = new Set<string>()
-      for (const name of ['nobody.seedling', 'secret.seedling', 'unverified.seedling', 'quiet.sunny', 'x.free']) {
+      for (const name of [
+        'nobody.seedling',
+        'secret.seedling',
+        'unverified.seedling',
+        'quiet.sunny',
+        'x.free',
+      ]) {
         asked.mockClear()
         expect(await resultOf(`${name}.bundles.eth`, call), `${name} ${call}`).toBe(empty)
         seen.add(`${statements().filter((name) => name.startsWith('read_'))}`)
@@ -68,8 +89,13 @@ describe('the gateway', () => {
 
 it(`no fault of ours comes of ${REQUESTS} random calls`, async () => {
   const hex = fc.uint8Array({ maxLength: 300 }).map((bytes) => toHex(bytes))
-  const label = fc.oneof(fc.stringMatching(/^[a-z0-9-]{1,12}$/), fc.string({ unit: 'grapheme', minLength: 1 }))
-  const name = fc.array(label, { maxLength: 4 }).map((labels) => [...labels, 'bundles.eth'].join('.'))
+  const label = fc.oneof(
+    fc.stringMatching(/^[a-z0-9-]{1,12}$/),
+    fc.string({ unit: 'grapheme', minLength: 1 }),
+  )
+  const name = fc
+    .array(label, { maxLength: 4 })
+    .map((labels) => [...labels, 'bundles.eth'].join('.'))
   const call = fc.oneof(
     fc.constantFrom(...RECORDS.map(([one]) => one)),
     fc.bigInt(0n, 2n ** 256n - 1n).map((coin) => callOf('addr(bytes32,uint256)', coin)),

@@ -35,7 +35,15 @@ describe.each(['viem', 'ethers'] as const)('%s resolves', (library) => {
   })
 
   it('what is free, private, unverified, of another kind or no name of ours to null', async () => {
-    const own = ['free', 'secret.seedling', 'unverified.seedling', 'sol.seedling', 'main.sunny', 'a.b.seedling', 'é']
+    const own = [
+      'free',
+      'secret.seedling',
+      'unverified.seedling',
+      'sol.seedling',
+      'main.sunny',
+      'a.b.seedling',
+      'é',
+    ]
     for (const name of own) expect(await resolve(`${name}.bundles.eth`), name).toBeNull()
     for (const name of ['bundles.eth', 'tester.bundles.eth', 'seedling.testers.eth'])
       expect(await resolve(name), name).toBeNull()
@@ -45,7 +53,8 @@ describe.each(['viem', 'ethers'] as const)('%s resolves', (library) => {
 describe('addresses on other chains', () => {
   it('are those of wallets of their kind', async () => {
     const { late, sol, payer } = world.people
-    const of = (name: string, coinType: bigint) => world.viem.getEnsAddress({ name: `${name}.bundles.eth`, coinType })
+    const of = (name: string, coinType: bigint) =>
+      world.viem.getEnsAddress({ name: `${name}.bundles.eth`, coinType })
     expect(await of('seedling', toCoinType(8453))).toBe(late.address)
     expect(await of('seedling', SOLANA)).toBe(rawOf(sol.address))
     expect(await of('sol.seedling', SOLANA)).toBe(rawOf(sol.address))
@@ -65,22 +74,27 @@ describe('addresses on other chains', () => {
 describe('texts', () => {
   it('are picture, page and name in the registry', async () => {
     const { url, viem, ethers } = world
-    const text = (name: string, key: string) => viem.getEnsText({ name: `${name}.bundles.eth`, key })
-    expect(await viem.getEnsAvatar({ name: 'seedling.bundles.eth' })).toBe(`${url}/image/seedling.svg`)
+    const text = (name: string, key: string) =>
+      viem.getEnsText({ name: `${name}.bundles.eth`, key })
+    expect(await viem.getEnsAvatar({ name: 'seedling.bundles.eth' })).toBe(
+      `${url}/image/seedling.svg`,
+    )
     // its getAvatar takes https alone
     const resolver = await ethers.getResolver('seedling.bundles.eth')
     expect(await resolver!.getText('avatar')).toBe(`${url}/image/seedling.svg`)
     expect(await text('seedling', 'url')).toBe(`${url}/seedling`)
     expect(await text('seedling', 'description')).toBe('seedling/')
     expect(await text('sol.seedling', 'description')).toBe('seedling/sol')
-    for (const name of ['free', 'secret.seedling', 'unverified.seedling']) expect(await text(name, 'url')).toBeNull()
+    for (const name of ['free', 'secret.seedling', 'unverified.seedling'])
+      expect(await text(name, 'url')).toBeNull()
     expect(await text('seedling', 'com.twitter')).toBeNull()
     expect(await resolver!.getContentHash()).toBeNull()
   })
 })
 
 it('a name resolves as soon as somebody holds it', async () => {
-  const [name, from] = ['fresh.bundles.eth', randomAddress()]
+  const name = 'fresh.bundles.eth'
+  const from = randomAddress()
   expect(await addressBy.viem(name)).toBeNull()
   await world.api.append('mainnet', [bid({ from, name: 'fresh' })])
   expect(await addressBy.viem(name)).toBe(getAddress(from))
@@ -111,7 +125,8 @@ it('names of both networks resolve by another process with the key while the fir
   const gateway = createEnsGateway(parentsWith(world.resolver), ensKey.signTypedData)
   const second = await secondApi(world.api, { ens: gateway })
   const { contracts, url } = world
-  const sendTo = (...urls: string[]) => contracts.succeed(contracts.tx(encode('setUrls', [urls]), contracts.owner))
+  const sendTo = (...urls: string[]) =>
+    contracts.succeed(contracts.tx(encode('setUrls', [urls]), contracts.owner))
   // the last one takes a POST
   await sendTo(`http://127.0.0.1:${await freePort()}/{sender}/{data}.json`, `${second.url}/ens`)
   for (const name of ['seedling.bundles.eth', 'tester.testers.eth'])
@@ -121,7 +136,9 @@ it('names of both networks resolve by another process with the key while the fir
 
 it('a signer is replaced while names resolve', async () => {
   const parents = parentsWith(world.resolver)
-  const [before, after] = [ensKey, nextEnsKey].map((key) => createEnsGateway(parents, key.signTypedData))
+  const [before, after] = [ensKey, nextEnsKey].map((key) =>
+    createEnsGateway(parents, key.signTypedData),
+  )
   const { set, succeed } = world.contracts
   const resolves = async (by: typeof before) => {
     world.serve(by)

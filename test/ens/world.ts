@@ -1,5 +1,8 @@
 import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
-import { localEnsRegistryAbi, localEnsRegistryBytecode } from '../../contracts/evm/artifacts/local/LocalEnsRegistry.js'
+import {
+  localEnsRegistryAbi,
+  localEnsRegistryBytecode,
+} from '../../contracts/evm/artifacts/local/LocalEnsRegistry.js'
 import {
   localUniversalResolverAbi,
   localUniversalResolverBytecode,
@@ -27,11 +30,19 @@ export async function startEnsWorld() {
     encodeDeployData({ abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }),
   )
   const universalResolver = await contracts.deploy(
-    encodeDeployData({ abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode, args: [resolver] }),
+    encodeDeployData({
+      abi: localUniversalResolverAbi,
+      bytecode: localUniversalResolverBytecode,
+      args: [resolver],
+    }),
   )
   for (const parent of ['bundles.eth', 'testers.eth']) {
     const node = [namehash(parent), resolver] as const
-    const data = encodeFunctionData({ abi: localEnsRegistryAbi, functionName: 'setResolver', args: node })
+    const data = encodeFunctionData({
+      abi: localEnsRegistryAbi,
+      functionName: 'setResolver',
+      args: node,
+    })
     await contracts.succeed({ from: owner, to: registry, data })
   }
   const right = createEnsGateway(parentsWith(resolver), ensKey.signTypedData)
@@ -43,7 +54,12 @@ export async function startEnsWorld() {
   })
   const clients = ensClients({ rpcUrl, chainId: ENS_CHAIN_ID }, { registry, universalResolver })
   return {
-    ...{ contracts, resolver, url, api, ...clients, people: await plant(api) },
+    contracts,
+    resolver,
+    url,
+    api,
+    ...clients,
+    people: await plant(api),
     serve(other: EnsGateway = right) {
       gateway = other
     },
@@ -56,9 +72,15 @@ export async function startEnsWorld() {
 
 /** Names on the hub, wallets of every standing, a name below a community, and one on testnet. */
 async function plant(api: Awaited<ReturnType<typeof startApi>>) {
-  const [alice, hot, bob, secret] = [await memberOf(api), await memberOf(api), await memberOf(api), await memberOf(api)]
-  const [late, quiet, young] = [await memberOf(api), await memberOf(api), await memberOf(api)]
-  const [sol, payer] = [await memberOf(api, solanaAccount()), await memberOf(api, solanaAccount())]
+  const alice = await memberOf(api)
+  const hot = await memberOf(api)
+  const bob = await memberOf(api)
+  const secret = await memberOf(api)
+  const late = await memberOf(api)
+  const quiet = await memberOf(api)
+  const young = await memberOf(api)
+  const sol = await memberOf(api, solanaAccount())
+  const payer = await memberOf(api, solanaAccount())
   const at = { atMs: Date.now() }
   await api.append('mainnet', [
     bid({ from: alice.address, name: 'seedling', ...at }),

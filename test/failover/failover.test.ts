@@ -4,7 +4,12 @@ import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
 import { ask } from '../support/askOnce.js'
-import { missingForPatroni, type Node, type PatroniCluster, startPatroni } from '../support/patroni.js'
+import {
+  missingForPatroni,
+  type Node,
+  type PatroniCluster,
+  startPatroni,
+} from '../support/patroni.js'
 import { wholeFeed } from '../support/visitors.js'
 import { type Load, startLoad } from './load.js'
 
@@ -26,7 +31,11 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
   beforeAll(async () => {
     cluster = await startPatroni(DCS)
     stack = await startStack({
-      ...{ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 500, databaseUrl: cluster.primaryUrl },
+      networks: ['mainnet'],
+      chains: ['1'],
+      seeds: false,
+      blockMs: 500,
+      databaseUrl: cluster.primaryUrl,
     })
     load = await startLoad(stack, SIGNERS)
   }, 180_000)
@@ -39,10 +48,26 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     }
   })
 
-  const outages: [string, (primary: Node) => Promise<void> | void, (primary: Node) => Promise<void> | void][] = [
-    ['kill -9 of Patroni and PostgreSQL', (primary) => primary.kill(), (primary) => primary.start()],
-    ['SIGSTOP of Patroni and PostgreSQL', (primary) => primary.freeze(), (primary) => primary.thaw()],
-    ['cut off from etcd and the standbys', (primary) => primary.isolate(), (primary) => primary.heal()],
+  const outages: [
+    string,
+    (primary: Node) => Promise<void> | void,
+    (primary: Node) => Promise<void> | void,
+  ][] = [
+    [
+      'kill -9 of Patroni and PostgreSQL',
+      (primary) => primary.kill(),
+      (primary) => primary.start(),
+    ],
+    [
+      'SIGSTOP of Patroni and PostgreSQL',
+      (primary) => primary.freeze(),
+      (primary) => primary.thaw(),
+    ],
+    [
+      'cut off from etcd and the standbys',
+      (primary) => primary.isolate(),
+      (primary) => primary.heal(),
+    ],
   ]
   const tries = Array.from({ length: TRIES }, () => outages).flat()
 
@@ -58,7 +83,9 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     console.log(
       `${what}: a change is acknowledged after ${Math.round(changedMs)} ms, no look-up for ${Math.round(gapMs)} ms`,
     )
-    await expect.poll(async () => (await cluster.leader())?.name ?? primary.name, DEADLINE).not.toBe(primary.name)
+    await expect
+      .poll(async () => (await cluster.leader())?.name ?? primary.name, DEADLINE)
+      .not.toBe(primary.name)
     expect(changedMs).toBeLessThan(BACK_MS)
     expect(gapMs).toBeLessThan(BACK_MS)
   })
@@ -73,10 +100,18 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
     for (const [signer, token] of load.tokens.entries()) {
       const headers = { authorization: `Bearer ${token}` }
       const { address } = stack.accounts.evm[signer]!
-      const { clusterId } = await ask<{ clusterId: string }>(stack.api, `/v1/clusters/address/${address}`, { headers })
-      const { wallets } = await ask<{ wallets: { address: string }[] }>(stack.api, `/v1/clusters/id/${clusterId}`, {
-        headers,
-      })
+      const { clusterId } = await ask<{ clusterId: string }>(
+        stack.api,
+        `/v1/clusters/address/${address}`,
+        { headers },
+      )
+      const { wallets } = await ask<{ wallets: { address: string }[] }>(
+        stack.api,
+        `/v1/clusters/id/${clusterId}`,
+        {
+          headers,
+        },
+      )
       const there = new Set(wallets.map((wallet) => wallet.address.toLowerCase()))
       const own = load.acknowledged.filter((one) => one.signer === signer)
       expect(own.length).toBeGreaterThan(0)

@@ -57,8 +57,15 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
 
   const change = async (signer: number): Promise<boolean> => {
     const { address } = privateKeyToAccount(generatePrivateKey())
-    const headers = { authorization: `Bearer ${tokens[signer]}`, 'content-type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify([{ address, name: freshName('w') }]) }
+    const headers = {
+      authorization: `Bearer ${tokens[signer]}`,
+      'content-type': 'application/json',
+    }
+    const init = {
+      method: 'POST',
+      headers,
+      body: JSON.stringify([{ address, name: freshName('w') }]),
+    }
     const signal = AbortSignal.timeout(ATTEMPT_MS)
     const status = await fetch(`${stack.api}/v1/clusters/wallets`, { ...init, signal }).then(
       async (response) => {
@@ -69,7 +76,8 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
     )
     if (status === 200) acknowledged.push({ signer, address })
     else refused.set(String(status), (refused.get(String(status)) ?? 0) + 1)
-    if (status !== 200 && status !== 0 && !MAY_FAIL.has(status)) unexpected.push(`a change: ${status}`)
+    if (status !== 200 && status !== 0 && !MAY_FAIL.has(status))
+      unexpected.push(`a change: ${status}`)
     return status === 200
   }
   const changing = accounts.map(async (_, signer) => {
@@ -92,16 +100,21 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
   let gapMs = 0
   const looking = (async () => {
     while (!stop.signal.aborted) {
-      const answer = await ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack).catch(() => null)
+      const answer = await ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack).catch(
+        () => null,
+      )
       if (answer?.status === 404) {
         gapMs = Math.max(gapMs, performance.now() - lookedUpMs)
         lookedUpMs = performance.now()
-      } else if (answer && !MAY_FAIL.has(answer.status)) unexpected.push(`a look-up: ${answer.status}`)
+      } else if (answer && !MAY_FAIL.has(answer.status))
+        unexpected.push(`a look-up: ${answer.status}`)
       await sleep(LOOK_MS)
     }
   })()
   const consume = async (): Promise<void> => {
-    for await (const { resume, ...event } of new Client({ url: stack.api }).events({ signal: reading.signal }))
+    for await (const { resume, ...event } of new Client({ url: stack.api }).events({
+      signal: reading.signal,
+    }))
       consumed.push(JSON.stringify(event))
   }
   // an event that a primary showed within its last 50 ms may be lost with it: the feed says so (docs/run/backup.md)
@@ -112,7 +125,12 @@ export async function startLoad(stack: Stack<'mainnet'>, signers: number): Promi
   })
 
   return {
-    ...{ acknowledged, registered, consumed, tokens, unexpected, refused },
+    acknowledged,
+    registered,
+    consumed,
+    tokens,
+    unexpected,
+    refused,
     async firstChange() {
       const startedMs = performance.now()
       let tookMs: number | null = null

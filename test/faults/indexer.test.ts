@@ -17,7 +17,9 @@ const SEED = 4
  * A socket only wakes the poller, and here there are no timers; a call without an answer costs its whole limit, and a
  * false head a look for blocks that are not there: test/chaos has both. Nobody asks for receipts of a hub.
  */
-const KINDS = FAULT_KINDS.filter((kind) => !['silent_socket', 'hang', 'lie', 'null_receipt'].includes(kind))
+const KINDS = FAULT_KINDS.filter(
+  (kind) => !['silent_socket', 'hang', 'lie', 'null_receipt'].includes(kind),
+)
 /** Faults that can be answered each time; of the others a node has to answer rightly now and then. */
 const HARMLESS: readonly FaultKind[] = ['delay', 'duplicate_logs', 'reorder_logs', 'range_limit']
 const OFTEN = 0.15
@@ -80,7 +82,10 @@ interface Result {
 }
 
 /** Goes through all cases, some at a time. @returns what each came to, by its name */
-async function indexThrough(cases: readonly Case[], blocksBefore = BLOCKS_BEFORE): Promise<Map<string, Result>> {
+async function indexThrough(
+  cases: readonly Case[],
+  blocksBefore = BLOCKS_BEFORE,
+): Promise<Map<string, Result>> {
   const results = new Map<string, Result>()
   for (let i = 0; i < cases.length; i += AT_ONCE)
     for (const [name, result] of await indexTogether(cases.slice(i, i + AT_ONCE), blocksBefore))
@@ -92,7 +97,10 @@ async function indexThrough(cases: readonly Case[], blocksBefore = BLOCKS_BEFORE
  * A backfill and then live blocks, each case through its own nodes into its own database, all over the same blocks at
  * the same time: they wait more than they compute.
  */
-async function indexTogether(cases: readonly Case[], blocksBefore: number): Promise<[string, Result][]> {
+async function indexTogether(
+  cases: readonly Case[],
+  blocksBefore: number,
+): Promise<[string, Result][]> {
   const start = (await head()) - blocksBefore
   const group = `g${groups++}`
   const limits = { delayMs: 4, retryAfterS: 0.02, rangeBlocks: 3, staleBlocks: STALE_BLOCKS }
@@ -101,7 +109,10 @@ async function indexTogether(cases: readonly Case[], blocksBefore: number): Prom
     const proxy = await startFaultProxy({ target: world.anvil, seed: SEED, faults, limits })
     const rpcUrls = [proxy.rpcUrl, ...Array<string>(others).fill(world.anvil.rpcUrl)]
     const database = `${group}_${name.replaceAll(' ', '_')}`
-    runs.set(name, { proxy, lone: await indexerOver(world, database, { rpcUrls, startBlock: start }) })
+    runs.set(name, {
+      proxy,
+      lone: await indexerOver(world, database, { rpcUrls, startBlock: start }),
+    })
   }
   const clean = await indexerOver(world, `${group}_clean`, { startBlock: start })
   try {
@@ -170,7 +181,9 @@ describe('the only node', () => {
 describe('the first of two nodes, always', () => {
   let results: Map<string, Result>
   beforeAll(async () => {
-    results = await indexThrough(KINDS.map((kind) => ({ name: kind, faults: { [kind]: 1 }, others: 1 })))
+    results = await indexThrough(
+      KINDS.map((kind) => ({ name: kind, faults: { [kind]: 1 }, others: 1 })),
+    )
   }, DEADLINE_MS)
 
   it.each(KINDS)('%s: nothing lost, nothing doubled', (kind) => {
@@ -191,7 +204,12 @@ describe('a node on a fork from below the checkpoint', () => {
   ): Promise<LoneIndexer> {
     proxy = await startFaultProxy({ target: world.anvil, seed: SEED, limits: DEEP })
     const start = (await head()) - BLOCKS_BEFORE
-    under = await indexerOver(world, database, { rpcUrls: [proxy.rpcUrl, ...others], startBlock: start }, options)
+    under = await indexerOver(
+      world,
+      database,
+      { rpcUrls: [proxy.rpcUrl, ...others], startBlock: start },
+      options,
+    )
     await under.drive((await head()) - 2)
     proxy.set({ other_fork: 1 })
     return under
@@ -212,7 +230,8 @@ describe('a node on a fork from below the checkpoint', () => {
   it('halts nothing at first, where it is the only one: what it shows may pass', async () => {
     const { indexer, drive } = await caughtUp('fork_that_passes', [], {})
     const told: unknown[] = []
-    for (let look = 0; look < LOOKS; look++) told.push(await indexer.step().catch(({ message }) => message))
+    for (let look = 0; look < LOOKS; look++)
+      told.push(await indexer.step().catch(({ message }) => message))
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
     expect(indexer.state.halted).toBeNull()
     expect(told).toContainEqual(expect.stringContaining('has been replaced'))
@@ -258,7 +277,10 @@ describe('a long chain', () => {
     await bids()
     await world.test.mine({ blocks: 2 })
     const faults = { missing_logs: 1 }
-    const results = await indexThrough([{ name: 'long', faults, others: 2 }], LONG_BLOCKS + BLOCKS_BEFORE)
+    const results = await indexThrough(
+      [{ name: 'long', faults, others: 2 }],
+      LONG_BLOCKS + BLOCKS_BEFORE,
+    )
     expect(expectTheSame(results, 'long').missing_logs).toBeGreaterThan(3)
   })
 })

@@ -12,7 +12,11 @@ import { signIn } from '../../src/testing/signIn.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
 import { startHubWorld } from '../support/hubWorld.js'
-import { INDISCRETIONS, type IndiscreetNode, startIndiscreetNode } from '../support/indiscreetNode.js'
+import {
+  INDISCRETIONS,
+  type IndiscreetNode,
+  startIndiscreetNode,
+} from '../support/indiscreetNode.js'
 import { useWorld } from '../support/useWorld.js'
 
 const DEADLINE = { timeout: 40_000, interval: 200 }
@@ -56,13 +60,20 @@ beforeAll(async () => {
   signerUrl = Object.assign(new URL(signer.rpcUrl), { username: 'relay', password }).href
   const databaseUrl = Object.assign(new URL(world.postgres.url), { password }).href
   // with a payments contract the relayer asks the node too
-  const hub = { ...world.config, rpcUrls: [node.rpcUrl], pollMs: 100, communityPayments: `0x${'33'.repeat(20)}` }
+  const hub = {
+    ...world.config,
+    rpcUrls: [node.rpcUrl],
+    pollMs: 100,
+    communityPayments: `0x${'33'.repeat(20)}`,
+  }
   daemon = await startTestDaemon(
     databaseUrl,
     { chains: [hub] },
     {
       ...KEYS,
-      ...{ LOG_LEVEL: 'trace', RELAYER_SIGNER_URL: signerUrl, RELAYER_ADDRESS: relayer },
+      LOG_LEVEL: 'trace',
+      RELAYER_SIGNER_URL: signerUrl,
+      RELAYER_ADDRESS: relayer,
     },
   )
   const isCaughtUp = () => daemon.metric('clusterd_chain_caught_up')
@@ -90,7 +101,12 @@ const post = (path: string, body: unknown): Promise<number> =>
   })
 
 const wallet = privateKeyToAccount(generatePrivateKey()).address
-const proof = (bytes: string) => ({ signature: bytes, signingDate: new Date().toISOString(), type: 'evm', wallet })
+const proof = (bytes: string) => ({
+  signature: bytes,
+  signingDate: new Date().toISOString(),
+  type: 'evm',
+  wallet,
+})
 const recovery = () => ({ address: wallet, share, passphrase, ...proof(signature) })
 
 /** Asks for everything that needs the chain, the database or a secret, well formed and badly. */
@@ -107,7 +123,8 @@ async function askAll(): Promise<number[]> {
     read(`${daemon.api}/v1/auth/validate`, { headers: { authorization: `Bearer ${share}` } }),
     post('/v1/names/register/evm', { network: '1', sender: wallet, names: [{ name: 'alice' }] }),
   ])
-  for (const path of ['/status', '/ready', '/health', '/metrics']) await read(`${daemon.ops}${path}`)
+  for (const path of ['/status', '/ready', '/health', '/metrics'])
+    await read(`${daemon.ops}${path}`)
   return statuses
 }
 
@@ -157,28 +174,49 @@ it.each(INDISCRETIONS)(
   120_000,
 )
 
-it.each(INDISCRETIONS)('a signer that tells all it knows (%s) makes nobody else tell it', async (fault) => {
-  const lines: string[] = []
-  const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
-  signer.be(fault)
-  const before = signer.count()
-  const account = relayerAccount({ signerUrl, address: relayer })
-  const tx = { type: 'eip1559', chainId: 1, nonce: 0, gas: 21_000n, to: relayer, maxFeePerGas: 1n } as const
-  await account.signTransaction({ ...tx, data: hex(4) }).catch((err: unknown) => log.error({ err }, String(err)))
-  expect(signer.count()).toBe(before + 1)
-  expect(lines.join()).toContain('SignerUnavailableError')
-  expect(found(lines.join())).toEqual([])
-})
+it.each(INDISCRETIONS)(
+  'a signer that tells all it knows (%s) makes nobody else tell it',
+  async (fault) => {
+    const lines: string[] = []
+    const log = createLog({ level: 'trace', to: { write: (line) => void lines.push(line) } })
+    signer.be(fault)
+    const before = signer.count()
+    const account = relayerAccount({ signerUrl, address: relayer })
+    const tx = {
+      type: 'eip1559',
+      chainId: 1,
+      nonce: 0,
+      gas: 21_000n,
+      to: relayer,
+      maxFeePerGas: 1n,
+    } as const
+    await account
+      .signTransaction({ ...tx, data: hex(4) })
+      .catch((err: unknown) => log.error({ err }, String(err)))
+    expect(signer.count()).toBe(before + 1)
+    expect(lines.join()).toContain('SignerUnavailableError')
+    expect(found(lines.join())).toEqual([])
+  },
+)
 
 /** A keystore file, as geth writes it. */
 function keystore(): string {
-  const [salt, iv] = [randomBytes(32), randomBytes(16)]
+  const salt = randomBytes(32)
+  const iv = randomBytes(16)
   const derived = pbkdf2Sync(password, salt, 1_000, 32, 'sha256')
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
-  const ciphertext = Buffer.concat([cipher.update(Buffer.from(relayerKey.slice(2), 'hex')), cipher.final()])
+  const ciphertext = Buffer.concat([
+    cipher.update(Buffer.from(relayerKey.slice(2), 'hex')),
+    cipher.final(),
+  ])
   const mac = keccak256(Buffer.concat([derived.subarray(16), ciphertext]))
   const kdfparams = { c: 1_000, dklen: 32, salt: salt.toString('hex'), prf: 'hmac-sha256' }
-  const crypto = { cipher: 'aes-128-ctr', cipherparams: { iv: iv.toString('hex') }, kdf: 'pbkdf2', kdfparams }
+  const crypto = {
+    cipher: 'aes-128-ctr',
+    cipherparams: { iv: iv.toString('hex') },
+    kdf: 'pbkdf2',
+    kdfparams,
+  }
   const bytes = { ciphertext: ciphertext.toString('hex'), mac: Buffer.from(mac).toString('hex') }
   return JSON.stringify({ version: 3, crypto: { ...crypto, ...bytes } })
 }
@@ -218,5 +256,7 @@ it('an outage of the database tells none either', async () => {
 })
 
 it('the search finds what is there', () => {
-  expect(found(`x ${JSON.stringify({ relayerKey })} ${rpcKey} ${[...solanaKey].join(',')}`)).toHaveLength(3)
+  expect(
+    found(`x ${JSON.stringify({ relayerKey })} ${rpcKey} ${[...solanaKey].join(',')}`),
+  ).toHaveLength(3)
 })

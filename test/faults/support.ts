@@ -59,15 +59,30 @@ export async function indexerOver(
   const config = { ...world.config, ...changes }
   const { network, label, chainId, contract, startBlock } = config
   const genesisHash = fromHex(await createChainRpc(world.config).genesisHash())
-  const identity = { network, label, instance: '', chainId, genesisHash, contract: fromHex(contract), startBlock }
+  const identity = {
+    network,
+    label,
+    instance: '',
+    chainId,
+    genesisHash,
+    contract: fromHex(contract),
+    startBlock,
+  }
   const row = await registerChain(pool, identity)
   // the hub's first logs are before it
-  const before = await world.public.getBlock({ blockNumber: BigInt(startBlock - 1) }).catch(() => null)
+  const before = await world.public
+    .getBlock({ blockNumber: BigInt(startBlock - 1) })
+    .catch(() => null)
   if (before && startBlock > world.config.startBlock) row.parentHash = fromHex(before.hash)
   // blocks are mined many at once, as on local chains alone
-  const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc({ ...config, local: true }) })
+  const chain = createEvmChain({
+    config,
+    chain: row.chain,
+    rpc: createChainRpc({ ...config, local: true }),
+  })
   const signal = new AbortController().signal
-  const open = () => new ChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal, ...options })
+  const open = () =>
+    new ChainIndexer({ pool, chain, row, epoch: leadership.epoch, signal, ...options })
   let indexer = open()
   return {
     pool,
@@ -84,7 +99,9 @@ export async function indexerOver(
       let last = ''
       while (row.nextBlock <= block) {
         if (performance.now() > end)
-          throw new Error(`at block ${row.nextBlock} of ${block} after ${failures} failures; last: ${last}`)
+          throw new Error(
+            `at block ${row.nextBlock} of ${block} after ${failures} failures; last: ${last}`,
+          )
         try {
           const outcome = await indexer.step()
           last = outcome.kind
@@ -101,7 +118,8 @@ export async function indexerOver(
     },
     async state() {
       const { live, rebuilt, entries } = await replay(pool, 'mainnet')
-      if (live !== rebuilt) throw new Error(`the live tables (${live}) are not what the journal gives (${rebuilt})`)
+      if (live !== rebuilt)
+        throw new Error(`the live tables (${live}) are not what the journal gives (${rebuilt})`)
       return { hash: live, entries }
     },
     async stop() {

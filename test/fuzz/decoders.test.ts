@@ -7,7 +7,11 @@ import { ApiError } from '../../src/api/http/errors.js'
 import { parseQuery } from '../../src/api/http/query.js'
 import type { Hex } from '../../src/chains/chain.js'
 import { decodeClaimed } from '../../src/chains/evm/airdrop/distributor.js'
-import { decodeHubCalldata, decodeMessage, encodeMessage } from '../../src/chains/evm/bridge/hubMessage.js'
+import {
+  decodeHubCalldata,
+  decodeMessage,
+  encodeMessage,
+} from '../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../src/chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
 import {
@@ -20,7 +24,11 @@ import {
 import { decodeTransaction } from '../../src/chains/solana/events.js'
 import { decodePaymentLog } from '../../src/registry/community/payment.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
-import { decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from '../../src/registry/journal/effects.js'
+import {
+  decodeBidEffects,
+  decodeChangeEffects,
+  decodeCommunityEffects,
+} from '../../src/registry/journal/effects.js'
 import { ENTRY_KIND, type EntryKind } from '../../src/registry/journal/entry.js'
 import { decodeWallet, parseWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -45,7 +53,13 @@ const json = fc
 const anyBytes = fc.oneof(bytes(), words, json)
 
 /** Holds a decoder to its word: it answers, or throws errors of its own alone. */
-function holds<T>(given: fc.Arbitrary<T>, decode: (input: T) => unknown, ...own: (new (...args: never[]) => Error)[]) {
+function holds<T>(
+  given: fc.Arbitrary<T>,
+  decode: (input: T) => unknown,
+  ...own: (new (
+    ...args: never[]
+  ) => Error)[]
+) {
   const property = fc.asyncProperty(given, async (input) => {
     try {
       await decode(input)
@@ -76,13 +90,22 @@ it('bodies of requests are read from any bytes', () => holds(anyBytes, parseBody
 
 it('page tokens are read from any text, and from one with any bytes changed', async () => {
   const key = Buffer.alloc(32, 1)
-  const page = { network: 'mainnet', generation: 1, order: 'oldest', first: 5, skip: 0, floor: 1 } as const
+  const page = {
+    network: 'mainnet',
+    generation: 1,
+    order: 'oldest',
+    first: 5,
+    skip: 0,
+    floor: 1,
+  } as const
   const sealed = Buffer.from(sealPage(key, { ...page, from: null, sinceMs: null }), 'base64url')
-  const changed = fc.tuple(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, by]) => {
-    const token = Buffer.from(sealed)
-    token[at] = token[at]! ^ by
-    return token.toString('base64url')
-  })
+  const changed = fc
+    .tuple(fc.nat(sealed.length - 1), fc.integer({ min: 1, max: 255 }))
+    .map(([at, by]) => {
+      const token = Buffer.from(sealed)
+      token[at] = token[at]! ^ by
+      return token.toString('base64url')
+    })
   const text = fc.oneof(
     changed,
     fc.base64String(),
@@ -93,7 +116,10 @@ it('page tokens are read from any text, and from one with any bytes changed', as
 })
 
 it('bodies of the journal are read from any bytes', async () => {
-  const entry = fc.record({ kind: fc.constantFrom(...(Object.keys(ENTRY_KIND) as EntryKind[])), body: anyBytes })
+  const entry = fc.record({
+    kind: fc.constantFrom(...(Object.keys(ENTRY_KIND) as EntryKind[])),
+    body: anyBytes,
+  })
   await holds(
     entry,
     ({ kind, body }) => decodeEntry({ kind, body, position: null, txKey: null, causeMs: 0 }),
@@ -101,7 +127,9 @@ it('bodies of the journal are read from any bytes', async () => {
   )
   for (const decode of [decodeBidEffects, decodeChangeEffects, decodeCommunityEffects])
     await holds(
-      fc.tuple(fc.nat(3), bytes()).map(([version, rest]) => Buffer.concat([Buffer.of(version), rest])),
+      fc
+        .tuple(fc.nat(3), bytes())
+        .map(([version, rest]) => Buffer.concat([Buffer.of(version), rest])),
       decode,
       RangeError,
     )
@@ -112,7 +140,9 @@ it('messages, calls, options and packets of the bridge are read from any bytes',
     .tuple(fc.constantFrom('40bee835', 'fdad12fd', '497ecfc5', 'f8f468a8'), words)
     .map(([selector, rest]) => Buffer.concat([Buffer.from(selector, 'hex'), rest]))
   await holds(fc.oneof(anyBytes, nearly), decodeHubCalldata)
-  const message = nearly.map((call) => Buffer.from(encodeMessage(`0x${'01'.repeat(32)}`, hex(call)).slice(2), 'hex'))
+  const message = nearly.map((call) =>
+    Buffer.from(encodeMessage(`0x${'01'.repeat(32)}`, hex(call)).slice(2), 'hex'),
+  )
   await holds(fc.oneof(anyBytes, message), decodeMessage)
   await holds(anyBytes, (raw) => [decodePacket(hex(raw)), decodeLzReceiveOption(hex(raw))])
   await holds(
@@ -164,11 +194,16 @@ it('events of the program on Solana are read from any bytes of its own', async (
   const id = bs58.encode(Buffer.alloc(32, 3))
   const tag = Buffer.from('e445a52e51cb9a1d', 'hex')
   await holds(
-    fc.tuple(fc.boolean(), bytes(200)).map(([isEvent, raw]) => (isEvent ? Buffer.concat([tag, raw]) : raw)),
+    fc
+      .tuple(fc.boolean(), bytes(200))
+      .map(([isEvent, raw]) => (isEvent ? Buffer.concat([tag, raw]) : raw)),
     (raw) =>
       decodeTransaction({ id }, {
         transaction: { message: { accountKeys: [id] }, signatures: [] },
-        meta: { err: null, innerInstructions: [{ instructions: [{ programIdIndex: 0, data: bs58.encode(raw) }] }] },
+        meta: {
+          err: null,
+          innerInstructions: [{ instructions: [{ programIdIndex: 0, data: bs58.encode(raw) }] }],
+        },
       } as never),
   )
 })

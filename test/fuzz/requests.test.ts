@@ -24,7 +24,9 @@ const FIFTHS = [1, 2, 3, 4, 5]
 
 const documents = ['openapi.json', 'openapi-v0.1.json'].map(
   (name) =>
-    JSON.parse(readFileSync(new URL(`../../src/client/generated/${name}`, import.meta.url), 'utf8')) as Document,
+    JSON.parse(
+      readFileSync(new URL(`../../src/client/generated/${name}`, import.meta.url), 'utf8'),
+    ) as Document,
 )
 const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false })
 documents.forEach((document, i) => {
@@ -37,7 +39,10 @@ documents.forEach((document, i) => {
   for (const [path, methods] of Object.entries(document.paths))
     for (const [method, operation] of Object.entries(methods))
       for (const [status, answer] of Object.entries(operation.responses)) {
-        const at = '$ref' in answer ? answer.$ref.slice(1) : pointer('paths', path, method, 'responses', status)
+        const at =
+          '$ref' in answer
+            ? answer.$ref.slice(1)
+            : pointer('paths', path, method, 'responses', status)
         const isJson = resolve(document, answer).content?.['application/json'] !== undefined
         const schema = { $ref: `document${i}#${at}/content/application~1json/schema` }
         validators.set(`${method} ${path} ${status}`, isJson ? ajv.compile(schema) : null)
@@ -45,12 +50,17 @@ documents.forEach((document, i) => {
 })
 
 function pointer(...keys: string[]): string {
-  return keys.map((key) => `/${encodeURIComponent(key.replace(/~/g, '~0').replace(/\//g, '~1'))}`).join('')
+  return keys
+    .map((key) => `/${encodeURIComponent(key.replace(/~/g, '~0').replace(/\//g, '~1'))}`)
+    .join('')
 }
 
 const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 const world = useWorld(() =>
-  startApi({ rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl }, shareKey: Buffer.alloc(32, 5) }),
+  startApi({
+    rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
+    shareKey: Buffer.alloc(32, 5),
+  }),
 )
 let arbitrary: fc.Arbitrary<FuzzRequest>
 /** Opens sessions anew: one request ends them. */
@@ -62,7 +72,9 @@ const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
 beforeAll(async () => {
   // nothing waits here: those who ask are many
   world.release()
-  const accounts = [generatePrivateKey(), generatePrivateKey()].map((key) => privateKeyToAccount(key))
+  const accounts = [generatePrivateKey(), generatePrivateKey()].map((key) =>
+    privateKeyToAccount(key),
+  )
   const members = () => Promise.all(accounts.map((account) => memberOf(world, account)))
   const [alice, bob] = (await members()) as [Member, Member]
   signIn = async () => {
@@ -81,10 +93,48 @@ beforeAll(async () => {
   const { clusterId } = (await world.get(`/v1/clusters/address/${alice.address}`)).body
   const { resume } = (await world.get('/v1/events')).body
   const words = [
-    ...['held', 'HELD/', 'club', 'club/alice', 'alice', 'main', 'free', 'cold', '1', '8453', '11155111', 'solana'],
-    ...[alice.address, bob.address, solanaAccount().address, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'native'],
-    ...[clusterId, tx, randomHash(), resume, 'evm', '10000000000000000', '12', '0', 'true', new Date().toISOString()],
-    ...[`0x${'ab'.repeat(65)}`, '2026-12-01T08:00:00Z', 'token', 'cluster', 'allowlist', 'oldest', 'newest'],
+    ...[
+      'held',
+      'HELD/',
+      'club',
+      'club/alice',
+      'alice',
+      'main',
+      'free',
+      'cold',
+      '1',
+      '8453',
+      '11155111',
+      'solana',
+    ],
+    ...[
+      alice.address,
+      bob.address,
+      solanaAccount().address,
+      'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+      'native',
+    ],
+    ...[
+      clusterId,
+      tx,
+      randomHash(),
+      resume,
+      'evm',
+      '10000000000000000',
+      '12',
+      '0',
+      'true',
+      new Date().toISOString(),
+    ],
+    ...[
+      `0x${'ab'.repeat(65)}`,
+      '2026-12-01T08:00:00Z',
+      'token',
+      'cluster',
+      'allowlist',
+      'oldest',
+      'newest',
+    ],
   ]
   arbitrary = requests(documents, words, ['first', 'second', 'Bearer x'])
 })
@@ -102,16 +152,22 @@ function send({ method, path, headers, body }: FuzzRequest): Promise<Answer> {
   const { hostname, port } = new URL(world.url)
   const startedMs = performance.now()
   const { authorization } = headers
-  const key = authorization === undefined ? {} : { authorization: keys[authorization] ?? authorization }
+  const key =
+    authorization === undefined ? {} : { authorization: keys[authorization] ?? authorization }
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
   return new Promise((resolve, reject) => {
-    const req = http.request({ hostname, port, method, path, agent, headers: { ...key, ...length } }, (res) => {
-      let text = ''
-      res.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk
-      })
-      res.on('end', () => resolve({ status: res.statusCode!, text, ms: performance.now() - startedMs }))
-    })
+    const req = http.request(
+      { hostname, port, method, path, agent, headers: { ...key, ...length } },
+      (res) => {
+        let text = ''
+        res.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk
+        })
+        res.on('end', () =>
+          resolve({ status: res.statusCode!, text, ms: performance.now() - startedMs }),
+        )
+      },
+    )
     req.on('error', reject)
     req.end(body)
   })
@@ -124,7 +180,9 @@ function faultOf({ operation }: FuzzRequest, { status, text, ms }: Answer): stri
   const validator = validators.get(`${operation} ${status}`)
   if (validator === undefined) {
     // a part of the path that can't be decoded, or has dots, matches no route at all
-    return status === 404 && text.includes('There is no such route') ? null : `status ${status} is not documented`
+    return status === 404 && text.includes('There is no such route')
+      ? null
+      : `status ${status} is not documented`
   }
   if (validator === null || validator(JSON.parse(text))) return null
   return `breaks its schema: ${ajv.errorsText(validator.errors)}`
@@ -138,13 +196,18 @@ function memory(): { alive: number; resident: number } {
   return { alive: Math.round((heapUsed + external) / 2 ** 20), resident: Math.round(rss / 2 ** 20) }
 }
 
-it(`answers ${REQUESTS} requests of seed ${SEED} as its documents say`, { timeout: 3_600_000 }, async () => {
+it(`answers ${REQUESTS} requests of seed ${SEED} as its documents say`, {
+  timeout: 3_600_000,
+}, async () => {
   const faults = new Map<string, string>()
   const statuses: Record<number, number> = {}
   const fifths: ReturnType<typeof memory>[] = []
   let slowestMs = 0
   for (let done = 0; done < REQUESTS; done += BATCH) {
-    const batch = fc.sample(arbitrary, { seed: SEED + done, numRuns: Math.min(BATCH, REQUESTS - done) })
+    const batch = fc.sample(arbitrary, {
+      seed: SEED + done,
+      numRuns: Math.min(BATCH, REQUESTS - done),
+    })
     const waiting = batch.values()
     const worker = async () => {
       for (const request of waiting) {
@@ -154,17 +217,28 @@ it(`answers ${REQUESTS} requests of seed ${SEED} as its documents say`, { timeou
         statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
         const fault = faultOf(request, answer)
         if (fault)
-          faults.set(`${request.operation}: ${fault}`, `${JSON.stringify(request)} → ${answer.text}`.slice(0, 1_000))
+          faults.set(
+            `${request.operation}: ${fault}`,
+            `${JSON.stringify(request)} → ${answer.text}`.slice(0, 1_000),
+          )
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
-    const isAt = (fifth: number) => done < (REQUESTS * fifth) / 5 && done + BATCH >= (REQUESTS * fifth) / 5
+    const isAt = (fifth: number) =>
+      done < (REQUESTS * fifth) / 5 && done + BATCH >= (REQUESTS * fifth) / 5
     if (!IS_LONG || !FIFTHS.some(isAt)) continue
     fifths.push(memory())
-    console.log(JSON.stringify({ done: done + batch.length, ...fifths.at(-1), slowestMs: Math.round(slowestMs) }))
+    console.log(
+      JSON.stringify({
+        done: done + batch.length,
+        ...fifths.at(-1),
+        slowestMs: Math.round(slowestMs),
+      }),
+    )
   }
   if (IS_LONG) console.log(JSON.stringify(statuses))
   expect(Object.fromEntries(faults), `seed ${SEED}`).toEqual({})
   expect(statuses[200]).toBeGreaterThan(REQUESTS / 4)
-  if (IS_LONG) expect(fifths.at(-1)!.alive - fifths[0]!.alive, JSON.stringify(fifths)).toBeLessThan(GROWTH_MB)
+  if (IS_LONG)
+    expect(fifths.at(-1)!.alive - fifths[0]!.alive, JSON.stringify(fifths)).toBeLessThan(GROWTH_MB)
 })

@@ -71,9 +71,37 @@ const NASTY: readonly unknown[] = [
     'é',
     '../..',
   ],
-  ...['__proto__', 'constructor', 'toString', "' OR 1=1 --", '%00', '%', '<script>', '0x', '0x0', '-0', '1e18', 'NaN'],
-  ...['x'.repeat(33), 'x'.repeat(3_000), '9'.repeat(78), (2n ** 256n).toString(), `0x${'f'.repeat(64)}`, 'A/b'],
-  ...[[], {}, [[]], [null], { __proto__: null }, { constructor: 1 }, JSON.parse('{"__proto__":{"isAdmin":true}}')],
+  ...[
+    '__proto__',
+    'constructor',
+    'toString',
+    "' OR 1=1 --",
+    '%00',
+    '%',
+    '<script>',
+    '0x',
+    '0x0',
+    '-0',
+    '1e18',
+    'NaN',
+  ],
+  ...[
+    'x'.repeat(33),
+    'x'.repeat(3_000),
+    '9'.repeat(78),
+    (2n ** 256n).toString(),
+    `0x${'f'.repeat(64)}`,
+    'A/b',
+  ],
+  ...[
+    [],
+    {},
+    [[]],
+    [null],
+    { __proto__: null },
+    { constructor: 1 },
+    JSON.parse('{"__proto__":{"isAdmin":true}}'),
+  ],
 ]
 
 /**
@@ -88,7 +116,10 @@ export function requests(
   keys: readonly string[],
 ): fc.Arbitrary<FuzzRequest> {
   const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.jsonValue({ maxDepth: 3 }))
-  const word = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...words) }, { weight: 1, arbitrary: fc.string() })
+  const word = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...words) },
+    { weight: 1, arbitrary: fc.string() },
+  )
   const operations = documents.flatMap((document) =>
     Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ document, path, method, operation })),
@@ -108,7 +139,9 @@ export function requests(
     if (schema.enum) return fc.constantFrom(...schema.enum)
     switch ([schema.type].flat()[0]) {
       case 'object': {
-        const model = Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, one]) => [key, inner(one)]))
+        const model = Object.fromEntries(
+          Object.entries(schema.properties ?? {}).map(([key, one]) => [key, inner(one)]),
+        )
         const asked = (schema.required ?? []).filter((key) => key in model)
         return fc.record(model, { requiredKeys: asked })
       }
@@ -129,17 +162,38 @@ export function requests(
     { weight: 12, arbitrary: word.map((text) => encodeURIComponent(Buffer.from(text).toString())) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom('%', '%00', '%C0%AF', '%ff', '..', '%2e%2e', 'a+b', ';', '%2F', 'x'.repeat(4_200)),
+      arbitrary: fc.constantFrom(
+        '%',
+        '%00',
+        '%C0%AF',
+        '%ff',
+        '..',
+        '%2e%2e',
+        'a+b',
+        ';',
+        '%2F',
+        'x'.repeat(4_200),
+      ),
     },
   )
 
-  const one = ({ document, path, method, operation }: (typeof operations)[number]): fc.Arbitrary<FuzzRequest> => {
-    const parameters = (operation.parameters ?? []).map((item) => resolve<Parameter>(document, item))
+  const one = ({
+    document,
+    path,
+    method,
+    operation,
+  }: (typeof operations)[number]): fc.Arbitrary<FuzzRequest> => {
+    const parameters = (operation.parameters ?? []).map((item) =>
+      resolve<Parameter>(document, item),
+    )
     const query = parameters.filter((item) => item.in === 'query')
     const schema = operation.requestBody?.content['application/json']?.schema
     const body = schema
       ? fc.oneof(
-          { weight: 20, arbitrary: sent(document, schema).map((value) => JSON.stringify(value) ?? '') },
+          {
+            weight: 20,
+            arbitrary: sent(document, schema).map((value) => JSON.stringify(value) ?? ''),
+          },
           { weight: 1, arbitrary: fc.string() },
         )
       : fc.constant(undefined)
@@ -168,9 +222,13 @@ export function requests(
       .map(({ inPath, inQuery, authorization, body }) => {
         let next = 0
         const filled = path.replace(/\{\w+\}/g, () => inPath[next++]!)
-        const asked = query.flatMap(({ name }, i) => (inQuery[i] === null ? [] : [`${name}=${inQuery[i]}`])).join('&')
+        const asked = query
+          .flatMap(({ name }, i) => (inQuery[i] === null ? [] : [`${name}=${inQuery[i]}`]))
+          .join('&')
         return {
-          ...{ operation: `${method} ${path}`, method: method.toUpperCase(), body },
+          operation: `${method} ${path}`,
+          method: method.toUpperCase(),
+          body,
           path: asked === '' ? filled : `${filled}?${asked}`,
           headers: { ...(authorization !== undefined && { authorization }) },
         }

@@ -33,7 +33,11 @@ describe.each(recordings)('the golden journal $file', (golden) => {
 
   it('gives the recorded tables, effects and events, in batches of any size', async () => {
     const { pool } = database
-    for (let done = 0, size = 1; done < golden.entries.length; done += size, size = (size * 7) % 101) {
+    for (
+      let done = 0, size = 1;
+      done < golden.entries.length;
+      done += size, size = (size * 7) % 101
+    ) {
       const batch = golden.entries.slice(done, done + size).map(decodeEntry)
       await inTransaction(pool, (client) =>
         appendEntries(client, 'mainnet', batch, { writerMs: Number.POSITIVE_INFINITY }),
@@ -52,7 +56,12 @@ describe.each(recordings)('the golden journal $file', (golden) => {
   it('gives them again in a replay, whose entries keep the versions of their rules', async () => {
     const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
     expect([entries, live, rebuilt]).toEqual([golden.entries.length, golden.hash, golden.hash])
-    const again = { network: 'mainnet', generation: 1, schema: 'again', tables: ['journal', ...STATE_TABLES] } as const
+    const again = {
+      network: 'mainnet',
+      generation: 1,
+      schema: 'again',
+      tables: ['journal', ...STATE_TABLES],
+    } as const
     await inTransaction(database.pool, async (client) => {
       await createSchema(client, 'mainnet', again)
       await client.query('SET LOCAL search_path = again')

@@ -17,13 +17,27 @@ export interface Golden {
 }
 
 /** Entry as stored: kind, chain, block, log index, txKey, time in ms, body in base64, ruleset. */
-type Stored = [number, number | null, number | null, number | null, string | null, number, string, number]
+type Stored = [
+  number,
+  number | null,
+  number | null,
+  number | null,
+  string | null,
+  number,
+  string,
+  number,
+]
 
 /** Rows of the state tables of a network. */
-export async function countRows(client: pg.ClientBase, network: Network): Promise<Record<string, number>> {
+export async function countRows(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of STATE_TABLES) {
-    const { rows } = await client.query(`SELECT count(*)::int AS count FROM ${leaf(table, network)}`)
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS count FROM ${leaf(table, network)}`,
+    )
     counts[table] = rows[0].count
   }
   return counts
@@ -34,7 +48,9 @@ export async function recordGolden(pool: pg.Pool, network: Network, file: string
   const golden = await inTransaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
     const code = NETWORK_CODE[network]
-    const head = await client.query('SELECT generation FROM journal_heads WHERE network = $1', [code])
+    const head = await client.query('SELECT generation FROM journal_heads WHERE network = $1', [
+      code,
+    ])
     const { generation } = head.rows[0]
     const { rows } = await client.query({
       rowMode: 'array',
@@ -42,14 +58,21 @@ export async function recordGolden(pool: pg.Pool, network: Network, file: string
              FROM ${leaf('journal', network)} WHERE network = $1 AND generation = $2 ORDER BY seq`,
       values: [code, generation],
     })
-    return { hash: await stateHash(client, network, generation), rows: await countRows(client, network), entries: rows }
+    return {
+      hash: await stateHash(client, network, generation),
+      rows: await countRows(client, network),
+      entries: rows,
+    }
   })
   writeFileSync(file, gzipSync(JSON.stringify(golden), { level: 9 }))
 }
 
 /** Reads a recorded journal. */
 export function readGolden(file: string): Golden {
-  const { entries, ...rest } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Omit<Golden, 'entries'> & {
+  const { entries, ...rest } = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Omit<
+    Golden,
+    'entries'
+  > & {
     entries: Stored[]
   }
   return {

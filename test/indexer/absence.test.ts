@@ -45,10 +45,15 @@ it('a payment that a reorg took away while nobody looked is forgotten, and holds
     ['hub', '1'],
   ] as const) {
     const before = await headOf(side)
-    const { chain } = (await openChains(world.pool, world.file)).find(({ config }) => config.label === label)!
+    const { chain } = (await openChains(world.pool, world.file)).find(
+      ({ config }) => config.label === label,
+    )!
     const recipient = world.wallet(8).address.toLowerCase()
     const request: CommunityPaymentRequest = {
-      ...{ community: 'club', name: 'gone', payer: world.wallet(1).address.toLowerCase(), referral: null },
+      community: 'club',
+      name: 'gone',
+      payer: world.wallet(1).address.toLowerCase(),
+      referral: null,
       price: { network: label, token: 'native', amount: 1_000n, recipient },
     }
     const { type: _, ...payment } = await chain.communityPayment(request)
@@ -84,6 +89,8 @@ it('a message whose receipt a reorg took away while nobody looked is delivered, 
   await world.index()
   await again.step()
   expect(await world.executions(guid)).toBe(1)
-  const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+  const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [
+    fromHex(guid),
+  ])
   expect(rows).toEqual([{ settled: true }])
 })

@@ -24,9 +24,13 @@ let airdrop: Airdrop
 let distributor: Hex
 const restarts: string[] = []
 const log = pino({ level: 'warn' }, { write: (line) => restarts.push(JSON.parse(line).community) })
-const accounts = Array.from({ length: 100 }, (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`)
+const accounts = Array.from(
+  { length: 100 },
+  (_, i) => `0x${(4096 + i).toString(16).padStart(40, '0')}`,
+)
 
-const watcherOf = (epoch = leadership.epoch) => new AirdropWatcher({ pool: world.pool, chain, epoch, log })
+const watcherOf = (epoch = leadership.epoch) =>
+  new AirdropWatcher({ pool: world.pool, chain, epoch, log })
 let watcher: ReturnType<typeof watcherOf>
 
 beforeAll(async () => {
@@ -34,7 +38,11 @@ beforeAll(async () => {
   leadership = (await tryLead(world.pool, 'mainnet', 'index'))!
   const account = world.wallet(9)
   const viemChain = { ...foundry, id: world.config.chainId }
-  const walletClient = createWalletClient({ chain: viemChain, account, transport: http(world.anvil.rpcUrl) })
+  const walletClient = createWalletClient({
+    chain: viemChain,
+    account,
+    transport: http(world.anvil.rpcUrl),
+  })
   client = { walletClient, publicClient: world.public as DeployClient['publicClient'] }
 })
 afterAll(() => leadership.release())
@@ -74,9 +82,10 @@ async function stepAll(): Promise<string[]> {
 async function bundleOf(caller: Buffer) {
   const clusterId = Buffer.alloc(32, caller)
   const [serial] = (
-    await world.pool.query('INSERT INTO clusters SELECT 0, 1000 + count(*), $1, 1 FROM clusters RETURNING serial', [
-      clusterId,
-    ])
+    await world.pool.query(
+      'INSERT INTO clusters SELECT 0, 1000 + count(*), $1, 1 FROM clusters RETURNING serial',
+      [clusterId],
+    )
   ).rows
   const row = `INSERT INTO wallets VALUES (0, $1, $2, 'main', true, false, false, 1, 1)`
   await world.pool.query(row, [serial.serial, caller])
@@ -155,8 +164,12 @@ describe('claims of an airdrop', () => {
   })
 
   it('of one that fails each time hold up no other', async () => {
-    await world.pool.query(`UPDATE airdrops SET distributor = '\\x01' WHERE airdrop = $1`, [airdrop.airdrop])
-    airdrop = await loadRows(world.pool, [{ address: accounts[3]!, amount: 5n }], { community: 'later' })
+    await world.pool.query(`UPDATE airdrops SET distributor = '\\x01' WHERE airdrop = $1`, [
+      airdrop.airdrop,
+    ])
+    airdrop = await loadRows(world.pool, [{ address: accounts[3]!, amount: 5n }], {
+      community: 'later',
+    })
     ;({ distributor } = await payBy(world.pool, client, airdrop))
     try {
       await claim(3)

@@ -17,10 +17,14 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-const head = async (): Promise<number> => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
+const head = async (): Promise<number> =>
+  Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 
 async function open(database: string, changes: Partial<ChainConfig>): Promise<void> {
-  lone = await indexerOver(world, database, { watchOnly: { minimum: [], quotes: false }, ...changes })
+  lone = await indexerOver(world, database, {
+    watchOnly: { minimum: [], quotes: false },
+    ...changes,
+  })
   ends.push(() => lone.stop())
 }
 
@@ -37,7 +41,9 @@ async function steps(count: number): Promise<void> {
 /** A node whose answers about one block tag are another block's. */
 async function nodeAt(tag: string, block: () => number): Promise<string> {
   const proxy = await startRpcProxy(world.anvil.rpcUrl, async (_, body) =>
-    body.includes(`"${tag}"`) ? { body: body.replace(`"${tag}"`, `"0x${block().toString(16)}"`) } : undefined,
+    body.includes(`"${tag}"`)
+      ? { body: body.replace(`"${tag}"`, `"0x${block().toString(16)}"`) }
+      : undefined,
   )
   ends.push(() => proxy.stop())
   return proxy.url
@@ -74,9 +80,14 @@ describe('the first catch-up goes on', () => {
     for (let i = 0; i < 20 && !(await isCaughtUp()); i++) {
       await lone.indexer.step()
       at = Math.min(await head(), at + 15)
-      isEarly ||= (await isCaughtUp()) && lone.indexer.state.nextBlock < (await head()) - 2 - FOLLOW_MAX_BLOCKS
+      isEarly ||=
+        (await isCaughtUp()) &&
+        lone.indexer.state.nextBlock < (await head()) - 2 - FOLLOW_MAX_BLOCKS
     }
-    expect({ isEarly, isCaughtUp: await isCaughtUp() }).toEqual({ isEarly: false, isCaughtUp: true })
+    expect({ isEarly, isCaughtUp: await isCaughtUp() }).toEqual({
+      isEarly: false,
+      isCaughtUp: true,
+    })
   })
 
   it('while the newest block is old', async () => {

@@ -24,7 +24,9 @@ const HABITS = [
 const world = useWorld(() => startHubWorld({ ageS: AGE_S }))
 /** A node that gives null as the time of each log. */
 const timeless = useWorld(() =>
-  startRpcProxy(world.anvil.rpcUrl, async (method) => (method === 'eth_getLogs' ? withoutTimes : undefined)),
+  startRpcProxy(world.anvil.rpcUrl, async (method) =>
+    method === 'eth_getLogs' ? withoutTimes : undefined,
+  ),
 )
 let under: LoneIndexer[] = []
 afterEach(async () => {
@@ -34,10 +36,14 @@ afterEach(async () => {
 
 function withoutTimes(answer: string): string {
   const { result, ...rest } = JSON.parse(answer) as { result: object[] }
-  return JSON.stringify({ ...rest, result: result.map((log) => ({ ...log, blockTimestamp: null })) })
+  return JSON.stringify({
+    ...rest,
+    result: result.map((log) => ({ ...log, blockTimestamp: null })),
+  })
 }
 
-const head = async (): Promise<number> => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
+const head = async (): Promise<number> =>
+  Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 
 /** One thing that happens on the chain: blocks come, with bids on few names, and unconfirmed ones are replaced. */
 async function act(random: () => number): Promise<void> {
@@ -45,7 +51,10 @@ async function act(random: () => number): Promise<void> {
   if (what < 0.2) return reorg(world, between(random(), 1, CONFIRMATION_BLOCKS))
   if (what < 0.35) return world.test.mine({ blocks: between(random(), 1, 150) })
   if (what < 0.6) return world.test.mine({ blocks: between(random(), 1, 4) })
-  const names = Array.from({ length: between(random(), 1, 4) }, () => `name-${between(random(), 0, 99)}`)
+  const names = Array.from(
+    { length: between(random(), 1, 4) },
+    () => `name-${between(random(), 0, 99)}`,
+  )
   const amountWei = BigInt(pick(random(), [1, 2, 3, 5])) * MINIMUM_WEI
   await world.bid(between(random(), 0, 7), [...new Set(names)], { amountWei })
 }
@@ -66,7 +75,9 @@ async function written({ pool, state }: LoneIndexer) {
        FROM journal ORDER BY seq`,
     ),
     minimum: await rows('SELECT minimum_wei FROM journal_heads WHERE network = 0'),
-    credits: await rows(`SELECT block, log_index, amount_wei FROM hub_credits ORDER BY block, log_index`),
+    credits: await rows(
+      `SELECT block, log_index, amount_wei FROM hub_credits ORDER BY block, log_index`,
+    ),
     facts: await rows(
       `SELECT block, log_index, kind, name, encode(body, 'hex') AS body FROM facts ORDER BY block, log_index`,
     ),
@@ -82,24 +93,29 @@ describe('a watch-only hub gives the same journal and tables, however its blocks
       wei: String(BigInt(between(random(), 0, 4)) * MINIMUM_WEI),
     }))
     const changes = {
-      ...{ startBlock, confirmation: { blocks: CONFIRMATION_BLOCKS } },
+      startBlock,
+      confirmation: { blocks: CONFIRMATION_BLOCKS },
       watchOnly: { minimum: [{ fromBlock: 0, wei: '1' }, ...minimum], quotes: false },
     }
     await world.test.mine({ blocks: CONFIRMATION_BLOCKS + 1 })
-    for (const i of HABITS.keys()) under.push(await indexerOver(world, `seed_${seed}_${i}`, changes))
+    for (const i of HABITS.keys())
+      under.push(await indexerOver(world, `seed_${seed}_${i}`, changes))
     for (let i = 0; i < ACTIONS; i++) {
       await act(random)
       for (const [n, { looks, restarts }] of HABITS.entries()) {
         const lone = under[n]!
         const own = sequence(seed, 'indexer', n, i)
         if (own() < restarts) await lone.restart()
-        if (own() < looks) for (let steps = between(own(), 1, 3); steps > 0; steps--) await lone.indexer.step()
+        if (own() < looks)
+          for (let steps = between(own(), 1, 3); steps > 0; steps--) await lone.indexer.step()
       }
     }
     await world.test.mine({ blocks: 450 })
     await world.bid(0, ['unconfirmed'])
     // one that sees all at once
-    under.push(await indexerOver(world, `seed_${seed}_last`, { ...changes, rpcUrls: [timeless.url] }))
+    under.push(
+      await indexerOver(world, `seed_${seed}_last`, { ...changes, rpcUrls: [timeless.url] }),
+    )
     for (const lone of under) await settle(lone)
     const [last, ...others] = (await Promise.all(under.map(written))).reverse()
     expect(last!.journal.length).toBeGreaterThan(ACTIONS / 2)

@@ -21,7 +21,8 @@ async function catchUp(at = indexer): Promise<void> {
   throw new Error('the indexer does not come to rest')
 }
 
-const finalized = async () => Number((await world.public.getBlock({ blockTag: 'finalized' })).number)
+const finalized = async () =>
+  Number((await world.public.getBlock({ blockTag: 'finalized' })).number)
 const head = async () => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 const namesIn = async (sql: string) =>
   (await world.pool.query<{ name: string }>(sql)).rows.map(({ name }) => name).sort()
@@ -97,8 +98,10 @@ describe('a chain whose policy is `safe`', () => {
     try {
       await chain.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
       const safe = await chain.restart({ config: { confirmation: 'safe' } })
-      const tagged = async (blockTag: 'safe' | 'finalized') => (await chain.public.getBlock({ blockTag })).number
-      const bids = async () => (await chain.pool.query('SELECT 1 FROM names WHERE outcome = 1')).rowCount
+      const tagged = async (blockTag: 'safe' | 'finalized') =>
+        (await chain.public.getBlock({ blockTag })).number
+      const bids = async () =>
+        (await chain.pool.query('SELECT 1 FROM names WHERE outcome = 1')).rowCount
       await chain.bid(0, ['posted'])
       const block = await chain.public.getBlockNumber({ cacheTime: 0 })
       while ((await tagged('safe')) < block) {
@@ -109,7 +112,9 @@ describe('a chain whose policy is `safe`', () => {
       await catchUp(safe)
       expect(await bids()).toBe(1)
       expect(await tagged('finalized')).toBeLessThan(block)
-      expect(safe.state.confirmedMs).toBe(Number((await chain.public.getBlock({ blockTag: 'safe' })).timestamp) * 1_000)
+      expect(safe.state.confirmedMs).toBe(
+        Number((await chain.public.getBlock({ blockTag: 'safe' })).timestamp) * 1_000,
+      )
     } finally {
       await chain.stop()
     }
@@ -118,9 +123,18 @@ describe('a chain whose policy is `safe`', () => {
 
 describe('a chain that has finalized nothing yet', () => {
   it('has no confirmed block', async () => {
-    const latest = { number: '0x5', hash: '0x5b', parentHash: '0x5a', timestamp: '0x1', logsBloom: '0x' }
+    const latest = {
+      number: '0x5',
+      hash: '0x5b',
+      parentHash: '0x5a',
+      timestamp: '0x1',
+      logsBloom: '0x',
+    }
     const call = async <T>(_method: string, params: unknown) =>
       ((params as unknown[])[0] === 'latest' ? latest : null) as T
-    expect(await readHeads(call, { confirmation: 'finalized' })).toMatchObject({ latest: { number: 5 }, confirmed: -1 })
+    expect(await readHeads(call, { confirmation: 'finalized' })).toMatchObject({
+      latest: { number: 5 },
+      confirmed: -1,
+    })
   })
 })

@@ -20,7 +20,9 @@ const proxy = useWorld(() =>
     if (!alter || !given.result) return answer
     const result = alter(method, given.result, params)
     return JSON.stringify(
-      result instanceof Error ? { ...given, result: undefined, error: result } : { ...given, result },
+      result instanceof Error
+        ? { ...given, result: undefined, error: result }
+        : { ...given, result },
     )
   }),
 )
@@ -31,15 +33,20 @@ afterEach(() => {
   alter = null
 })
 
-const head = async (): Promise<number> => Number(await world.public.getBlockNumber({ cacheTime: 0 }))
-const hashOf = async (block: number) => (await world.public.getBlock({ blockNumber: BigInt(block) })).hash
+const head = async (): Promise<number> =>
+  Number(await world.public.getBlockNumber({ cacheTime: 0 }))
+const hashOf = async (block: number) =>
+  (await world.public.getBlock({ blockNumber: BigInt(block) })).hash
 const open = () => world.restart({ config: { rpcUrls: [proxy.url] } })
-const nextBlock = async () => Number((await world.pool.query('SELECT next_block FROM chains')).rows[0].next_block)
+const nextBlock = async () =>
+  Number((await world.pool.query('SELECT next_block FROM chains')).rows[0].next_block)
 
 /** A node that has another block at a height, or one with another parent. */
 function fork(block: number, field: 'hash' | 'parentHash'): void {
   alter = (method, result) =>
-    method === 'eth_getBlockByNumber' && Number(result.number) === block ? { ...result, [field]: OTHER } : result
+    method === 'eth_getBlockByNumber' && Number(result.number) === block
+      ? { ...result, [field]: OTHER }
+      : result
 }
 
 /** Bids in three blocks of their own, read as one range. */
@@ -61,9 +68,12 @@ describe('a node that changes its fork', () => {
     await expect(indexer.step()).rejects.toThrow('changed its fork meanwhile')
     alter = null
     while ((await indexer.step()).kind !== 'idle');
-    const { rows } = await world.pool.query(`SELECT '0x' || encode(hash, 'hex') AS hash FROM tail_blocks
+    const { rows } =
+      await world.pool.query(`SELECT '0x' || encode(hash, 'hex') AS hash FROM tail_blocks
       WHERE block > ${top - 4} ORDER BY block`)
-    expect(rows.map(({ hash }) => hash)).toEqual(await Promise.all([3, 2, 1, 0].map((below) => hashOf(top - below))))
+    expect(rows.map(({ hash }) => hash)).toEqual(
+      await Promise.all([3, 2, 1, 0].map((below) => hashOf(top - below))),
+    )
   })
 
   it('between two ranges adds nothing of the second', async () => {
@@ -87,7 +97,10 @@ it('a range is the same, read in parts', async () => {
   const hashes = await Promise.all([-1, 0, 1, 2].map((i) => hashOf(from + i)))
   alter = (method, result, [filter]) =>
     method === 'eth_getLogs' && filter!.fromBlock !== filter!.toBlock
-      ? Object.assign(new Error(), { code: -32005, message: 'query returned more than 10000 results' })
+      ? Object.assign(new Error(), {
+          code: -32005,
+          message: 'query returned more than 10000 results',
+        })
       : result
   const parts = await read()
   expect(mergeLogs(parts.map(({ decoded }) => decoded))).toEqual(whole!.decoded)
@@ -102,29 +115,36 @@ it('a checkpoint that is found replaced by the ranges after it halts the chain',
   while ((await indexer.step()).kind !== 'idle');
   await world.test.revert({ id: snapshot })
   await world.test.mine({ blocks: MANY_BLOCKS, interval: 2 })
-  expect(await indexer.step()).toMatchObject({ kind: 'halted', reason: expect.stringContaining('has been replaced') })
+  expect(await indexer.step()).toMatchObject({
+    kind: 'halted',
+    reason: expect.stringContaining('has been replaced'),
+  })
 })
 
 it.each([
   ['takes but few blocks', 10, 400],
   ['takes more', 520, 700],
-])('logs that a node leaves out are those of two others, of which one %s', async (_, widest, blocks) => {
-  const narrow = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
-    if (method !== 'eth_getLogs' || !body.includes('fromBlock')) return undefined
-    const [{ fromBlock, toBlock }] = (JSON.parse(body) as { params: [Record<string, string>] }).params
-    if (Number(toBlock) - Number(fromBlock) < widest) return undefined
-    const error = { code: -32602, message: `eth_getLogs is limited to ${widest} block range.` }
-    return (answer) => JSON.stringify({ ...JSON.parse(answer), result: undefined, error })
-  })
-  try {
-    const from = (await head()) + 1
-    await world.bid(1, [`narrow-${widest}`])
-    await world.test.mine({ blocks })
-    const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] })
-    alter = (method, result) => (method === 'eth_getLogs' ? [] : result)
-    const ranges = await inRanges(rangesOf(chain, createRangeWidth()), from, from + blocks)
-    expect(ranges.flatMap(({ decoded }) => decoded.entries)).toHaveLength(1)
-  } finally {
-    await narrow.stop()
-  }
-})
+])(
+  'logs that a node leaves out are those of two others, of which one %s',
+  async (_, widest, blocks) => {
+    const narrow = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
+      if (method !== 'eth_getLogs' || !body.includes('fromBlock')) return undefined
+      const [{ fromBlock, toBlock }] = (JSON.parse(body) as { params: [Record<string, string>] })
+        .params
+      if (Number(toBlock) - Number(fromBlock) < widest) return undefined
+      const error = { code: -32602, message: `eth_getLogs is limited to ${widest} block range.` }
+      return (answer) => JSON.stringify({ ...JSON.parse(answer), result: undefined, error })
+    })
+    try {
+      const from = (await head()) + 1
+      await world.bid(1, [`narrow-${widest}`])
+      await world.test.mine({ blocks })
+      const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] })
+      alter = (method, result) => (method === 'eth_getLogs' ? [] : result)
+      const ranges = await inRanges(rangesOf(chain, createRangeWidth()), from, from + blocks)
+      expect(ranges.flatMap(({ decoded }) => decoded.entries)).toHaveLength(1)
+    } finally {
+      await narrow.stop()
+    }
+  },
+)

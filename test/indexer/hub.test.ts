@@ -29,7 +29,9 @@ const owners = async () =>
   )
 const facts = async () =>
   (
-    await world.pool.query<{ name: string }>('SELECT name FROM facts WHERE kind = 1 ORDER BY block, log_index')
+    await world.pool.query<{ name: string }>(
+      'SELECT name FROM facts WHERE kind = 1 ORDER BY block, log_index',
+    )
   ).rows.map((r) => r.name)
 const address = (i: number) => world.wallet(i).address.toLowerCase()
 
@@ -39,7 +41,12 @@ describe('a hub, block by block', () => {
     await world.test.mine({ blocks: 2 })
     await indexer.step()
     await world.bid(0, ['first'])
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 1, facts: 1, entries: 0 })
+    expect(await indexer.step()).toMatchObject({
+      kind: 'followed',
+      blocks: 1,
+      facts: 1,
+      entries: 0,
+    })
     expect(await facts()).toEqual(['first'])
     expect(await owners()).toEqual({})
     expect(await indexer.step()).toEqual({ kind: 'idle' })
@@ -67,9 +74,15 @@ describe('a hub, block by block', () => {
     await indexer.step()
     await indexer.step()
     await world.test.mine({ blocks: 1 })
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', blocks: 1, confirmedBlocks: 1, facts: 0 })
+    expect(await indexer.step()).toMatchObject({
+      kind: 'followed',
+      blocks: 1,
+      confirmedBlocks: 1,
+      facts: 0,
+    })
     const { latest } = indexer.state
-    const { rows } = await world.pool.query(`SELECT c.next_block, array_agg(t.block::int ORDER BY t.block) AS blocks
+    const { rows } =
+      await world.pool.query(`SELECT c.next_block, array_agg(t.block::int ORDER BY t.block) AS blocks
       FROM chains c JOIN tail_blocks t USING (network, chain) WHERE t.block >= c.next_block - 1 GROUP BY 1`)
     expect(rows).toEqual([{ next_block: latest! - 1, blocks: [latest! - 2, latest! - 1, latest] }])
     await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
@@ -82,11 +95,19 @@ describe('a hub, block by block', () => {
     await world.bid(3, ['moved-unseen'])
     await other.step()
     const { pool } = world
-    const noted = { network: 'mainnet', epoch: await readEpoch(pool, 'mainnet', 'index'), metrics: createMetrics() }
+    const noted = {
+      network: 'mainnet',
+      epoch: await readEpoch(pool, 'mainnet', 'index'),
+      metrics: createMetrics(),
+    }
     const log = { error() {}, info() {}, trace() {} }
     const ctx = { pool, log, ...noted } as unknown as LeaderContext
     const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
-    const worker = chainWorker(ctx, { ...(await world.open()), identify: async () => {} }, reporting)
+    const worker = chainWorker(
+      ctx,
+      { ...(await world.open()), identify: async () => {} },
+      reporting,
+    )
     const step = () => worker.step(new AbortController().signal, () => {})
     await step()
     await world.test.mine({ blocks: 2 })
@@ -98,7 +119,8 @@ describe('a hub, block by block', () => {
     await world.test.mine({ blocks: 2 })
     for (let i = 0; i < 3; i++) await step()
     expect(await owners()).toMatchObject({ 'moved-unseen': address(3), 'after-unseen': address(4) })
-    const twice = 'SELECT block FROM journal WHERE chain IS NOT NULL GROUP BY block, log_index HAVING count(*) > 1'
+    const twice =
+      'SELECT block FROM journal WHERE chain IS NOT NULL GROUP BY block, log_index HAVING count(*) > 1'
     expect((await pool.query(twice)).rows).toEqual([])
   })
 })
@@ -116,7 +138,10 @@ describe('finality that stood still', () => {
     await indexer.step()
     await world.test.mine({ blocks: 30 })
     expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH })
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: 13 * batch - LIVE_BATCH })
+    expect(await indexer.step()).toMatchObject({
+      kind: 'followed',
+      entries: 13 * batch - LIVE_BATCH,
+    })
     expect(await indexer.step()).toEqual({ kind: 'idle' })
   })
 })
@@ -132,7 +157,9 @@ describe('a gap', () => {
     }
     await world.test.mine({ blocks: 2 })
     const seen: number[] = []
-    const indexer = await world.restart({ onProgress: ({ registrations }) => seen.push(registrations) })
+    const indexer = await world.restart({
+      onProgress: ({ registrations }) => seen.push(registrations),
+    })
     expect(await indexer.step()).toMatchObject({ kind: 'backfilled', entries: 300 })
     expect(seen.at(-1)).toBe(300)
     while ((await indexer.step()).kind !== 'idle');
@@ -144,15 +171,21 @@ describe('a gap', () => {
   it('goes on through another node when the first is away', async () => {
     await world.bid(0, ['second-url'])
     await world.test.mine({ blocks: 2 })
-    const indexer = await world.restart({ config: { rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl] } })
+    const indexer = await world.restart({
+      config: { rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl] },
+    })
     await indexer.step()
     expect((await owners())['second-url']).toBe(address(0))
   })
 
   it('fails with one sentence when no node answers, and a wrong chain id is refused', async () => {
-    await expect(world.open({ rpcUrls: ['http://127.0.0.1:9'] })).rejects.toThrow(/chain "1": no RPC URL answers/)
+    await expect(world.open({ rpcUrls: ['http://127.0.0.1:9'] })).rejects.toThrow(
+      /chain "1": no RPC URL answers/,
+    )
     await expect(world.open({ chainId: 5 })).rejects.toThrow(/is on chain id 900000001, not 5/)
-    await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(/has genesis 0x/)
+    await expect(world.open({ genesisHash: `0x${'11'.repeat(32)}` })).rejects.toThrow(
+      /has genesis 0x/,
+    )
   })
 })
 
@@ -186,14 +219,23 @@ describe('writers', () => {
     while ((await indexer.step()).kind !== 'idle');
     await world.bid(8, ['behind-the-lock'])
     await world.test.mine({ blocks: 2 })
-    const body = encodeChange({ kind: 'create_cluster', actor: fromHex(`0x01${address(8).slice(2)}`) })
+    const body = encodeChange({
+      kind: 'create_cluster',
+      actor: fromHex(`0x01${address(8).slice(2)}`),
+    })
     const { step } = await inTransaction(world.pool, async (client) => {
       await lockHead(client, 'mainnet', null)
       const waiting = indexer.step()
       const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lead%'`
       await vi.waitFor(async () => expect((await world.pool.query(isWaiting)).rowCount).toBe(1))
       const causeMs = Date.now()
-      const entry = decodeEntry({ kind: 'create_cluster', position: null, txKey: null, causeMs, body })
+      const entry = decodeEntry({
+        kind: 'create_cluster',
+        position: null,
+        txKey: null,
+        causeMs,
+        body,
+      })
       await appendEntries(client, 'mainnet', [entry], {})
       return { step: waiting }
     })
@@ -201,7 +243,10 @@ describe('writers', () => {
     // the name is in the cluster that its bidder made meanwhile, no other
     const clusters =
       'SELECT FROM names n JOIN clusters c ON c.serial = n.cluster JOIN journal j ON j.seq = c.created_seq'
-    const found = await world.pool.query(`${clusters} WHERE n.name = 'behind-the-lock' AND j.body = $1`, [body])
+    const found = await world.pool.query(
+      `${clusters} WHERE n.name = 'behind-the-lock' AND j.body = $1`,
+      [body],
+    )
     expect(found.rowCount).toBe(1)
   })
 
@@ -218,9 +263,16 @@ describe('writers', () => {
     expect(await hasCheckpoint(chain, other)).toBe(false)
     // one of two nodes halts no chain, the only one does
     const two = (await world.open({ rpcUrls: [world.anvil.rpcUrl, 'http://127.0.0.1:9'] })).chain
-    expect([await isCheckpointReplaced(two, other), await isCheckpointReplaced(chain, other)]).toEqual([false, true])
-    expect(await rewindPoint(world.pool, chain, row, row.nextBlock)).toMatchObject({ block: row.nextBlock })
-    await expect(rewindPoint(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow('is in the journal up to')
+    expect([
+      await isCheckpointReplaced(two, other),
+      await isCheckpointReplaced(chain, other),
+    ]).toEqual([false, true])
+    expect(await rewindPoint(world.pool, chain, row, row.nextBlock)).toMatchObject({
+      block: row.nextBlock,
+    })
+    await expect(rewindPoint(world.pool, chain, row, row.nextBlock + 1)).rejects.toThrow(
+      'is in the journal up to',
+    )
     expect(await unhaltChain(world.pool, { ...row, nextBlock: row.nextBlock - 1 })).toBe(false)
     expect(await unhaltChain(world.pool, row)).toBe(true)
     await world.bid(6, ['after-the-halt'])

@@ -34,23 +34,31 @@ describe('chains of a start', () => {
       { ...SPOKE, label: '10', chainId: 10, rpcUrls: [silentUrl] },
       { ...SPOKE, label: '8453', chainId: 8453, rpcUrls: [other.rpcUrl] },
     ]
-    daemon = await startTestDaemon(world.postgres.url, { chains: [{ ...world.config, pollMs: 100 }, ...spokes] })
+    daemon = await startTestDaemon(world.postgres.url, {
+      chains: [{ ...world.config, pollMs: 100 }, ...spokes],
+    })
     // less than a call to a silent node may take
     expect(daemon.startMs).toBeLessThan(10_000)
     expect((await fetch(`${daemon.ops}/ready`)).status).toBe(200)
     expect((await fetch(`${daemon.api}/v1/networks`)).status).toBe(200)
     const wrong = 'chain "8453": has not answered yet'
-    await expect.poll(async () => (await daemon.status()).problems.join(), DEADLINE).toContain(wrong)
+    await expect
+      .poll(async () => (await daemon.status()).problems.join(), DEADLINE)
+      .toContain(wrong)
     const { problems } = await daemon.status()
     expect(problems.join()).toMatch(/chain id 900000002, not 8453/)
     expect(problems.join()).toContain('chain "10": has not answered yet')
     const isCaughtUp = () => daemon.metric('clusterd_chain_caught_up')
-    await expect.poll(isCaughtUp, DEADLINE).toContain('clusterd_chain_caught_up{network="mainnet",chain="1"} 1')
+    await expect
+      .poll(isCaughtUp, DEADLINE)
+      .toContain('clusterd_chain_caught_up{network="mainnet",chain="1"} 1')
   })
 
   it('are right and wrong by their id where the hub is new: a wrong hub is refused', async () => {
     const wrong = { ...world.config, network: 'testnet', label: '11155111', chainId: 11155111 }
-    const start = startTestDaemon(world.postgres.url, { chains: [world.config, { ...wrong, rpcUrls: [other.rpcUrl] }] })
+    const start = startTestDaemon(world.postgres.url, {
+      chains: [world.config, { ...wrong, rpcUrls: [other.rpcUrl] }],
+    })
     await expect(start).rejects.toThrow(/chain id 900000002, not 11155111/)
   })
 

@@ -25,27 +25,47 @@ const changed = (word: string, by: number): string =>
 const MOVED = 'moves to another transaction'
 /** Lies about logs, each told in every answer of a run. */
 const LIES: Record<string, (logs: RawLog[], random: () => number) => RawLog[]> = {
-  'leaves out one': (logs, random) => logs.filter((_, i) => i !== Math.floor(random() * logs.length)),
+  'leaves out one': (logs, random) =>
+    logs.filter((_, i) => i !== Math.floor(random() * logs.length)),
   'leaves out all': () => [],
   'invents one': (logs) =>
     logs.flatMap((log, i) =>
       i === 0
-        ? [log, { ...log, logIndex: '0xffff', data: `${log.data.slice(0, 130)}${'6c'.repeat(32)}` as never }]
+        ? [
+            log,
+            {
+              ...log,
+              logIndex: '0xffff',
+              data: `${log.data.slice(0, 130)}${'6c'.repeat(32)}` as never,
+            },
+          ]
         : [log],
     ),
   'alters a bidder': (logs) =>
     logs.map((log, i) =>
-      i > 0 ? log : { ...log, data: (changed(log.data.slice(0, 66), 7) + log.data.slice(66)) as never },
+      i > 0
+        ? log
+        : { ...log, data: (changed(log.data.slice(0, 66), 7) + log.data.slice(66)) as never },
     ),
   reorders: (logs) => {
     const [one, two] = logs
     if (!one || !two || one.blockNumber !== two.blockNumber) return []
-    return [{ ...one, logIndex: two.logIndex }, { ...two, logIndex: one.logIndex }, ...logs.slice(2)]
+    return [
+      { ...one, logIndex: two.logIndex },
+      { ...two, logIndex: one.logIndex },
+      ...logs.slice(2),
+    ]
   },
   [MOVED]: (logs, random) =>
-    logs.map((log) => ({ ...log, transactionHash: changed(log.transactionHash, 1 + random() * 99) as never })),
+    logs.map((log) => ({
+      ...log,
+      transactionHash: changed(log.transactionHash, 1 + random() * 99) as never,
+    })),
   're-times': (logs) =>
-    logs.map((log) => ({ ...log, blockTimestamp: `0x${(Number(log.blockTimestamp) - 86_400).toString(16)}` })),
+    logs.map((log) => ({
+      ...log,
+      blockTimestamp: `0x${(Number(log.blockTimestamp) - 86_400).toString(16)}`,
+    })),
 }
 const KINDS = Object.keys(LIES)
 
@@ -61,10 +81,14 @@ let say: OnCall = async () => undefined
 let pruned: typeof proxy
 const answering = (change: (answer: { result?: unknown }) => object) => (text: string) =>
   JSON.stringify({ ...JSON.parse(text), ...change(JSON.parse(text)) })
-const noState = answering(() => ({ result: undefined, error: { code: -32_000, message: 'missing trie node' } }))
+const noState = answering(() => ({
+  result: undefined,
+  error: { code: -32_000, message: 'missing trie node' },
+}))
 
 beforeAll(async () => {
-  const [publicClient, roles] = [world.public, { owner: payer(9), relayer: payer(9), pauser: payer(9) }]
+  const publicClient = world.public
+  const roles = { owner: payer(9), relayer: payer(9), pauser: payer(9) }
   const payments = await deployCommunityPayments({
     ...roles,
     publicClient,
@@ -76,7 +100,9 @@ beforeAll(async () => {
     if (method !== 'eth_getLogs' || told === null) return say(method, body)
     return answering(({ result }) => (result ? { result: told(result as RawLog[]) } : {}))
   })
-  pruned = await startRpcProxy(world.anvil.rpcUrl, async (method) => (method === 'eth_call' ? noState : undefined))
+  pruned = await startRpcProxy(world.anvil.rpcUrl, async (method) =>
+    method === 'eth_call' ? noState : undefined,
+  )
 })
 afterAll(async () => {
   await proxy?.stop()
@@ -91,7 +117,10 @@ test(
       const kind = KINDS[run % KINDS.length]!
       const isCatchUp = random() < 0.3
       const isAlone = kind !== MOVED && random() < 0.2
-      const config = { rpcUrls: isAlone ? [proxy.url] : [proxy.url, world.anvil.rpcUrl], communityPayments }
+      const config = {
+        rpcUrls: isAlone ? [proxy.url] : [proxy.url, world.anvil.rpcUrl],
+        communityPayments,
+      }
       const indexer = await world.restart({ config })
       lie = (logs) => LIES[kind]!(logs, random)
       await world.bid(
@@ -125,17 +154,21 @@ const confirmed = async () => Number(await world.public.getBlockNumber({ cacheTi
 test.each<[string, (before: unknown) => OnCall]>([
   [
     'forges a record for logs that it leaves out',
-    (before) => async (method) => (method === 'eth_call' ? answering(() => ({ result: before })) : undefined),
+    (before) => async (method) =>
+      method === 'eth_call' ? answering(() => ({ result: before })) : undefined,
   ],
   ['tells no record either', () => async (method) => (method === 'eth_call' ? noState : undefined)],
 ])('a first node that %s is not believed beside an honest one without state', async (how, told) => {
   const indexer = await world.restart({ config: { rpcUrls: [proxy.url, pruned.url] } })
   while ((await indexer.step()).kind !== 'idle');
-  ;[lie, say] = [() => [], told(await recordHash())]
+  const hash = await recordHash()
+  lie = () => []
+  say = told(hash)
   await world.bid(0, [`lost-${how.split(' ')[0]}`])
   await world.test.mine({ blocks: 3 })
   for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})
-  ;[lie, say] = [null, async () => undefined]
+  lie = null
+  say = async () => undefined
   const next = async () => (await indexer.step().catch(() => null)) && indexer.state.nextBlock
   await expect.poll(next, { timeout: 30_000 }).toBe((await confirmed()) + 1)
   expect(await causesInJournal()).toEqual(await causesOnChain(await confirmed()))
@@ -145,12 +178,15 @@ test('a first node whose newest header has another parent, or that calls it fina
   const config = { rpcUrls: [proxy.url, world.anvil.rpcUrl], confirmation: 'finalized' as const }
   const indexer = await world.restart({ config })
   while ((await indexer.step()).kind !== 'idle');
-  const [journalled, { nextBlock }] = [await causesInJournal(), indexer.state]
+  const journalled = await causesInJournal()
+  const { nextBlock } = indexer.state
   say = async (method, body) =>
     method === 'eth_getBlockByNumber' && body.includes('"finalized"')
       ? { body: body.replace('"finalized"', '"latest"') }
       : method === 'eth_getBlockByNumber' && body.includes('"latest"')
-        ? answering(({ result }) => ({ result: { ...(result as object), parentHash: `0x${'5e'.repeat(32)}` } }))
+        ? answering(({ result }) => ({
+            result: { ...(result as object), parentHash: `0x${'5e'.repeat(32)}` },
+          }))
         : undefined
   await world.bid(0, ['early'])
   await world.test.mine({ blocks: 3 })
@@ -169,10 +205,13 @@ test('an only node that lost logs, and the state of confirmed blocks, is refuted
   await world.bid(0, ['lost'])
   await world.test.mine({ blocks: 3 })
   const { hash } = await world.public.getBlock()
-  say = async (method, body) => (method === 'eth_call' && !body.includes(hash) ? noState : undefined)
-  for (let i = 0; i < 3; i++) await expect(indexer.step()).rejects.toThrow("do not make its contracts' record")
+  say = async (method, body) =>
+    method === 'eth_call' && !body.includes(hash) ? noState : undefined
+  for (let i = 0; i < 3; i++)
+    await expect(indexer.step()).rejects.toThrow("do not make its contracts' record")
   expect(indexer.state.nextBlock).toBe(nextBlock)
-  ;[lie, say] = [null, async () => undefined]
+  lie = null
+  say = async () => undefined
   while ((await indexer.step()).kind !== 'idle');
   expect(await causesInJournal()).toEqual(await causesOnChain(await confirmed()))
 })
@@ -180,8 +219,15 @@ test('an only node that lost logs, and the state of confirmed blocks, is refuted
 /** Logs of some addresses and topics up to a block, as the honest node gives them, and their times, ms. */
 async function logsTo(block: number, address: readonly Hex[], topics: readonly Hex[]) {
   const filter = { address, topics: [topics], fromBlock: '0x0', toBlock: `0x${block.toString(16)}` }
-  const logs = (await world.public.request({ method: 'eth_getLogs', params: [filter] as never })) as unknown as RawLog[]
-  return logs.map((log) => ({ ...log, block: Number(log.blockNumber), ms: Number(log.blockTimestamp) * 1_000 }))
+  const logs = (await world.public.request({
+    method: 'eth_getLogs',
+    params: [filter] as never,
+  })) as unknown as RawLog[]
+  return logs.map((log) => ({
+    ...log,
+    block: Number(log.blockNumber),
+    ms: Number(log.blockTimestamp) * 1_000,
+  }))
 }
 
 const rowsOf = async (text: string) =>
@@ -189,15 +235,20 @@ const rowsOf = async (text: string) =>
 
 /** Bids and minima: place, transaction and words, time. */
 const causesInJournal = () =>
-  rowsOf("SELECT block, log_index, encode(body, 'hex'), at_ms FROM journal WHERE block IS NOT NULL ORDER BY seq")
+  rowsOf(
+    "SELECT block, log_index, encode(body, 'hex'), at_ms FROM journal WHERE block IS NOT NULL ORDER BY seq",
+  )
 
 async function causesOnChain(to: number) {
   const { addresses, topics } = filterOf(world.config)
   const logs = await logsTo(to, addresses, topics)
   // a lost bid's credit is no entry
   const causes = logs.filter((log) => log.topics.length === 1)
-  const hashOf = ({ data, transactionHash }: RawLog) => (data.length === 2 + 64 ? '' : transactionHash.slice(2))
-  return causes.map((log) => `${log.block},${Number(log.logIndex)},${hashOf(log)}${log.data.slice(2)},${log.ms}`)
+  const hashOf = ({ data, transactionHash }: RawLog) =>
+    data.length === 2 + 64 ? '' : transactionHash.slice(2)
+  return causes.map(
+    (log) => `${log.block},${Number(log.logIndex)},${hashOf(log)}${log.data.slice(2)},${log.ms}`,
+  )
 }
 
 const paymentsStored = () =>
@@ -212,7 +263,10 @@ const paymentsOnChain = async (to: number) =>
 async function pay(config: Partial<ChainConfig>, run: number): Promise<void> {
   const { chain } = await world.open({ ...config, rpcUrls: [world.anvil.rpcUrl] })
   const { to, data, value } = await chain.communityPayment({
-    ...{ community: 'club', name: `paid-${run}`, payer: payer(run % 5).toLowerCase(), referral: null },
+    community: 'club',
+    name: `paid-${run}`,
+    payer: payer(run % 5).toLowerCase(),
+    referral: null,
     price: { network: '1', token: 'native', amount: 1_000n, recipient: payer(8).toLowerCase() },
   })
   const hash = await clients()

@@ -8,7 +8,12 @@ import { readTransaction } from '../../src/chains/evm/transactions.js'
 import type { Call } from '../../src/chains/rpc/evm.js'
 import type { ChainIndexer } from '../../src/indexer/evm/chainIndexer.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
-import { BASE_GAS_PRICE_WEI, type HubChain, openHubChain, type SignedTx } from '../model/hubChain.js'
+import {
+  BASE_GAS_PRICE_WEI,
+  type HubChain,
+  openHubChain,
+  type SignedTx,
+} from '../model/hubChain.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { useWorld } from '../support/useWorld.js'
@@ -86,7 +91,10 @@ describe('the status of a replaced transaction', () => {
     await chain.mine(1)
     const second = await replaceWith(first, ['contested'])
     await confirm()
-    expect(await statusOf(first.hash)).toMatchObject({ status: 'lost_bid', replacedBy: second.hash })
+    expect(await statusOf(first.hash)).toMatchObject({
+      status: 'lost_bid',
+      replacedBy: second.hash,
+    })
   })
 
   it('is invalid after a cancel, and after a replacement that reverts, for good', async () => {
@@ -107,7 +115,9 @@ describe('the status of a replaced transaction', () => {
           replacedBy: second.hash,
         })
       // what the chain forgets stays
-      const { rows } = await world.pool.query('SELECT verdict FROM tracked_txs WHERE hash = $1', [fromHex(first.hash)])
+      const { rows } = await world.pool.query('SELECT verdict FROM tracked_txs WHERE hash = $1', [
+        fromHex(first.hash),
+      ])
       expect(rows).toEqual([{ verdict: 'replaced' }])
     }
   })
@@ -167,7 +177,10 @@ describe('the status of a replaced transaction', () => {
     const first = await waiting(`deep-${sender}`)
     const second = await replaceWith(first, [`deep-${sender}`])
     await confirm(400)
-    expect(await statusOf(first.hash)).toMatchObject({ status: 'finalized', replacedBy: second.hash })
+    expect(await statusOf(first.hash)).toMatchObject({
+      status: 'finalized',
+      replacedBy: second.hash,
+    })
   })
 
   it('is found by the sender’s count though later transactions of the sender followed', async () => {
@@ -187,7 +200,10 @@ describe('the status of a replaced transaction', () => {
     await confirm(BEYOND_STATE_BLOCKS)
     const old = (await chain.head()) - BEYOND_STATE_BLOCKS
     await expect(
-      world.public.getTransactionCount({ address: world.wallet(sender).address, blockNumber: BigInt(old) }),
+      world.public.getTransactionCount({
+        address: world.wallet(sender).address,
+        blockNumber: BigInt(old),
+      }),
     ).rejects.toThrow(/OutOfRange/)
     expect((await statusOf(first.hash)).status).toBe('pending')
     await world.pool.query('UPDATE tracked_txs SET last_seen_ms = $2 WHERE hash = $1', [

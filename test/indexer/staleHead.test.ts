@@ -24,12 +24,18 @@ const post = (path: string, body: unknown) =>
     headers: { 'content-type': 'application/json' },
   })
 const quote = () =>
-  post('/v1/names/register/evm', { network: '1', sender: world.wallet(1).address, names: [{ name: 'ann' }] })
+  post('/v1/names/register/evm', {
+    network: '1',
+    sender: world.wallet(1).address,
+    names: [{ name: 'ann' }],
+  })
 
 describe('a hub whose head stands still', () => {
   it('is a problem and a number, and makes nobody unready', async () => {
     const stands = 'mainnet chain "1": its head stands still'
-    await expect.poll(async () => (await daemon.status()).problems.join(), DEADLINE).toContain(stands)
+    await expect
+      .poll(async () => (await daemon.status()).problems.join(), DEADLINE)
+      .toContain(stands)
     expect((await fetch(`${daemon.ops}/status`)).status).toBe(503)
     expect((await fetch(`${daemon.ops}/ready`)).status).toBe(200)
     const [line] = await daemon.metric('clusterd_chain_head_age_seconds')
@@ -58,7 +64,9 @@ describe('a hub whose head stands still', () => {
     expect(Number(looked.headers.get('x-clusterd-stale'))).toBeGreaterThanOrEqual(OLD_S)
     // one that is kept, too
     for (let i = 0; i < 3; i++)
-      expect((await post('/v1/names', [{ name: 'ann' }])).headers.get('x-clusterd-stale')).not.toBeNull()
+      expect(
+        (await post('/v1/names', [{ name: 'ann' }])).headers.get('x-clusterd-stale'),
+      ).not.toBeNull()
     const bad = await post('/v1/names/register/check', [7])
     expect(bad.status).toBe(400)
   })

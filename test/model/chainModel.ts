@@ -73,11 +73,16 @@ const countAt = (model: Model, block: number): number =>
 export const executionsOf = (model: Model, id: string): number[] =>
   model.blocks.flatMap(({ txs, byOthers }, block) => [
     ...byOthers.filter((other) => other === id).map(() => block),
-    ...txs.filter(({ tx, succeeded }) => tx.id === id && tx.purpose === 'deliver' && succeeded).map(() => block),
+    ...txs
+      .filter(({ tx, succeeded }) => tx.id === id && tx.purpose === 'deliver' && succeeded)
+      .map(() => block),
   ])
 
 /** Mines what the mempool holds, by nonce, as far as it pays the base fee; or an empty block. */
-export function mine(model: Model, { byOthers = [] as string[], isEmpty = false, foreign = 0 } = {}): void {
+export function mine(
+  model: Model,
+  { byOthers = [] as string[], isEmpty = false, foreign = 0 } = {},
+): void {
   const block: Block = { txs: [], byOthers: [], foreign: [] }
   let nonce = countAt(model, model.blocks.length - 1)
   model.blocks.push(block)
@@ -104,7 +109,9 @@ const payable = (model: Model, nonce: number): [Hex, ModelTx] | undefined =>
  */
 export function reorg(model: Model, depth: number, isLost: boolean): void {
   const firstFree = model.blocks.findLastIndex(({ foreign }) => foreign.length > 0) + 1
-  const gone = model.blocks.splice(Math.max(1, firstFree, model.blocks.length - Math.min(depth, MODEL_CONFIRMATIONS)))
+  const gone = model.blocks.splice(
+    Math.max(1, firstFree, model.blocks.length - Math.min(depth, MODEL_CONFIRMATIONS)),
+  )
   if (!isLost) for (const { txs } of gone) for (const { hash, tx } of txs) model.pool.set(hash, tx)
   mine(model, { isEmpty: true })
   for (const _ of gone) mine(model, { isEmpty: true })
@@ -118,7 +125,13 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
         const found = txs.find((mined) => mined.hash === hash)
         if (found) {
           const { succeeded, feeWei } = found
-          return { hash, block, succeeded, feeWei, isConfirmed: head - block >= MODEL_CONFIRMATIONS }
+          return {
+            hash,
+            block,
+            succeeded,
+            feeWei,
+            isConfirmed: head - block >= MODEL_CONFIRMATIONS,
+          }
         }
       }
     }
@@ -170,7 +183,8 @@ function take(model: Model, raw: Hex): void {
   const tx = fromRaw(raw)
   if (tx.nonce < countAt(model, model.blocks.length - 1)) throw new Error('nonce too low')
   if (model.pool.has(raw)) throw new Error('already known')
-  if (tx.maxFeePerGas < model.baseFeeWei) throw new Error('max fee per gas less than block base fee')
+  if (tx.maxFeePerGas < model.baseFeeWei)
+    throw new Error('max fee per gas less than block base fee')
   for (const [hash, other] of model.pool) {
     if (other.nonce !== tx.nonce) continue
     const isRaised =

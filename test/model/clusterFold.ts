@@ -24,23 +24,40 @@ export function clusterWorld(rulesOf = rulesetOf) {
   const change = (given: ClusterChange) =>
     enter({ kind: given.kind, position: null, txKey: null, body: encodeChange(given) })
   return {
-    ...{ registry, entries, change },
+    registry,
+    entries,
+    change,
     bid: (from: Buffer, name: string) => {
-      const body = Buffer.concat([Buffer.alloc(32, 1), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
+      const body = Buffer.concat([
+        Buffer.alloc(32, 1),
+        addressToWord(from),
+        bigIntToWord(5n),
+        nameToWord(name),
+      ])
       const position = { chain: 1, block: entries.length, logIndex: 0 }
       return enter({ kind: 'bid', position, txKey: 1n, body })
     },
     create: (actor: Buffer) => change({ kind: 'create_cluster', actor }),
     add: (actor: Buffer, ...wallets: Listed[]) =>
       change({
-        ...{ kind: 'add_wallets', actor },
+        kind: 'add_wallets',
+        actor,
         wallets: wallets.map(([address, name, isPrivate = null]) => ({ address, name, isPrivate })),
       }),
     rename: (actor: Buffer, ...wallets: Listed[]) =>
-      change({ kind: 'rename_wallets', actor, wallets: wallets.map(([address, name]) => ({ address, name })) }),
-    remove: (actor: Buffer, ...addresses: Buffer[]) => change({ kind: 'remove_wallets', actor, addresses }),
+      change({
+        kind: 'rename_wallets',
+        actor,
+        wallets: wallets.map(([address, name]) => ({ address, name })),
+      }),
+    remove: (actor: Buffer, ...addresses: Buffer[]) =>
+      change({ kind: 'remove_wallets', actor, addresses }),
     verify: (actor: Buffer, cluster: number) =>
-      change({ kind: 'verify_wallet', actor, clusterId: registry.clusters[cluster - 1]?.id ?? Buffer.alloc(32) }),
+      change({
+        kind: 'verify_wallet',
+        actor,
+        clusterId: registry.clusters[cluster - 1]?.id ?? Buffer.alloc(32),
+      }),
     backUp: (actor: Buffer, address: Buffer) => change({ kind: 'confirm_backup', actor, address }),
     entryOf: (address: Buffer) => registry.wallets.find((row) => row.address.equals(address)),
   }

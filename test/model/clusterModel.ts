@@ -87,10 +87,16 @@ export class Model {
         const gone = s.ws.filter((w) => entries.has(w))
         const stay = [...entries].filter(([w]) => !gone.includes(w))
         const losesVerified = gone.some((w) => entries.get(w)!.isVerified)
-        if (losesVerified && this.held(home).length > 0 && !stay.some(([, entry]) => entry.isVerified))
+        if (
+          losesVerified &&
+          this.held(home).length > 0 &&
+          !stay.some(([, entry]) => entry.isVerified)
+        )
           return 'last_verified_wallet'
         this.clusters[home] = new Map(stay)
-        return gone.filter((w) => !entries.get(w)!.isPrivate).map((w) => `REMOVE_WALLET ${home} ${w}`)
+        return gone
+          .filter((w) => !entries.get(w)!.isPrivate)
+          .map((w) => `REMOVE_WALLET ${home} ${w}`)
       }
       case 'verify':
         return this.verify(s.w, s.c, at, home)
@@ -113,7 +119,9 @@ export class Model {
       c = this.clusters.length - 1
     } else if (this.clusters[c]!.get(s.w)!.isPrivate) {
       const entry = this.clusters[c]!.get(s.w)!
-      const taken = [...this.clusters[c]!.values()].filter((other) => !other.isPrivate).map((other) => other.name)
+      const taken = [...this.clusters[c]!.values()]
+        .filter((other) => !other.isPrivate)
+        .map((other) => other.name)
       let name = entry.name
       for (let n = 2; taken.includes(name) || this.isReserved(c, name); n++)
         name = `${entry.name.slice(0, 32 - `-${n}`.length)}-${n}`
@@ -127,7 +135,14 @@ export class Model {
   private create(w: number, name: string, at: number): string[] {
     const n = this.origins.filter((origin) => origin.creator === w).length
     this.origins.push({ creator: w, n })
-    const entry = { name, isVerified: true, isPrivate: false, isBackedUp: false, added: at, changed: at }
+    const entry = {
+      name,
+      isVerified: true,
+      isPrivate: false,
+      isBackedUp: false,
+      added: at,
+      changed: at,
+    }
     this.clusters.push(new Map([[w, entry]]))
     const c = this.clusters.length - 1
     return [`CREATE_CLUSTER ${c}`, `ADD_WALLET ${c} ${w} ${name} true false`]
@@ -199,11 +214,17 @@ export class Model {
   }
 
   /** Tells whether one of these wallets has a name that it can't have beside the others. */
-  private clash(c: number, entries: ReadonlyMap<number, ModelEntry>, touched: readonly number[]): boolean {
+  private clash(
+    c: number,
+    entries: ReadonlyMap<number, ModelEntry>,
+    touched: readonly number[],
+  ): boolean {
     return touched.some((w) => {
       const { name, isPrivate } = entries.get(w)!
       if (!isPrivate && this.isReserved(c, name)) return true
-      return [...entries].some(([x, other]) => x !== w && other.name === name && (isPrivate || !other.isPrivate))
+      return [...entries].some(
+        ([x, other]) => x !== w && other.name === name && (isPrivate || !other.isPrivate),
+      )
     })
   }
 }

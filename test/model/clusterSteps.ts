@@ -11,7 +11,11 @@ import { tagged } from '../support/arbitraries.js'
 export type Step =
   | { do: 'bid'; w: number; name: string }
   | { do: 'create'; w: number }
-  | { do: 'add'; w: number; items: readonly { w: number; name: string; isPrivate: boolean | null }[] }
+  | {
+      do: 'add'
+      w: number
+      items: readonly { w: number; name: string; isPrivate: boolean | null }[]
+    }
   | { do: 'rename'; w: number; items: readonly { w: number; name: string }[] }
   | { do: 'remove'; w: number; ws: readonly number[] }
   | { do: 'verify'; w: number; c: number }
@@ -34,7 +38,13 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: of('bid', { w, name: fc.constantFrom(...NAMES) }) },
   { weight: 1, arbitrary: of('create', { w }) },
   { weight: 5, arbitrary: of('add', { w, items: fc.uniqueArray(listed, distinct) }) },
-  { weight: 2, arbitrary: of('rename', { w, items: fc.uniqueArray(fc.record({ w, name: walletName }), distinct) }) },
+  {
+    weight: 2,
+    arbitrary: of('rename', {
+      w,
+      items: fc.uniqueArray(fc.record({ w, name: walletName }), distinct),
+    }),
+  },
   { weight: 2, arbitrary: of('remove', { w, ws: fc.uniqueArray(w, { maxLength: 2 }) }) },
   { weight: 5, arbitrary: of('verify', { w, c: fc.nat(4) }) },
   { weight: 1, arbitrary: of('backup', { w, of: w }) },
@@ -54,7 +64,13 @@ export function entryOf(s: Step, i: number, origins: readonly Origin[]): Entry {
     const address = WALLETS[s.w]!
     address.copy(from, 33 - address.length, 1)
     const body = Buffer.concat([Buffer.alloc(32, i), from, bigIntToWord(5n), nameToWord(s.name)])
-    return { kind: 'bid', position: { chain: 1, block: i, logIndex: 0 }, txKey: BigInt(i), causeMs: i, body }
+    return {
+      kind: 'bid',
+      position: { chain: 1, block: i, logIndex: 0 },
+      txKey: BigInt(i),
+      causeMs: i,
+      body,
+    }
   }
   const change = changeOf(s, origins)
   return { kind: change.kind, position: null, txKey: null, causeMs: i, body: encodeChange(change) }
@@ -67,7 +83,11 @@ function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): 
     case 'create':
       return { kind: 'create_cluster', actor }
     case 'add': {
-      const wallets = s.items.map((item) => ({ address: of(item.w), name: item.name, isPrivate: item.isPrivate }))
+      const wallets = s.items.map((item) => ({
+        address: of(item.w),
+        name: item.name,
+        isPrivate: item.isPrivate,
+      }))
       return { kind: 'add_wallets', actor, wallets }
     }
     case 'rename':
@@ -80,7 +100,11 @@ function changeOf(s: Exclude<Step, { do: 'bid' }>, origins: readonly Origin[]): 
       return { kind: 'remove_wallets', actor, addresses: s.ws.map(of) }
     case 'verify': {
       const origin = origins[s.c]
-      return { kind: 'verify_wallet', actor, clusterId: origin ? idOf(origin) : Buffer.alloc(32, 0xee) }
+      return {
+        kind: 'verify_wallet',
+        actor,
+        clusterId: origin ? idOf(origin) : Buffer.alloc(32, 0xee),
+      }
     }
     case 'backup':
       return { kind: 'confirm_backup', actor, address: of(s.of) }

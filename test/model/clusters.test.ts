@@ -7,7 +7,18 @@ import { toHex } from '../../src/registry/primitives/bytes.js'
 import { mirrorOf } from '../api/mirror.js'
 import { Model } from './clusterModel.js'
 import { entryOf, idOf, type Step, steps } from './clusterSteps.js'
-import { causeOf, clusterIdOf, entriesIn, feedOf, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
+import {
+  causeOf,
+  clusterIdOf,
+  entriesIn,
+  feedOf,
+  folded,
+  LATE,
+  line,
+  number,
+  rowsOf,
+  sorted,
+} from './lines.js'
 import { append, emptyRegistry } from './memoryRegistry.js'
 
 /** The entries of steps, with cluster ids that only the model knows, and the model's result of each. */
@@ -58,7 +69,8 @@ describe('clusters', () => {
           expect(publicEvents(row).map(line)).toEqual(want.events)
           expect(row.publicCount).toBe(want.events.length)
           if (want.events.length > 0) expect(row.actor && number(row.actor)).toBe(want.actor)
-          for (const word of [want.refusal, ...want.events.map((text) => text.split(' ')[0]!)]) if (word) seen.add(word)
+          for (const word of [want.refusal, ...want.events.map((text) => text.split(' ')[0]!)])
+            if (word) seen.add(word)
         })
         expect(rowsOf(registry)).toEqual(entriesIn(model))
         const won = registry.names.filter((row) => row.outcome === 'won')
@@ -70,9 +82,20 @@ describe('clusters', () => {
       { numRuns: 600, examples: [[[...OPENING]]] },
     )
     // the sequences reach everything that there is
-    for (const word of ['not_found', 'not_invited', 'not_in_cluster', 'wallet_exists', 'wallet_name_taken'])
+    for (const word of [
+      'not_found',
+      'not_invited',
+      'not_in_cluster',
+      'wallet_exists',
+      'wallet_name_taken',
+    ])
       expect(seen).toContain(word)
-    for (const word of ['already_public', 'last_verified_wallet', 'names_would_reveal', 'TRANSFER_NAME'])
+    for (const word of [
+      'already_public',
+      'last_verified_wallet',
+      'names_would_reveal',
+      'TRANSFER_NAME',
+    ])
       expect(seen).toContain(word)
   })
 
@@ -82,7 +105,9 @@ describe('clusters', () => {
         const { wallets, names } = folded(play(list).entries)
         const verified = wallets.filter((row) => row.isVerified).map((row) => number(row.address))
         expect(new Set(verified).size).toBe(verified.length)
-        const known = wallets.filter((row) => !row.isPrivate).map((row) => `${row.cluster}/${row.name}`)
+        const known = wallets
+          .filter((row) => !row.isPrivate)
+          .map((row) => `${row.cluster}/${row.name}`)
         expect(new Set(known).size).toBe(known.length)
         for (const { cluster } of names.filter((row) => row.outcome === 'won'))
           expect(wallets.some((row) => row.cluster === cluster && row.isVerified)).toBe(true)
@@ -100,14 +125,25 @@ describe('the feed', () => {
           .filter((row) => !row.isPrivate)
           .map(({ cluster, address, name, isVerified, isBackedUp, createdSeq, updatedSeq }) => {
             const { ms: updatedMs, by: updatedBy } = causeOf(registry, updatedSeq)
-            const entry = { name, isVerified, isBackedUp, createdMs: causeOf(registry, createdSeq).ms }
-            return [clusterIdOf(registry, cluster), decodeWallet(address).text, { ...entry, updatedMs, updatedBy }]
+            const entry = {
+              name,
+              isVerified,
+              isBackedUp,
+              createdMs: causeOf(registry, createdSeq).ms,
+            }
+            return [
+              clusterIdOf(registry, cluster),
+              decodeWallet(address).text,
+              { ...entry, updatedMs, updatedBy },
+            ]
           })
         const won = registry.names
           .filter((row) => row.outcome === 'won')
           .map((row) => [row.name, clusterIdOf(registry, row.cluster!)])
         const { clusters, names } = mirrorOf(feedOf(registry))
-        const told = [...clusters].flatMap(([id, { wallets }]) => [...wallets].map((wallet) => [id, ...wallet]))
+        const told = [...clusters].flatMap(([id, { wallets }]) =>
+          [...wallets].map((wallet) => [id, ...wallet]),
+        )
         expect([...clusters.keys()]).toEqual(registry.clusters.map(({ id }) => toHex(id)))
         expect(sorted(told)).toEqual(sorted(known))
         expect([...names].map(([name, { cluster }]) => [name, cluster])).toEqual(won)
@@ -119,17 +155,26 @@ describe('the feed', () => {
   it('does not distinguish a registry from one in which private entries never were, but where they act', () => {
     // a public wallet adds, renames and removes private entries that never act: the feed has nothing of it
     const quiet = fc.array(
-      fc.record({ w: fc.integer({ min: 2, max: 5 }), name: fc.constantFrom('a', 'b', 'main'), isAdd: fc.boolean() }),
+      fc.record({
+        w: fc.integer({ min: 2, max: 5 }),
+        name: fc.constantFrom('a', 'b', 'main'),
+        isAdd: fc.boolean(),
+      }),
       { maxLength: 12 },
     )
     fc.assert(
       fc.property(quiet, fc.array(fc.constantFrom('foo', 'bar', 'baz')), (hidden, names) => {
         const loud: Step[] = names.map((name) => ({ do: 'bid', w: 0, name }))
         const secret: Step[] = hidden.map(({ w, name, isAdd }) =>
-          isAdd ? { do: 'add', w: 0, items: [{ w, name, isPrivate: true }] } : { do: 'remove', w: 0, ws: [w] },
+          isAdd
+            ? { do: 'add', w: 0, items: [{ w, name, isPrivate: true }] }
+            : { do: 'remove', w: 0, ws: [w] },
         )
         const begin: Step = { do: 'create', w: 0 }
-        const mixed = [begin, ...loud.flatMap((step, i) => [step, ...secret.slice(i * 3, i * 3 + 3)])]
+        const mixed = [
+          begin,
+          ...loud.flatMap((step, i) => [step, ...secret.slice(i * 3, i * 3 + 3)]),
+        ]
         const feed = (list: readonly Step[]) =>
           folded(play(list).entries)
             .journal.filter((row) => row.publicCount > 0)

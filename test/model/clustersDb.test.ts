@@ -23,12 +23,24 @@ let hub: ChainRow
 
 beforeAll(async () => {
   pool = database.pool
-  const chain = { network: 'mainnet', label: '1', instance: '', chainId: 31_337, startBlock: 0 } as const
-  hub = await registerChain(pool, { ...chain, genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) })
+  const chain = {
+    network: 'mainnet',
+    label: '1',
+    instance: '',
+    chainId: 31_337,
+    startBlock: 0,
+  } as const
+  hub = await registerChain(pool, {
+    ...chain,
+    genesisHash: Buffer.alloc(32),
+    contract: Buffer.alloc(20),
+  })
 })
 
 async function empty(): Promise<void> {
-  await pool.query('TRUNCATE journal, names, clusters, wallets, communities, community_names, moves')
+  await pool.query(
+    'TRUNCATE journal, names, clusters, wallets, communities, community_names, moves',
+  )
   await pool.query(
     `UPDATE journal_heads SET generation = 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, minimum_wei = 1 WHERE network = 0`,
   )
@@ -60,20 +72,26 @@ async function appendAll(entries: readonly Entry[], cuts: readonly number[]): Pr
   const rest = entries.map(decodeEntry)
   for (const size of [...cuts, rest.length]) {
     const batch = rest.splice(0, size)
-    await inTransaction(pool, (client) => appendEntries(client, 'mainnet', batch, { writerMs: LATE }))
+    await inTransaction(pool, (client) =>
+      appendEntries(client, 'mainnet', batch, { writerMs: LATE }),
+    )
   }
 }
 
 async function expectTables(registry: MemoryRegistry, generation = 1): Promise<void> {
-  const order = (a: { cluster: number; address: Buffer }, b: { cluster: number; address: Buffer }) =>
-    a.cluster - b.cluster || Buffer.compare(a.address, b.address)
+  const order = (
+    a: { cluster: number; address: Buffer },
+    b: { cluster: number; address: Buffer },
+  ) => a.cluster - b.cluster || Buffer.compare(a.address, b.address)
   const wallets = await rows(
     `SELECT cluster, address, name, verified AS "isVerified", private AS "isPrivate", backed_up AS "isBackedUp",
        created_seq AS "createdSeq", updated_seq AS "updatedSeq" FROM wallets ORDER BY cluster, address`,
   )
   expect(wallets).toEqual([...registry.wallets].sort(order))
   expect(await rows('SELECT name, cluster FROM names WHERE outcome = 1 ORDER BY seq')).toEqual(
-    registry.names.filter((row) => row.outcome === 'won').map(({ name, cluster }) => ({ name, cluster })),
+    registry.names
+      .filter((row) => row.outcome === 'won')
+      .map(({ name, cluster }) => ({ name, cluster })),
   )
   expect(await rows('SELECT name, seq FROM communities ORDER BY seq')).toEqual(registry.communities)
   expect(
@@ -111,15 +129,28 @@ test('the database does as the rules in memory do, however the batches are cut, 
 
 test('after a rewind the tables are those that the fold of what is kept gives', async () => {
   await fc.assert(
-    fc.asyncProperty(communitySteps, sizes, fc.integer({ min: 1, max: 25 }), async (list, cuts, block) => {
-      await empty()
-      const entries = entriesOf(list)
-      await appendAll(entries, cuts)
-      const target = { row: hub, isHub: true, block, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
-      await rewind(pool, target, { apply: true })
-      const kept = entries.filter(({ position }) => position?.chain !== hub.chain || position.block < block)
-      await expectTables(folded(kept), 2)
-    }),
+    fc.asyncProperty(
+      communitySteps,
+      sizes,
+      fc.integer({ min: 1, max: 25 }),
+      async (list, cuts, block) => {
+        await empty()
+        const entries = entriesOf(list)
+        await appendAll(entries, cuts)
+        const target = {
+          row: hub,
+          isHub: true,
+          block,
+          parentHash: Buffer.alloc(32, 1),
+          parentMs: 0,
+        }
+        await rewind(pool, target, { apply: true })
+        const kept = entries.filter(
+          ({ position }) => position?.chain !== hub.chain || position.block < block,
+        )
+        await expectTables(folded(kept), 2)
+      },
+    ),
     { numRuns: Math.ceil(RUNS / 3) },
   )
 })

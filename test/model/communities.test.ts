@@ -6,7 +6,13 @@ import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { mirrorOf } from '../api/mirror.js'
 import type { Step } from './clusterSteps.js'
 import { CommunityModel, type CommunityTold } from './communityModel.js'
-import { type CommunityStep, claimNumber, communitySteps, entryOf, HIDING } from './communitySteps.js'
+import {
+  type CommunityStep,
+  claimNumber,
+  communitySteps,
+  entryOf,
+  HIDING,
+} from './communitySteps.js'
 import { causeOf, entriesIn, feedOf, folded, LATE, line, number, rowsOf, sorted } from './lines.js'
 import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 
@@ -24,7 +30,12 @@ function play(list: readonly CommunityStep[]) {
 
 const namesOf = ({ communityNames }: MemoryRegistry) =>
   communityNames.map(({ community, name, address, isVerified, assigned, claim, seq }) => ({
-    ...{ community, name, w: number(address), isVerified, assigned: assigned && assigned - 1, at: seq },
+    community,
+    name,
+    w: number(address),
+    isVerified,
+    assigned: assigned && assigned - 1,
+    at: seq,
     claim: claimNumber(claim),
   }))
 
@@ -62,8 +73,20 @@ const MOVING: readonly CommunityStep[] = [
   { do: 'pay', w: 5, name: 'foo', below: 'c', to: 0, amount: 9, ago: 0, met: 1 },
 ]
 
-const toWallet = (w: number, of: number, below: string, met: number | null = 0, isAssigned = false): CommunityStep => ({
-  ...{ do: 'register', w, of, name: 'foo', below, met, isAssigned },
+const toWallet = (
+  w: number,
+  of: number,
+  below: string,
+  met: number | null = 0,
+  isAssigned = false,
+): CommunityStep => ({
+  do: 'register',
+  w,
+  of,
+  name: 'foo',
+  below,
+  met,
+  isAssigned,
 })
 /** Owners register for themselves and for others, in private too; then requirements are asked. */
 const OWNED: readonly CommunityStep[] = [
@@ -71,7 +94,13 @@ const OWNED: readonly CommunityStep[] = [
   add(0, { w: 2, name: 'p', isPrivate: true }),
   { do: 'verify', w: 2, c: 0 },
   { do: 'configure', w: 2, name: 'foo', rules: 1 },
-  ...[toWallet(0, 5, 'a'), toWallet(0, 2, 'b'), toWallet(2, 2, 'c'), toWallet(2, 0, 'd'), toWallet(2, 5, 'e')],
+  ...[
+    toWallet(0, 5, 'a'),
+    toWallet(0, 2, 'b'),
+    toWallet(2, 2, 'c'),
+    toWallet(2, 0, 'd'),
+    toWallet(2, 5, 'e'),
+  ],
   ...[toWallet(5, 5, 'f'), toWallet(2, 2, 'f', 0, true)],
   { do: 'configure', w: 0, name: 'foo', rules: 0 },
   ...[toWallet(0, 2, 'g'), toWallet(2, 5, 'h'), toWallet(5, 5, 'h'), toWallet(5, 0, 'i')],
@@ -83,9 +112,26 @@ const OWNED: readonly CommunityStep[] = [
 ]
 
 const EVERYTHING = [
-  ...['not_found', 'forbidden', 'not_in_cluster', 'already_assigned', 'rules_changed', 'wallet_name_taken'],
-  ...['not_found', 'not_active', 'not_verified', 'not_available'].map((problem) => `community ${problem}`),
-  ...['malformed_name', 'not_active', 'no_price', 'underpaid', 'lost', 'requirements_not_met', 'registered'],
+  ...[
+    'not_found',
+    'forbidden',
+    'not_in_cluster',
+    'already_assigned',
+    'rules_changed',
+    'wallet_name_taken',
+  ],
+  ...['not_found', 'not_active', 'not_verified', 'not_available'].map(
+    (problem) => `community ${problem}`,
+  ),
+  ...[
+    'malformed_name',
+    'not_active',
+    'no_price',
+    'underpaid',
+    'lost',
+    'requirements_not_met',
+    'registered',
+  ],
   ...['REGISTER_COMMUNITY_NAME', 'TRANSFER_NAME'],
 ]
 
@@ -104,16 +150,25 @@ describe('communities', () => {
           expect(paymentOf(changes)).toBe(want.payment)
           expect(publicEvents(row).map(line)).toEqual(want.events)
           expect(row.publicCount).toBe(want.events.length)
-          const isShown = want.events.length > 0 || (list[i]!.do === 'configure' && row.effects.length > 0)
+          const isShown =
+            want.events.length > 0 || (list[i]!.do === 'configure' && row.effects.length > 0)
           if (isShown) expect(row.actor && number(row.actor)).toBe(want.actor)
-          for (const word of [want.refusal, want.payment, ...want.events.map((text) => text.split(' ')[0]!)])
+          for (const word of [
+            want.refusal,
+            want.payment,
+            ...want.events.map((text) => text.split(' ')[0]!),
+          ])
             if (word) seen.add(word)
         })
         expect(rowsOf(registry)).toEqual(entriesIn(model))
         expect(namesOf(registry)).toEqual(model.below)
-        expect(registry.communities).toEqual(model.configured.map(({ name, at }) => ({ name, seq: at })))
+        expect(registry.communities).toEqual(
+          model.configured.map(({ name, at }) => ({ name, seq: at })),
+        )
         expect(
-          registry.names.filter((row) => row.outcome === 'won').map((row) => [row.name, row.cluster! - 1]),
+          registry.names
+            .filter((row) => row.outcome === 'won')
+            .map((row) => [row.name, row.cluster! - 1]),
         ).toEqual(model.names.map((held) => [held.name, held.cluster]))
       }),
       { numRuns: 200, examples: [MOVING, HIDING, OWNED].map((steps) => [[...steps]] as const) },
@@ -145,10 +200,15 @@ describe('the feed', () => {
     fc.assert(
       fc.property(communitySteps, (list) => {
         const registry = folded(play(list).entries)
-        const known = registry.communityNames.map(({ community, name, address, isVerified, seq }) => {
-          const { ms: createdMs, by: createdBy } = causeOf(registry, seq)
-          return [`${community}/${name}`, { address: decodeWallet(address).text, isVerified, createdMs, createdBy }]
-        })
+        const known = registry.communityNames.map(
+          ({ community, name, address, isVerified, seq }) => {
+            const { ms: createdMs, by: createdBy } = causeOf(registry, seq)
+            return [
+              `${community}/${name}`,
+              { address: decodeWallet(address).text, isVerified, createdMs, createdBy },
+            ]
+          },
+        )
         expect([...mirrorOf(feedOf(registry)).communityNames]).toEqual(known)
       }),
       { numRuns: 80 },
@@ -159,8 +219,15 @@ describe('the feed', () => {
     const feed = (steps: readonly CommunityStep[]) => {
       const { journal, communityNames } = folded(play(steps).entries)
       return [
-        journal.filter((row) => row.publicCount > 0).map((row) => [row.publicFirst, row.actor, publicEvents(row)]),
-        communityNames.map(({ community, name, address, isVerified }) => [community, name, address, isVerified]),
+        journal
+          .filter((row) => row.publicCount > 0)
+          .map((row) => [row.publicFirst, row.actor, publicEvents(row)]),
+        communityNames.map(({ community, name, address, isVerified }) => [
+          community,
+          name,
+          address,
+          isVerified,
+        ]),
       ]
     }
     fc.assert(
@@ -194,7 +261,10 @@ function worldsOf(list: readonly Asked[]): { secret: CommunityStep[]; open: Comm
   ]
   const secret: CommunityStep[] = [
     ...open,
-    ...[2, 3].flatMap((w): Step[] => [add(0, { w, name: `private-${w}`, isPrivate: true }), { do: 'verify', w, c: 0 }]),
+    ...[2, 3].flatMap((w): Step[] => [
+      add(0, { w, name: `private-${w}`, isPrivate: true }),
+      { do: 'verify', w, c: 0 },
+    ]),
   ]
   const both = (one: CommunityStep, other = one) => {
     secret.push(one)
@@ -213,7 +283,10 @@ function worldsOf(list: readonly Asked[]): { secret: CommunityStep[]; open: Comm
     switch (doing) {
       case 'configure':
         rules.set(name, next)
-        both({ do: doing, w: isOurs ? w : 1, name, rules: next }, { do: doing, w: isOurs ? 0 : 1, name, rules: next })
+        both(
+          { do: doing, w: isOurs ? w : 1, name, rules: next },
+          { do: doing, w: isOurs ? 0 : 1, name, rules: next },
+        )
         break
       case 'pay':
         both({ ...pay, w })
@@ -226,8 +299,12 @@ function worldsOf(list: readonly Asked[]): { secret: CommunityStep[]; open: Comm
         // a stranger could not get it at all
         if (of === 4 || isAssigned.has(name) || (now === 1 && !isOurs)) break
         isAssigned.add(name)
-        const other = now === 3 && !byOwner ? { ...pay, w: of } : { ...register, w: byOwner ? 0 : of }
-        both({ ...register, w, isAssigned: true }, of === 0 ? { ...register, w: 0, isAssigned: true } : other)
+        const other =
+          now === 3 && !byOwner ? { ...pay, w: of } : { ...register, w: byOwner ? 0 : of }
+        both(
+          { ...register, w, isAssigned: true },
+          of === 0 ? { ...register, w: 0, isAssigned: true } : other,
+        )
       }
     }
   })

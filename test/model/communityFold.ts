@@ -1,6 +1,10 @@
 import { requirementsHash } from '../../src/registry/community/requirements.js'
 import type { CommunityRules } from '../../src/registry/community/rules.js'
-import { type ClusterChange, type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
+import {
+  type ClusterChange,
+  type CommunityChange,
+  encodeChange,
+} from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { publicEvents } from '../../src/registry/journal/events.js'
 import { type CommunityPaymentBody, encodePayment } from '../../src/registry/journal/payment.js'
@@ -15,16 +19,31 @@ export const RECIPIENT = '0x00000000000000000000000000000000000000a1'
 
 /** Wallets by the bytes of their addresses, so that the order of addresses is theirs. */
 export const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
-export const [alice, ann, pat] = [wallet(1), wallet(2), wallet(3)]
-export const [bob, ben, eve] = [wallet(4), wallet(5), wallet(6)]
+export const alice = wallet(1)
+export const ann = wallet(2)
+export const pat = wallet(3)
+export const bob = wallet(4)
+export const ben = wallet(5)
+export const eve = wallet(6)
 
-export const FREE: CommunityRules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
-export const costing = (amount: bigint, other: Partial<CommunityRules['prices'][number]> = {}): CommunityRules => ({
+export const FREE: CommunityRules = {
+  prices: [],
+  ownersOnly: false,
+  startsAtMs: null,
+  requirements: [],
+}
+export const costing = (
+  amount: bigint,
+  other: Partial<CommunityRules['prices'][number]> = {},
+): CommunityRules => ({
   ...FREE,
   prices: [{ network: '1', token: 'native', amount, recipient: RECIPIENT, ...other }],
 })
 const NOTHING_ASKED = requirementsHash([])
-export const LISTED: CommunityRules = { ...FREE, requirements: [{ kind: 'allowlist', addresses: [RECIPIENT] }] }
+export const LISTED: CommunityRules = {
+  ...FREE,
+  requirements: [{ kind: 'allowlist', addresses: [RECIPIENT] }],
+}
 
 /**
  * A registry in which alice holds `foo` (cluster 1, with ann in public and pat in private, both verified) and bob holds
@@ -36,17 +55,28 @@ export function communityWorld() {
   let minute = 0
   const enter = (entry: Omit<Entry, 'causeMs'>) => {
     const causeMs = T0 + minute++ * MINUTE_MS
-    const { outcomes, payments } = append(registry, [{ ...entry, causeMs }], Number.MAX_SAFE_INTEGER)
+    const { outcomes, payments } = append(
+      registry,
+      [{ ...entry, causeMs }],
+      Number.MAX_SAFE_INTEGER,
+    )
     const row = registry.journal.at(-1)!
     return { row, outcome: outcomes[0], payment: payments[0]?.judgement, events: publicEvents(row) }
   }
   const signed = { position: null, txKey: null }
-  const change = (given: ClusterChange) => enter({ kind: given.kind, ...signed, body: encodeChange(given) })
-  const ask = (given: CommunityChange) => enter({ kind: given.kind, ...signed, body: encodeChange(given) })
+  const change = (given: ClusterChange) =>
+    enter({ kind: given.kind, ...signed, body: encodeChange(given) })
+  const ask = (given: CommunityChange) =>
+    enter({ kind: given.kind, ...signed, body: encodeChange(given) })
   let block = 0
   const at = (chain: number) => ({ position: { chain, block: block++, logIndex: 0 }, txKey: 1n })
   const bid = (from: Buffer, name: string) => {
-    const body = Buffer.concat([Buffer.alloc(32, 1), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
+    const body = Buffer.concat([
+      Buffer.alloc(32, 1),
+      addressToWord(from),
+      bigIntToWord(5n),
+      nameToWord(name),
+    ])
     return enter({ kind: 'bid', ...at(1), body })
   }
   const join = (host: Buffer, guest: Buffer, name: string, isPrivate: boolean) => {
@@ -60,21 +90,46 @@ export function communityWorld() {
   join(alice, pat, 'pat', true)
   join(bob, ben, 'ben', true)
   return {
-    ...{ registry, bid, change, ask, join },
+    registry,
+    bid,
+    change,
+    ask,
+    join,
     now: () => T0 + minute * MINUTE_MS,
     configure: (community: string, rules: CommunityRules, actor: Buffer | null = null) =>
       ask({ kind: 'configure_community', actor, community, rules }),
-    register: (actor: Buffer, pair: string, more: { for?: Buffer; met?: Buffer; isAssigned?: boolean } = {}) => {
+    register: (
+      actor: Buffer,
+      pair: string,
+      more: { for?: Buffer; met?: Buffer; isAssigned?: boolean } = {},
+    ) => {
       const [community, name] = pair.split('/') as [string, string]
       const { for: to = actor, met = null, isAssigned = false } = more
-      return ask({ kind: 'register_community_name', actor, community, name, wallet: to, met, isAssigned })
+      return ask({
+        kind: 'register_community_name',
+        actor,
+        community,
+        name,
+        wallet: to,
+        met,
+        isAssigned,
+      })
     },
     pay: (pair: string, more: Partial<CommunityPaymentBody> = {}) => {
       const [community, name] = pair.split('/') as [string, string]
       const body: CommunityPaymentBody = {
-        ...{ tx: Buffer.alloc(32, 7), network: '1', payer: eve, token: 'native', amount: 5n, recipient: RECIPIENT },
-        ...{ community: nameToWord(community), name: nameToWord(name), referral: null },
-        ...{ blockMs: T0 + minute * MINUTE_MS, met: NOTHING_ASKED, ...more },
+        tx: Buffer.alloc(32, 7),
+        network: '1',
+        payer: eve,
+        token: 'native',
+        amount: 5n,
+        recipient: RECIPIENT,
+        community: nameToWord(community),
+        name: nameToWord(name),
+        referral: null,
+        blockMs: T0 + minute * MINUTE_MS,
+        met: NOTHING_ASKED,
+        ...more,
       }
       return enter({ kind: 'pay_community_name', ...at(2), body: encodePayment(body) })
     },

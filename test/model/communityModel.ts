@@ -33,7 +33,9 @@ export class CommunityModel extends Model {
   }
 
   protected override isReserved(c: number, name: string): boolean {
-    return this.held(c).some((held) => this.below.some((one) => one.community === held && one.name === name))
+    return this.held(c).some((held) =>
+      this.below.some((one) => one.community === held && one.name === name),
+    )
   }
 
   private holder(name: string): number {
@@ -42,7 +44,9 @@ export class CommunityModel extends Model {
 
   /** The rules in force at a time. */
   private rules(name: string, ms: number): Rules | null {
-    return this.configured.filter((one) => one.name === name && msAt(one.at) <= ms).at(-1)?.rules ?? null
+    return (
+      this.configured.filter((one) => one.name === name && msAt(one.at) <= ms).at(-1)?.rules ?? null
+    )
   }
 
   private isPublic(w: number): boolean {
@@ -73,29 +77,46 @@ export class CommunityModel extends Model {
   private register(s: Doing<'register'>, at: number): CommunityTold {
     const home = this.home(s.w)
     const rules = this.rules(s.name, msAt(at))
-    const got = this.below.find((one) => one.community === s.name && one.assigned === home && home >= 0)
+    const got = this.below.find(
+      (one) => one.community === s.name && one.assigned === home && home >= 0,
+    )
     if (s.isAssigned && got?.name === s.below) return NOTHING
-    const refusal = s.isAssigned ? this.whyNotAssigned(s, rules, home, got) : this.whyNotFree(s, rules, home, at)
+    const refusal = s.isAssigned
+      ? this.whyNotAssigned(s, rules, home, got)
+      : this.whyNotFree(s, rules, home, at)
     if (refusal) return refused(refusal)
     const isInside = home >= 0 && this.home(s.of) === home
     // the published part
     const isKnown = isInside && this.isPublic(s.of)
-    const isOwners = home >= 0 && this.holder(s.name) === home && (rules!.ownersOnly || s.of !== s.w)
+    const isOwners =
+      home >= 0 && this.holder(s.name) === home && (rules!.ownersOnly || s.of !== s.w)
     const by = s.isAssigned ? { assigned: home, claim: s.met } : {}
     const events = this.take(s, s.of, home < 0 || isKnown || !isOwners, at, by)
     if (home < 0) return { refusal: null, events, actor: s.w }
     return { refusal: null, events, actor: isKnown || isOwners ? this.known(s.w, home) : s.of }
   }
 
-  private whyNotAssigned(s: Doing<'register'>, rules: Rules | null, home: number, got?: Below): string | null {
+  private whyNotAssigned(
+    s: Doing<'register'>,
+    rules: Rules | null,
+    home: number,
+    got?: Below,
+  ): string | null {
     if (!rules) return 'community not_found'
     if (home < 0 || this.home(s.of) !== home) return 'not_in_cluster'
-    const isUsed = this.below.some((one) => one.community === s.name && one.claim !== null && one.claim === s.met)
+    const isUsed = this.below.some(
+      (one) => one.community === s.name && one.claim !== null && one.claim === s.met,
+    )
     if (got || isUsed) return 'already_assigned'
     return this.isTaken(s.name, s.below) ? 'community not_available' : null
   }
 
-  private whyNotFree(s: Doing<'register'>, rules: Rules | null, home: number, at: number): string | null {
+  private whyNotFree(
+    s: Doing<'register'>,
+    rules: Rules | null,
+    home: number,
+    at: number,
+  ): string | null {
     if (!rules) return 'community not_found'
     if (rules.startsAt !== null && msAt(at) < rules.startsAt) return 'community not_active'
     const isOwner = home >= 0 && this.holder(s.name) === home
@@ -121,7 +142,10 @@ export class CommunityModel extends Model {
     if (!rules) return 'not_found'
     if (rules.startsAt !== null && blockMs < rules.startsAt) return 'not_active'
     const since = blockMs - 30 * 60_000
-    const moments = [since, ...this.configured.map((one) => msAt(one.at)).filter((ms) => ms > since && ms <= until)]
+    const moments = [
+      since,
+      ...this.configured.map((one) => msAt(one.at)).filter((ms) => ms > since && ms <= until),
+    ]
     const asked = moments
       .flatMap((ms) => this.rules(s.name, ms)?.prices ?? [])
       .filter(([target]) => target === s.to)

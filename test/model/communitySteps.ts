@@ -63,7 +63,8 @@ const REQUIREMENTS: readonly CommunityRules['requirements'][] = [
   [{ kind: 'allowlist', addresses: [EVM] }],
   [{ kind: 'cluster', name: 'foo' }],
 ]
-const hashOf = (met: number | null): Buffer | null => (met === null ? null : requirementsHash(REQUIREMENTS[met]!))
+const hashOf = (met: number | null): Buffer | null =>
+  met === null ? null : requirementsHash(REQUIREMENTS[met]!)
 /** The number of the word that an account is of, as which claims are told apart. */
 export const claimNumber = (account: Buffer | null): number | null =>
   account && REQUIREMENTS.findIndex((list) => requirementsHash(list).equals(account.subarray(1)))
@@ -77,7 +78,10 @@ export interface Rules {
   prices: readonly [target: number, amount: number][]
 }
 const rules = (given: Partial<Rules>): Rules => ({
-  ...{ ownersOnly: false, startsAt: null, requirements: 0, prices: [] },
+  ownersOnly: false,
+  startsAt: null,
+  requirements: 0,
+  prices: [],
   ...given,
 })
 export const RULES: readonly Rules[] = [
@@ -127,9 +131,14 @@ const communityStep: fc.Arbitrary<CommunityStep> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: of('register', { w, of: fc.option(w, { freq: 1 }), name, below, met, isAssigned: fc.boolean() }).map(
-      (given) => ({ ...given, of: given.of ?? given.w }),
-    ),
+    arbitrary: of('register', {
+      w,
+      of: fc.option(w, { freq: 1 }),
+      name,
+      below,
+      met,
+      isAssigned: fc.boolean(),
+    }).map((given) => ({ ...given, of: given.of ?? given.w })),
   },
   {
     weight: 4,
@@ -146,7 +155,10 @@ const communityStep: fc.Arbitrary<CommunityStep> = fc.oneof(
   // a private entry under a name that may be taken below a community, and its publication by a bid
   {
     weight: 1,
-    arbitrary: of('add', { w, items: fc.tuple(fc.record({ w, name: below, isPrivate: fc.constant(true) })) }),
+    arbitrary: of('add', {
+      w,
+      items: fc.tuple(fc.record({ w, name: below, isPrivate: fc.constant(true) })),
+    }),
   },
 )
 
@@ -195,7 +207,10 @@ const move = fc
     { do: 'verify', w, c },
   ])
 
-const some = fc.oneof({ weight: 9, arbitrary: communityStep.map((one) => [one]) }, { weight: 1, arbitrary: move })
+const some = fc.oneof(
+  { weight: 9, arbitrary: communityStep.map((one) => [one]) },
+  { weight: 1, arbitrary: move },
+)
 export const communitySteps = fc
   .tuple(fc.nat(9), fc.array(some, { minLength: 10, maxLength: 45, size: 'max' }))
   .map(([chance, rest]) => [...(chance > 0 ? GROUND : []), ...rest.flat()])
@@ -214,16 +229,31 @@ export function entryOf(s: CommunityStep, i: number, origins: readonly Origin[])
     }
     case 'register': {
       const kind = 'register_community_name'
-      const [actor, wallet] = [WALLETS[s.w]!, WALLETS[s.of]!]
+      const actor = WALLETS[s.w]!
+      const wallet = WALLETS[s.of]!
       const { isAssigned } = s
-      const change = { kind, actor, community: s.name, name: s.below, wallet, met: hashOf(s.met), isAssigned } as const
+      const change = {
+        kind,
+        actor,
+        community: s.name,
+        name: s.below,
+        wallet,
+        met: hashOf(s.met),
+        isAssigned,
+      } as const
       return { kind, ...signed, body: encodeChange(change) }
     }
     case 'pay': {
       const body = encodePayment({
-        ...{ tx: Buffer.alloc(32, i), payer: WALLETS[s.w]!, ...TARGETS[s.to]!, amount: BigInt(s.amount) },
-        ...{ community: wordOf(s.name), name: wordOf(s.below), referral: null },
-        ...{ blockMs: blockMsOf(s.ago, i), met: hashOf(s.met) },
+        tx: Buffer.alloc(32, i),
+        payer: WALLETS[s.w]!,
+        ...TARGETS[s.to]!,
+        amount: BigInt(s.amount),
+        community: wordOf(s.name),
+        name: wordOf(s.below),
+        referral: null,
+        blockMs: blockMsOf(s.ago, i),
+        met: hashOf(s.met),
       })
       const position = { chain: 2, block: i, logIndex: 0 }
       return { kind: 'pay_community_name', position, txKey: BigInt(i), causeMs: msAt(i), body }

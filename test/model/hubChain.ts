@@ -20,11 +20,16 @@ export interface SignedTx {
 }
 
 /** Position of a transaction on the chain now. */
-type Place = { at: 'nowhere' } | { at: 'mempool' } | { at: 'mined'; block: number; succeeded: boolean }
+type Place =
+  | { at: 'nowhere' }
+  | { at: 'mempool' }
+  | { at: 'mined'; block: number; succeeded: boolean }
 
 /** The hub's chain as a wallet and a miner use it, by hand: nothing is mined unasked. */
 export interface HubChain {
-  sign(tx: Pick<SignedTx, 'sender' | 'nonce' | 'names' | 'isPoor' | 'gasPriceWei'>): Promise<SignedTx>
+  sign(
+    tx: Pick<SignedTx, 'sender' | 'nonce' | 'names' | 'isPoor' | 'gasPriceWei'>,
+  ): Promise<SignedTx>
   /** Broadcasts the signed bytes; a node's refusal (known already, nonce used) is ignored. */
   send(tx: SignedTx): Promise<void>
   drop(tx: SignedTx): Promise<void>
@@ -43,7 +48,8 @@ export const BASE_GAS_PRICE_WEI = 20n * GWEI
 
 export function openHubChain(world: HubWorld): HubChain {
   const { public: reader, test, hub } = world
-  const ask = <T>(method: string, params: unknown[]): Promise<T> => reader.request({ method, params } as never)
+  const ask = <T>(method: string, params: unknown[]): Promise<T> =>
+    reader.request({ method, params } as never)
   const mine = async (blocks: number): Promise<void> => {
     for (let i = 0; i < blocks; i++) await test.mine({ blocks: 1 })
   }
@@ -62,7 +68,13 @@ export function openHubChain(world: HubWorld): HubChain {
             }),
           }
         : { to: account.address, value: 0n }
-      const fields = { type: 'legacy', chainId: world.config.chainId, nonce, gas: GAS, gasPrice: gasPriceWei } as const
+      const fields = {
+        type: 'legacy',
+        chainId: world.config.chainId,
+        nonce,
+        gas: GAS,
+        gasPrice: gasPriceWei,
+      } as const
       const raw = await account.signTransaction({ ...fields, ...call })
       return { hash: keccak256(raw), raw, sender, nonce, names, isPoor, gasPriceWei }
     },

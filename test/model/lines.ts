@@ -1,6 +1,11 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { actorText, eventWriter, itemsOf, type PublicEvent } from '../../src/registry/journal/events.js'
+import {
+  actorText,
+  eventWriter,
+  itemsOf,
+  type PublicEvent,
+} from '../../src/registry/journal/events.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
@@ -9,7 +14,8 @@ import { append, emptyRegistry, type MemoryRegistry } from './memoryRegistry.js'
 /** The registry's state in the terms of the models: wallets and clusters by number, events as lines. */
 
 export const LATE = Number.MAX_SAFE_INTEGER
-export const number = (address: Buffer): number => WALLETS.findIndex((wallet) => wallet.equals(address))
+export const number = (address: Buffer): number =>
+  WALLETS.findIndex((wallet) => wallet.equals(address))
 
 export function line(event: PublicEvent): string {
   const c = (event.cluster ?? 0) - 1
@@ -40,11 +46,14 @@ export function folded(entries: readonly Entry[], sizes: readonly number[] = [])
   return registry
 }
 
-export const clusterIdOf = ({ clusters }: MemoryRegistry, serial: number): string => toHex(clusters[serial - 1]!.id)
+export const clusterIdOf = ({ clusters }: MemoryRegistry, serial: number): string =>
+  toHex(clusters[serial - 1]!.id)
 
 /** The feed as /v1/events answers it. */
 export function feedOf(registry: MemoryRegistry): FeedEvent[] {
-  const write = eventWriter(registry.network, registry.head.generation, (serial) => clusterIdOf(registry, serial))
+  const write = eventWriter(registry.network, registry.head.generation, (serial) =>
+    clusterIdOf(registry, serial),
+  )
   return registry.journal.flatMap(itemsOf).map((item) => JSON.parse(write(item)))
 }
 
@@ -66,8 +75,16 @@ export const entriesIn = (model: Model) =>
 
 export const rowsOf = ({ wallets }: MemoryRegistry) =>
   sorted(
-    wallets.map(({ cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq }) => ({
-      ...{ c: cluster - 1, w: number(address), name, isVerified, isPrivate, isBackedUp },
-      ...{ added: createdSeq, changed: updatedSeq },
-    })),
+    wallets.map(
+      ({ cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq }) => ({
+        c: cluster - 1,
+        w: number(address),
+        name,
+        isVerified,
+        isPrivate,
+        isBackedUp,
+        added: createdSeq,
+        changed: updatedSeq,
+      }),
+    ),
   )

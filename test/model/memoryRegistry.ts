@@ -53,7 +53,12 @@ export const emptyRegistry = (network: Network, minimumWei = 0n): MemoryRegistry
 })
 
 /** Folds one batch into the tables. `writerMs`, `rulesOf`: see `fold`. */
-export function append(registry: MemoryRegistry, entries: readonly Entry[], writerMs: number, rulesOf = rulesetOf) {
+export function append(
+  registry: MemoryRegistry,
+  entries: readonly Entry[],
+  writerMs: number,
+  rulesOf = rulesetOf,
+) {
   const decoded = entries.map(decodeEntry)
   const changes = fold(loadSlice(registry, decoded, rulesOf), decoded, writerMs, rulesOf)
   registry.head = changes.head
@@ -61,8 +66,11 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
   registry.names.push(...changes.names)
   registry.clusters.push(...changes.clusters)
   const indexOf = ({ cluster, address }: Pick<WalletRow, 'cluster' | 'address'>): number => {
-    const i = registry.wallets.findIndex((row) => row.cluster === cluster && row.address.equals(address))
-    if (i < 0) throw new Error(`a change names a wallet that is not listed: ${decodeAddress(address).text}`)
+    const i = registry.wallets.findIndex(
+      (row) => row.cluster === cluster && row.address.equals(address),
+    )
+    if (i < 0)
+      throw new Error(`a change names a wallet that is not listed: ${decodeAddress(address).text}`)
     return i
   }
   for (const row of changes.walletRemovals) registry.wallets.splice(indexOf(row), 1)
@@ -74,7 +82,9 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
   }
   registry.communities.push(...changes.communities)
   const freed = changes.communityNamesFreed.map(({ community, name }) => fullName(community, name))
-  registry.communityNames = registry.communityNames.filter((row) => !freed.includes(fullName(row.community, row.name)))
+  registry.communityNames = registry.communityNames.filter(
+    (row) => !freed.includes(fullName(row.community, row.name)),
+  )
   registry.communityNames.push(...changes.communityNames)
   registry.moves = registry.moves.filter(({ source }) => !changes.movesEnded.includes(source))
   registry.moves.push(...changes.moves)
@@ -82,7 +92,11 @@ export function append(registry: MemoryRegistry, entries: readonly Entry[], writ
 }
 
 /** The rows that a batch reads and no others, as the database loads them. */
-export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEntry[], rulesOf = rulesetOf): Slice {
+export function loadSlice(
+  registry: MemoryRegistry,
+  entries: readonly DecodedEntry[],
+  rulesOf = rulesetOf,
+): Slice {
   const keys = keysOf(entries, rulesOf)
   const slice: Slice = {
     network: registry.network,
@@ -99,7 +113,8 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEnt
   }
   const whole = new Set<number>()
   for (const { name, cluster, outcome } of registry.names) {
-    if (outcome === 'won' && keys.names.has(name!)) slice.owners.set(name!, holderOf(registry, cluster!))
+    if (outcome === 'won' && keys.names.has(name!))
+      slice.owners.set(name!, holderOf(registry, cluster!))
   }
   for (const key of keys.wallets) {
     const address = Buffer.from(key, 'latin1')
@@ -109,7 +124,8 @@ export function loadSlice(registry: MemoryRegistry, entries: readonly DecodedEnt
       slice.verified.set(key, { cluster, isPrivate })
       if (isPrivate || keys.actors.has(key)) whole.add(cluster)
     }
-    if (!entry || keys.actors.size > 0) slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
+    if (!entry || keys.actors.size > 0)
+      slice.nextClusterNumber.set(key, firstFreeNumber(registry, address))
   }
   for (const { id, serial } of registry.clusters) {
     if (!keys.clusterIds.has(keyOf(id)) && !keys.slices.includes(keyOf(id))) continue
@@ -141,25 +157,33 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
     const inForce = history.findLastIndex(({ atMs }) => atMs <= sinceMs)
     slice.communities.set(community, history.slice(Math.max(0, inForce)))
   }
-  const held = new Set([...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)))
+  const held = new Set(
+    [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name)),
+  )
   for (const { community, name, seq, assigned, claim } of registry.communityNames) {
     const pair = fullName(community, name)
     // more than the database loads of those that would hide an entry: all of them
     if (keys.communityNames.has(pair) || held.has(community)) slice.communityNames.set(pair, seq)
     if (assigned === null || !keys.assignments.has(community)) continue
     if (!slice.clusters.has(assigned) && !(claim && keys.claims.has(keyOf(claim)))) continue
-    for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
+    for (const by of [assigned, claim])
+      if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
   }
 }
 
 function wholeCluster(registry: MemoryRegistry, serial: number, keys: Keys): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
-  const held = registry.names.filter((row) => row.cluster !== null && holderOf(registry, row.cluster) === serial)
+  const held = registry.names.filter(
+    (row) => row.cluster !== null && holderOf(registry, row.cluster) === serial,
+  )
   return {
     wallets: new Map(rows.map((row) => [keyOf(row.address), row])),
     // of those that may move as few as the database reads
     names: held
-      .filter(({ name }, i) => i <= keys.movedNames || keys.communities.has(name!) || isCommunity(registry, name!))
+      .filter(
+        ({ name }, i) =>
+          i <= keys.movedNames || keys.communities.has(name!) || isCommunity(registry, name!),
+      )
       .map((row) => ({ name: row.name!, seq: row.seq })),
   }
 }

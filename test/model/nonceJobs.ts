@@ -14,12 +14,26 @@ const fees = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
 /** What costs 100,007 wei with a job's value. */
 export const prepared = { gas: 1_000n, fees }
 export const seen = (change: Partial<Seen> = {}): Seen => ({
-  ...{ nowMs: NOW, random: 0.5, head: 50, done: 'no', nonce: 'next', mined: null, isSure: true },
-  ...{ prepared: null, ...change },
+  nowMs: NOW,
+  random: 0.5,
+  head: 50,
+  done: 'no',
+  nonce: 'next',
+  mined: null,
+  isSure: true,
+  prepared: null,
+  ...change,
 })
 export const txOf = (n: number, change: Partial<NonceTx> = {}): NonceTx => ({
-  ...{ hash: `0x${n}`, raw: `0x${n}${n}`, purpose: 'deliver', gas: 1_000n, valueWei: 7n, ...fees },
-  ...{ sentBlock: null, isRejected: false, ...change },
+  hash: `0x${n}`,
+  raw: `0x${n}${n}`,
+  purpose: 'deliver',
+  gas: 1_000n,
+  valueWei: 7n,
+  ...fees,
+  sentBlock: null,
+  isRejected: false,
+  ...change,
 })
 export const queued: NonceJob = newJob<NonceTx>('d', 'execute', 7n)
 export const signed: NonceJob = { ...queued, state: 'signed', nonce: 3, txs: [txOf(1)] }

@@ -40,6 +40,8 @@ export async function expectedOf(
 
 /** The first bid for a name wins it. */
 function outcomeOf(tx: KnownTx, bids: readonly { tx: string; name: string }[]): Expected {
-  const outcomes = tx.names!.map((name) => (bids.find((bid) => bid.name === name)?.tx === tx.hash ? 'won' : 'lost'))
+  const outcomes = tx.names!.map((name) =>
+    bids.find((bid) => bid.name === name)?.tx === tx.hash ? 'won' : 'lost',
+  )
   return { status: outcomes[0] === 'won' ? 'finalized' : 'lost_bid', outcomes }
 }

@@ -51,7 +51,11 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>
 
-const command = (name: string, check: (m: Model) => boolean, run: (m: Model, r: Real) => Promise<void>): Command => ({
+const command = (
+  name: string,
+  check: (m: Model) => boolean,
+  run: (m: Model, r: Real) => Promise<void>,
+): Command => ({
   check,
   run: async (model, real) => {
     const kind = name.replace(/\(.*/, '')
@@ -93,22 +97,36 @@ const send = (sender: number, names: readonly number[], isPoor: boolean): Comman
 const replace = (at: number, names: readonly number[] | 'same' | null): Command =>
   command(`replace(${at}, ${names})`, hasTxs, async (model, real) => {
     const old = pick(model.txs, at)
-    const highest = model.txs.filter(({ sender, nonce }) => sender === old.sender && nonce === old.nonce)
-    const gasPriceWei = (highest.reduce((max, tx) => (tx.gasPriceWei > max ? tx.gasPriceWei : max), 0n) * 3n) / 2n
+    const highest = model.txs.filter(
+      ({ sender, nonce }) => sender === old.sender && nonce === old.nonce,
+    )
+    const gasPriceWei =
+      (highest.reduce((max, tx) => (tx.gasPriceWei > max ? tx.gasPriceWei : max), 0n) * 3n) / 2n
     const asked = names === 'same' ? old.names : (names?.map((i) => pick(real.names, i)) ?? null)
-    const tx = await real.chain.sign({ ...old, names: asked && [...new Set(asked)], isPoor: false, gasPriceWei })
+    const tx = await real.chain.sign({
+      ...old,
+      names: asked && [...new Set(asked)],
+      isPoor: false,
+      gasPriceWei,
+    })
     await real.chain.send(tx)
     model.txs.push({ ...tx, isRemembered: false, terminal: null })
   })
 
-const onChain = (name: string, check: (m: Model) => boolean, run: (m: Model, r: Real) => Promise<void>): Command =>
+const onChain = (
+  name: string,
+  check: (m: Model) => boolean,
+  run: (m: Model, r: Real) => Promise<void>,
+): Command =>
   command(name, check, async (model, real) => {
     await run(model, real)
     real.isIndexed = false
   })
 
-const drop = (at: number) => command(`drop(${at})`, hasTxs, ({ txs }, { chain }) => chain.drop(pick(txs, at)))
-const duplicate = (at: number) => command(`duplicate(${at})`, hasTxs, ({ txs }, { chain }) => chain.send(pick(txs, at)))
+const drop = (at: number) =>
+  command(`drop(${at})`, hasTxs, ({ txs }, { chain }) => chain.drop(pick(txs, at)))
+const duplicate = (at: number) =>
+  command(`duplicate(${at})`, hasTxs, ({ txs }, { chain }) => chain.send(pick(txs, at)))
 const mine = (blocks: number) =>
   onChain(
     `mine(${blocks})`,
@@ -128,7 +146,8 @@ const reorg = (depth: number, comesBack: boolean): Command =>
       const mined = await Promise.all(txs.map(async (tx) => ({ tx, place: await chain.place(tx) })))
       await chain.reorg(possible)
       if (!comesBack) return
-      for (const { tx, place } of mined) if (place.at === 'mined' && place.block > head - possible) await chain.send(tx)
+      for (const { tx, place } of mined)
+        if (place.at === 'mined' && place.block > head - possible) await chain.send(tx)
     },
   )
 
@@ -153,7 +172,8 @@ const step = (): Command =>
     () => true,
     async (_, { indexer }) => void (await indexer.step()),
   )
-const poll = (at: number): Command => command(`poll(${at})`, hasTxs, ({ txs }, real) => check(txs, pick(txs, at), real))
+const poll = (at: number): Command =>
+  command(`poll(${at})`, hasTxs, ({ txs }, real) => check(txs, pick(txs, at), real))
 
 /** Asks another process, which may answer what was true a moment ago: for ever it says what is true now. */
 const pollElsewhere = (at: number): Command =>
@@ -164,7 +184,8 @@ const pollElsewhere = (at: number): Command =>
     if (!isTerminal(answer.status)) {
       // what is remembered is in the tables, for all processes
       if (tx.isRemembered) assert.equal(tx.terminal, null, about)
-      if (answer.status === 'pending' && !(await isLeftover(tx, real))) await isRemembered(tx, real, about)
+      if (answer.status === 'pending' && !(await isLeftover(tx, real)))
+        await isRemembered(tx, real, about)
       return
     }
     const { status, outcomes } = await expectedOf(txs, tx, real)
@@ -177,7 +198,10 @@ const pollElsewhere = (at: number): Command =>
 /** A reorg took the transaction from the chain and the indexer has not seen it yet: nobody can tell its nonce. */
 async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promise<boolean> {
   if ((await chain.place(tx)).at !== 'nowhere') return false
-  return (await findInTail(world.pool, 'mainnet', chainsOf(elsewhere)[0]!.chain, fromHex(tx.hash))) !== null
+  return (
+    (await findInTail(world.pool, 'mainnet', chainsOf(elsewhere)[0]!.chain, fromHex(tx.hash))) !==
+    null
+  )
 }
 
 async function catchUp(real: Real): Promise<void> {
@@ -221,7 +245,8 @@ async function check(txs: readonly Tracked[], tx: Tracked, real: Real): Promise<
 async function isRemembered(tx: Tracked, { world }: Real, about: string): Promise<void> {
   // a cancel names no contract of ours
   if (!tx.names) return
-  const isKept = async () => (await findTracked(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
+  const isKept = async () =>
+    (await findTracked(world.pool, 'mainnet', fromHex(tx.hash)))?.nonce === tx.nonce
   assert.ok(await waitFor(isKept, 5_000), `${about} is not remembered`)
   tx.isRemembered = true
 }
@@ -240,7 +265,9 @@ const COMMANDS = [
   at.map(duplicate),
   fc.integer({ min: 1, max: 3 }).map(mine),
   fc.constant(1).map(mine),
-  fc.tuple(fc.integer({ min: 1, max: CONFIRMATION_BLOCKS }), fc.boolean()).map(([d, b]) => reorg(d, b)),
+  fc
+    .tuple(fc.integer({ min: 1, max: CONFIRMATION_BLOCKS }), fc.boolean())
+    .map(([d, b]) => reorg(d, b)),
   fc.constant(null).map(index),
   fc.constant(null).map(step),
   fc.constant(null).map(restart),
@@ -294,11 +321,14 @@ export async function runStatusModel(world: HubWorld, runs: number): Promise<Map
   await holdBlocks(world)
   try {
     await fc.assert(
-      fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 40, size: 'max' }), async (commands) => {
-        const { model, real } = await setUp()
-        await fc.asyncModelRun(() => ({ model, real }), commands)
-        await settle(model, real)
-      }),
+      fc.asyncProperty(
+        fc.commands(COMMANDS, { maxCommands: 40, size: 'max' }),
+        async (commands) => {
+          const { model, real } = await setUp()
+          await fc.asyncModelRun(() => ({ model, real }), commands)
+          await settle(model, real)
+        },
+      ),
       { numRuns: runs },
     )
   } finally {

@@ -22,7 +22,8 @@ const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
 
 const { world, logged } = useObservedApi({
   ens: testGateway(),
-  configs: (configs) => configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
+  configs: (configs) =>
+    configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
 })
 /** alice holds foo, with pat and paul (Solana) in private; bob holds bar. eve and emil (Solana) are nowhere. */
 let alice: Member
@@ -34,8 +35,12 @@ let emil: Member
 let foo: string
 
 beforeAll(async () => {
-  ;[alice, bob, pat, eve] = [await memberOf(world), await memberOf(world), await memberOf(world), await memberOf(world)]
-  ;[paul, emil] = [await memberOf(world, solanaAccount()), await memberOf(world, solanaAccount())]
+  alice = await memberOf(world)
+  bob = await memberOf(world)
+  pat = await memberOf(world)
+  eve = await memberOf(world)
+  paul = await memberOf(world, solanaAccount())
+  emil = await memberOf(world, solanaAccount())
   await world.append('mainnet', [
     bid({ from: alice.address, name: 'foo', atMs: Date.now() }),
     bid({ from: bob.address, name: 'bar', atMs: Date.now() }),
@@ -62,18 +67,34 @@ let block = 50_000
 async function pay(payer: Member, pair: string): Promise<void> {
   const [community, name] = pair.split('/') as [string, string]
   const body = encodePayment({
-    ...{ tx: Buffer.from(randomHash().slice(2), 'hex'), network: '1', payer: bytesOf(payer.address), token: 'native' },
-    ...{ amount: 5n, recipient: RECIPIENT, community: nameToWord(community), name: nameToWord(name), referral: null },
-    ...{ blockMs: Date.now(), met: requirementsHash([]) },
+    tx: Buffer.from(randomHash().slice(2), 'hex'),
+    network: '1',
+    payer: bytesOf(payer.address),
+    token: 'native',
+    amount: 5n,
+    recipient: RECIPIENT,
+    community: nameToWord(community),
+    name: nameToWord(name),
+    referral: null,
+    blockMs: Date.now(),
+    met: requirementsHash([]),
   })
   const position = { chain: 1, block: block++, logIndex: 0 }
   await world.append('mainnet', [
-    { kind: 'pay_community_name', position, txKey: body.readBigInt64BE(0), causeMs: Date.now(), body },
+    {
+      kind: 'pay_community_name',
+      position,
+      txKey: body.readBigInt64BE(0),
+      causeMs: Date.now(),
+      body,
+    },
   ])
 }
 
 /** Events that `work` adds, without ids and times. */
-async function feedAfter(work: () => Promise<void>): Promise<Pick<FeedEvent, 'type' | 'from' | 'data'>[]> {
+async function feedAfter(
+  work: () => Promise<void>,
+): Promise<Pick<FeedEvent, 'type' | 'from' | 'data'>[]> {
   const before = (await readFeed(world)).length
   await work()
   return (await readFeed(world)).slice(before).map(({ type, from, data }) => ({ type, from, data }))
@@ -82,10 +103,17 @@ async function feedAfter(work: () => Promise<void>): Promise<Pick<FeedEvent, 'ty
 /** All public answers about a wallet and a name, with both taken out of them. */
 async function publicAnswers({ address }: Member, pair: string): Promise<string> {
   const asked = await Promise.all([
-    ...['/v1/names/address/?', '/v1/names/owner/address/?', '/v1/clusters/address/?', '/v1/events?from=?'].map((path) =>
+    ...[
+      '/v1/names/address/?',
+      '/v1/names/owner/address/?',
+      '/v1/clusters/address/?',
+      '/v1/events?from=?',
+    ].map((path) =>
       world.get(path.replace('from=?', `from=${address}`).replace('/?', `/${address}`)),
     ),
-    ...['/v0.1/name/?', '/v0.1/cluster/address/?'].map((path) => world.get(path.replace('?', address))),
+    ...['/v0.1/name/?', '/v0.1/cluster/address/?'].map((path) =>
+      world.get(path.replace('?', address)),
+    ),
     world.get(`/v0.1/address/${pair}`),
     world.get(`/v1/names/community/${pair.replace('/', '/check/')}`),
     world.post('/v1/names', [{ name: pair }]),
@@ -105,9 +133,18 @@ async function publicAnswers({ address }: Member, pair: string): Promise<string>
     .replaceAll(/"timestamp":\d+/g, '"timestamp":0')
     .replaceAll(/"id":"m-1-\d+"/g, '"id":"<id>"')
 }
-const registered = (from: string, pair: string, owner: Member, cluster_id: string | null = null) => {
+const registered = (
+  from: string,
+  pair: string,
+  owner: Member,
+  cluster_id: string | null = null,
+) => {
   const [community, name] = pair.split('/')
-  return { type: 'REGISTER_COMMUNITY_NAME', from, data: { community, name, address: owner.address, cluster_id } }
+  return {
+    type: 'REGISTER_COMMUNITY_NAME',
+    from,
+    data: { community, name, address: owner.address, cluster_id },
+  }
 }
 
 describe('private wallets and communities', () => {
@@ -118,7 +155,9 @@ describe('private wallets and communities', () => {
         await expectOk(configure(bob, 'bar'))
       }),
     ).toEqual([])
-    const { actor } = (await world.pool.query('SELECT actor FROM journal WHERE kind = 22 ORDER BY seq LIMIT 1')).rows[0]
+    const { actor } = (
+      await world.pool.query('SELECT actor FROM journal WHERE kind = 22 ORDER BY seq LIMIT 1')
+    ).rows[0]
     expect(actor.toString('hex')).toBe(`01${alice.address.slice(2)}`)
   })
 
@@ -136,7 +175,10 @@ describe('private wallets and communities', () => {
           await expectOk(register(theirs, a))
           await expectOk(register(other, b))
         })
-        expect(events).toEqual([registered(theirs.address, a, theirs), registered(other.address, b, other)])
+        expect(events).toEqual([
+          registered(theirs.address, a, theirs),
+          registered(other.address, b, other),
+        ])
         expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
       }
   })
@@ -157,7 +199,8 @@ describe('private wallets and communities', () => {
 
   it('look like anybody for whom an owner registers, where only owners do', async () => {
     await expectOk(configure(paul, 'foo', { ownersOnly: true }))
-    const [fresh, hidden] = [await memberOf(world), await memberOf(world)]
+    const fresh = await memberOf(world)
+    const hidden = await memberOf(world)
     await expectOk(alice.add([{ address: hidden.address, name: 'secret-late', isPrivate: true }]))
     await expectOk(hidden.verify(foo))
     const events = await feedAfter(async () => {
@@ -173,7 +216,9 @@ describe('private wallets and communities', () => {
       registered(by, 'foo/h-pat', pat),
       registered(by, 'foo/h-eve', eve),
     ])
-    expect(await publicAnswers(hidden, 'foo/h-self')).toBe(await publicAnswers(fresh, 'foo/h-fresh'))
+    expect(await publicAnswers(hidden, 'foo/h-self')).toBe(
+      await publicAnswers(fresh, 'foo/h-fresh'),
+    )
     // a name below a community puts nobody into its cluster
     for (const { address } of [hidden, fresh])
       expect((await world.get(`/v0.1/cluster/address/${address}`)).body).toBeNull()
@@ -184,9 +229,12 @@ describe('private wallets and communities', () => {
 
   it('pay and stay private', async () => {
     await expectOk(
-      configure(pat, 'foo', { prices: [{ network: '1', token: 'native', amount: '5', recipient: RECIPIENT }] }),
+      configure(pat, 'foo', {
+        prices: [{ network: '1', token: 'native', amount: '5', recipient: RECIPIENT }],
+      }),
     )
-    const [fresh, hidden] = [await memberOf(world), await memberOf(world)]
+    const fresh = await memberOf(world)
+    const hidden = await memberOf(world)
     await expectOk(alice.add([{ address: hidden.address, name: 'secret-payer', isPrivate: true }]))
     await expectOk(hidden.verify(foo))
     const events = await feedAfter(async () => {
@@ -214,16 +262,25 @@ describe('private wallets and communities', () => {
     await expectOk(configure(alice, 'foo'))
     await expectOk(register(eve, 'foo/secret-pat'))
     const [resolved] = (await world.post('/v1/names', [{ name: 'foo/secret-pat' }])).body
-    expect(resolved).toMatchObject({ address: eve.address, walletName: 'secret-pat', isVerified: true })
-    const add = (isPrivate: boolean) => alice.add([{ address: pat.address, name: 'secret-pat', isPrivate }])
+    expect(resolved).toMatchObject({
+      address: eve.address,
+      walletName: 'secret-pat',
+      isVerified: true,
+    })
+    const add = (isPrivate: boolean) =>
+      alice.add([{ address: pat.address, name: 'secret-pat', isPrivate }])
     await expectOk(add(true))
     expect((await add(false)).body.error).toBe('wallet_name_taken')
   })
 
   it('are nowhere in the answers about their cluster, whoever asks', async () => {
     const given: Record<string, readonly string[]> = {
-      ...{ id: [foo], tx: [randomHash()], address: [alice.address], sender: [alice.address] },
-      ...{ name: ['foo', 'bar', 'main'], walletName: ['main', 'free'] },
+      id: [foo],
+      tx: [randomHash()],
+      address: [alice.address],
+      sender: [alice.address],
+      name: ['foo', 'bar', 'main'],
+      walletName: ['main', 'free'],
       data: lookupsOf(['foo', 'secret-pat.foo', 'secret-paul.foo']),
     }
     const reads = routes.filter(
@@ -234,7 +291,8 @@ describe('private wallets and communities', () => {
       for (const path of pathsOf(pattern, given)) {
         for (const headers of [{}, eve.headers, bob.headers]) {
           const response = await fetch(`${world.url}${path}`, { headers })
-          const text = `${JSON.stringify([...response.headers])} ${await response.text()}`.toLowerCase()
+          const text =
+            `${JSON.stringify([...response.headers])} ${await response.text()}`.toLowerCase()
           for (const { address } of [pat, paul]) {
             const form = address.startsWith('0x') ? address.slice(2) : address.toLowerCase()
             expect(text, path).not.toContain(form)
@@ -271,6 +329,8 @@ describe('private wallets and communities', () => {
       registered(address, 'foo/now-public', pat, foo),
     ])
     const owned = (await world.get(`/v1/names/owner/address/${address}`)).body
-    expect(owned.map(({ clusterId }: { clusterId: string }) => clusterId)).toEqual(owned.map(() => foo))
+    expect(owned.map(({ clusterId }: { clusterId: string }) => clusterId)).toEqual(
+      owned.map(() => foo),
+    )
   })
 })

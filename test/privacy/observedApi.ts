@@ -4,7 +4,10 @@ import { addressToWord, parseAddress } from '../../src/registry/primitives/addre
 import { type ApiWorld, type ApiWorldOptions, logInto, useApi } from '../api/support.js'
 
 /** An API whose log lines and metric labels are kept: all that leaves it beside answers. */
-export function useObservedApi(options: ApiWorldOptions): { world: ApiWorld; logged: readonly string[] } {
+export function useObservedApi(options: ApiWorldOptions): {
+  world: ApiWorld
+  logged: readonly string[]
+} {
   const logged: string[] = []
   const world = useApi({
     ...options,
@@ -33,5 +36,11 @@ export const wordOf = (text: string): string => addressToWord(bytesOf(text)).toS
 /** Every form in which an address could turn up. */
 export function formsOf(text: string): string[] {
   const raw = bytesOf(text).subarray(1)
-  return [text.replace(/^0x/, ''), raw.toString('hex'), wordOf(text), raw.toString('base64'), bs58.encode(raw)]
+  return [
+    text.replace(/^0x/, ''),
+    raw.toString('hex'),
+    wordOf(text),
+    raw.toString('base64'),
+    bs58.encode(raw),
+  ]
 }

@@ -15,12 +15,18 @@ const SERIAL = 7
 const database = useDatabase()
 /** A wallet's stored address: type byte and 20 bytes. */
 const wallet = (n: number): Buffer => Buffer.concat([Buffer.of(1), Buffer.alloc(20, n)])
-const [owner, stranger, hidden, listed] = [wallet(200), wallet(201), wallet(1), wallet(202)]
+const owner = wallet(200)
+const stranger = wallet(201)
+const hidden = wallet(1)
+const listed = wallet(202)
 const id = clusterId('testnet', owner, 0)
 
 beforeAll(async () => {
   const { pool } = database
-  await pool.query('INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)', [SERIAL, id])
+  await pool.query(
+    'INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)',
+    [SERIAL, id],
+  )
   const add = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
     VALUES (1, ${SERIAL}, $1, $2, $3, $4, false, 1, 1)`
   await pool.query(add, [owner, 'main', true, false])
@@ -33,7 +39,13 @@ beforeAll(async () => {
 
 /** Private rows of the cluster that a change reads; null where it does not read the cluster. */
 async function privateRowsOf(change: SignedChange): Promise<number | null> {
-  const entry = { kind: change.kind, position: null, txKey: null, causeMs: Date.now(), body: encodeChange(change) }
+  const entry = {
+    kind: change.kind,
+    position: null,
+    txKey: null,
+    causeMs: Date.now(),
+    body: encodeChange(change),
+  }
   const keys = keysOf([decodeEntry(entry)])
   const slice = await inTransaction(database.pool, async (client) =>
     loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
@@ -46,20 +58,35 @@ const FREE = { prices: [], ownersOnly: false, startsAtMs: null, requirements: []
 
 it.each<[string, SignedChange]>([
   ['verify itself in a cluster', { kind: 'verify_wallet', actor: stranger, clusterId: id }],
-  ['make its name a community', { kind: 'configure_community', actor: stranger, community: 'club', rules: FREE }],
+  [
+    'make its name a community',
+    { kind: 'configure_community', actor: stranger, community: 'club', rules: FREE },
+  ],
 ])('a stranger that would %s reads no private row', async (_what, change) => {
   expect(await privateRowsOf(change)).toBe(0)
 })
 
 it('a member and an invited wallet read them all', async () => {
-  expect(await privateRowsOf({ kind: 'configure_community', actor: owner, community: 'club', rules: FREE })).toBe(51)
+  expect(
+    await privateRowsOf({
+      kind: 'configure_community',
+      actor: owner,
+      community: 'club',
+      rules: FREE,
+    }),
+  ).toBe(51)
   expect(await privateRowsOf({ kind: 'verify_wallet', actor: listed, clusterId: id })).toBe(51)
 })
 
 it('a name for a private wallet reads the clusters that one for a stranger does', async () => {
   const register = (to: Buffer): SignedChange => ({
-    ...{ kind: 'register_community_name', actor: stranger, community: 'mine', name: 'x' },
-    ...{ wallet: to, met: null, isAssigned: false },
+    kind: 'register_community_name',
+    actor: stranger,
+    community: 'mine',
+    name: 'x',
+    wallet: to,
+    met: null,
+    isAssigned: false,
   })
   expect(await privateRowsOf(register(hidden))).toBe(await privateRowsOf(register(stranger)))
 })

@@ -25,7 +25,10 @@ const { signal } = new AbortController()
 const run = process.env.VITEST_POOL_ID ?? '0'
 
 const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
-  sqlWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(signal, () => {})
+  sqlWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
+    signal,
+    () => {},
+  )
 
 async function copy(world: ApiWorld, network?: Network): Promise<void> {
   while ((await copyStep(world, network)) !== 'idle');
@@ -34,7 +37,9 @@ async function copy(world: ApiWorld, network?: Network): Promise<void> {
 
 /** Makes the role as the page says, and connects as it. */
 async function readerOf({ pool }: ApiWorld): Promise<pg.Client> {
-  const sql = /```sql\n(CREATE ROLE[^`]*)```/.exec(docs)![1]!.replaceAll('analyst', `analyst_${run}`)
+  const sql = /```sql\n(CREATE ROLE[^`]*)```/
+    .exec(docs)![1]!
+    .replaceAll('analyst', `analyst_${run}`)
   await pool.query(sql)
   const url = new URL(pool.options.connectionString!)
   Object.assign(url, { username: `analyst_${run}`, password: 'secret' })
@@ -73,11 +78,18 @@ const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS 
 
 describe('registry_v1', () => {
   it('has the views, columns and types of its page', async () => {
-    const page = [...docs.matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm)].flatMap(([, view, text]) =>
-      [...text!.matchAll(/^\| `(\w+)` \| ([\w ]+) \|/gm)].map(([, column, type]) => ({ view, column, type })),
+    const page = [...docs.matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm)].flatMap(
+      ([, view, text]) =>
+        [...text!.matchAll(/^\| `(\w+)` \| ([\w ]+) \|/gm)].map(([, column, type]) => ({
+          view,
+          column,
+          type,
+        })),
     )
     const found = await rowsOf(COLUMNS)
-    expect(page.toSorted((a, b) => (a.view! < b.view! ? -1 : a.view! > b.view! ? 1 : 0))).toEqual(found)
+    expect(page.toSorted((a, b) => (a.view! < b.view! ? -1 : a.view! > b.view! ? 1 : 0))).toEqual(
+      found,
+    )
   })
 
   it('gives what the API gives', async () => {
@@ -87,7 +99,9 @@ describe('registry_v1', () => {
     const wallets = await rowsOf(`SELECT address, name, is_verified AS "isVerified"
       FROM registry_v1.wallets WHERE cluster_id = '${id}' ORDER BY added_at, address`)
     const given = body.wallets.map(({ address, name, isVerified }: Record<string, unknown>) => ({
-      ...{ address, name, isVerified },
+      address,
+      name,
+      isVerified,
     }))
     expect(wallets).toHaveLength(given.length)
     expect(wallets).toEqual(expect.arrayContaining(given))
@@ -97,24 +111,43 @@ describe('registry_v1', () => {
       const sql = `SELECT wei_amount::text AS "totalWeiAmount", cluster_id AS "clusterId" FROM registry_v1.names WHERE name = '${name}'`
       expect(await rowsOf(sql)).toEqual([{ totalWeiAmount, clusterId }])
     }
-    const events = await rowsOf('SELECT number::int, type, actor, data FROM registry_v1.events ORDER BY number')
+    const events = await rowsOf(
+      'SELECT number::int, type, actor, data FROM registry_v1.events ORDER BY number',
+    )
     const { items } = (await world.get('/v1/events?limit=1000')).body
     expect(events).toEqual(
       items.map(({ id, type, from, data }: { id: string } & Record<string, unknown>) => ({
-        ...{ number: Number(id.split('-')[2]), type, actor: from, data },
+        number: Number(id.split('-')[2]),
+        type,
+        actor: from,
+        data,
       })),
     )
-    const below = await rowsOf(`SELECT community, name, address FROM registry_v1.community_names ORDER BY name`)
+    const below = await rowsOf(
+      `SELECT community, name, address FROM registry_v1.community_names ORDER BY name`,
+    )
     expect(below).toEqual([
       { community: 'foo', name: 'bobs', address: WALLETS.bob },
       { community: 'foo', name: 'pats', address: WALLETS.pat },
     ])
-    expect(await rowsOf('SELECT * FROM registry_v1.communities')).toEqual([{ network: 'mainnet', name: 'foo' }])
+    expect(await rowsOf('SELECT * FROM registry_v1.communities')).toEqual([
+      { network: 'mainnet', name: 'foo' },
+    ])
   })
 
   it('tells of private wallets by no row, plan, statistic or error', async () => {
     const columns = await rowsOf(COLUMNS)
-    const values = [...Object.values(WALLETS), toHex(FOO), 'foo', 'secret', 'cold-3', 'main', 'mainnet', '3', '']
+    const values = [
+      ...Object.values(WALLETS),
+      toHex(FOO),
+      'foo',
+      'secret',
+      'cold-3',
+      'main',
+      'mainnet',
+      '3',
+      '',
+    ]
     const query = fc
       .tuple(
         fc.constantFrom(...columns),
@@ -136,13 +169,16 @@ describe('registry_v1', () => {
       await both('RESET ALL')
     })
     await fc.assert(asked, { numRuns: 300 })
-    const [hiding, plain] = await both(`SELECT tablename, attname, n_distinct, most_common_vals::text FROM pg_stats
+    const [hiding, plain] =
+      await both(`SELECT tablename, attname, n_distinct, most_common_vals::text FROM pg_stats
       WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`)
     expect(hiding).toEqual(plain)
   })
 
   it('is all that its role can read', async () => {
-    const { rows } = await twins[0].pool.query(`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+    const { rows } = await twins[0].pool.query(
+      `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`,
+    )
     expect(rows.length).toBeGreaterThan(20)
     for (const { tablename } of rows)
       expect((await both(`SELECT FROM "${tablename}"`))[0], tablename).toMatch(/^permission denied/)
@@ -151,7 +187,8 @@ describe('registry_v1', () => {
 
   it('tells what is owed: credits of the hub, and payments whose time has passed', async () => {
     const { pool } = twins[0]
-    const [evm, solana] = [`0x${'0e'.repeat(20)}`, solanaAccount(Buffer.alloc(32, 5)).address]
+    const evm = `0x${'0e'.repeat(20)}`
+    const solana = solanaAccount(Buffer.alloc(32, 5)).address
     const credit = { wallet: bytesOf(evm), eid: 30_101, txHash: Buffer.alloc(32) }
     await confirmCredits(pool, 'mainnet', [
       { ...credit, block: 1, logIndex: 0, amountWei: 5n },
@@ -162,14 +199,20 @@ describe('registry_v1', () => {
     await pool.query(`INSERT INTO chains (network, chain, label, instance, contract, next_block)
       VALUES (0, 9, 'solana', '', '', 1) ON CONFLICT DO NOTHING`)
     const payer = bytesOf(solana).subarray(1)
-    const [late] = [await insertPayment(pool, { name: 'late', payer, lamports: 7n })]
+    const late = await insertPayment(pool, { name: 'late', payer, lamports: 7n })
     await insertPayment(pool, { name: 'held', payer })
     await insertPayment(pool, { name: 'seen', payer, confirmed: false })
-    const sql = 'SELECT chain, payer, token, amount::text FROM registry_v1.refunds_owed ORDER BY chain'
+    const sql =
+      'SELECT chain, payer, token, amount::text FROM registry_v1.refunds_owed ORDER BY chain'
     const credited = { chain: 'hub', payer: evm, token: null, amount: '3' }
     expect(await rowsOf(sql)).toEqual([credited])
-    await pool.query(`UPDATE payments SET reclaimable_ms = 1 WHERE id = $1 OR name = 'seen'`, [late])
-    expect(await rowsOf(sql)).toEqual([credited, { chain: 'solana', payer: solana, token: 'native', amount: '7' }])
+    await pool.query(`UPDATE payments SET reclaimable_ms = 1 WHERE id = $1 OR name = 'seen'`, [
+      late,
+    ])
+    expect(await rowsOf(sql)).toEqual([
+      credited,
+      { chain: 'solana', payer: solana, token: 'native', amount: '7' },
+    ])
   })
 
   it('writes addresses as the API does', async () => {
@@ -177,7 +220,9 @@ describe('registry_v1', () => {
     const wide = fc.tuple(fc.nat(32), key).map(([zeros, bytes]) => bytes.fill(0, 0, zeros))
     const asked = fc.asyncProperty(wide, async (bytes) => {
       const wallet = decodeWallet(Buffer.concat([Buffer.of(2), bytes]))
-      const { rows } = await readers[0].query('SELECT registry_v1.address_text($1) AS text', [wallet.bytes])
+      const { rows } = await readers[0].query('SELECT registry_v1.address_text($1) AS text', [
+        wallet.bytes,
+      ])
       expect(rows).toEqual([{ text: wallet.text }])
     })
     await fc.assert(asked)
@@ -185,8 +230,10 @@ describe('registry_v1', () => {
 
   it('shows a feed that begins anew once its copy is whole', async () => {
     const [, world] = twins
-    const shown = async (view = 'events') => (await readers[1].query(`SELECT * FROM registry_v1.${view}`)).rows
-    const [before, names] = [await shown(), await shown('names')]
+    const shown = async (view = 'events') =>
+      (await readers[1].query(`SELECT * FROM registry_v1.${view}`)).rows
+    const before = await shown()
+    const names = await shown('names')
     await world.pool.query('UPDATE journal_heads SET feed_generation = feed_generation + 1')
     const from = randomAddress()
     await world.append(
@@ -204,7 +251,8 @@ describe('registry_v1', () => {
   it('is empty where the new feed has no event, and while nothing is copied', async () => {
     const [, { pool }] = twins
     const shown = async (network: string) =>
-      (await readers[1].query('SELECT FROM registry_v1.events WHERE network = $1', [network])).rowCount
+      (await readers[1].query('SELECT FROM registry_v1.events WHERE network = $1', [network]))
+        .rowCount
     await pool.query(`INSERT INTO feed_events (network, generation, number, type, actor, at_ms, data)
       VALUES (1, 0, 1, 'CREATE_CLUSTER', '', 0, '{}')`)
     await pool.query('INSERT INTO feed_shown (network, generation) VALUES (1, 0)')

@@ -32,7 +32,9 @@ beforeAll(async () => {
         isPrivate,
       }))
       const body = encodeChange({ kind: 'add_wallets', actor: bytesOf(owner), wallets })
-      return world.append('mainnet', [{ kind: 'add_wallets', position: null, txKey: null, causeMs: START_MS, body }])
+      return world.append('mainnet', [
+        { kind: 'add_wallets', position: null, txKey: null, causeMs: START_MS, body },
+      ])
     }
     await add(Array.from({ length: WALLETS }, randomAddress), false)
     if (name === 'secretive') await add(hidden, true)
@@ -53,7 +55,10 @@ async function sample(path: string, body: unknown): Promise<number> {
   return performance.now() - startedMs
 }
 
-const ensCall = (name: string) => ({ sender: zeroAddress, data: lookupOf(`${name}.secretive.bundles.eth`, ADDR) })
+const ensCall = (name: string) => ({
+  sender: zeroAddress,
+  data: lookupOf(`${name}.secretive.bundles.eth`, ADDR),
+})
 const fold = <T>(of: (i: number) => T): T[] => Array.from({ length: FOLD }, (_, i) => of(i))
 
 it.each([
@@ -81,7 +86,12 @@ it.each([
     first: fold((i) => hidden[i % WALLETS]),
     second: fold((i) => `0x${(0xde00 + (i % WALLETS)).toString(16).padStart(40, '0')}`),
   },
-  { what: 'a private name of ENS', path: '/ens', first: ensCall('true-0'), second: ensCall('none-0') },
+  {
+    what: 'a private name of ENS',
+    path: '/ens',
+    first: ensCall('true-0'),
+    second: ensCall('none-0'),
+  },
 ])('$what: asked for it takes no longer than for others', async ({ path, first, second }) => {
   const shares: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
@@ -100,7 +110,8 @@ it.each([
   // every round deviates, and in the same direction
   const isSlower = shares.every((share) => share > EVEN.high)
   const isFaster = shares.every((share) => share < EVEN.low)
-  expect(isSlower || isFaster, `slower in ${shares.map((share) => share.toFixed(2)).join(', ')} of the pairs`).toBe(
-    false,
-  )
+  expect(
+    isSlower || isFaster,
+    `slower in ${shares.map((share) => share.toFixed(2)).join(', ')} of the pairs`,
+  ).toBe(false)
 })

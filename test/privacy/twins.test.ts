@@ -32,7 +32,9 @@ beforeAll(async () => {
   }
   await Promise.all([live(first, true), live(second, false)])
   const proof = await proofOf(first, solanaAccount(Buffer.alloc(32, 9)))
-  const [key] = await Promise.all(twins.map(async (world) => (await world.post('/v1/auth/token', proof)).body.token))
+  const [key] = await Promise.all(
+    twins.map(async (world) => (await world.post('/v1/auth/token', proof)).body.token),
+  )
   askers = [{}, { authorization: `Bearer ${key}` }]
 })
 afterAll(async () => {
@@ -44,31 +46,63 @@ afterAll(async () => {
 const names = ['foo', 'bar', 'nobodys']
 const addresses = [...Object.values(WALLETS), `0x${'00'.repeat(20)}`, `0x${'99'.repeat(20)}`]
 const wallets = ['main', 'secret', 'cold-3', 'pats']
-const lookups = lookupsOf(names.flatMap((name) => [name, ...wallets.map((wallet) => `${wallet}.${name}`)]))
+const lookups = lookupsOf(
+  names.flatMap((name) => [name, ...wallets.map((wallet) => `${wallet}.${name}`)]),
+)
 /** Values of path parameters. */
 const PATH = {
-  ...{ address: addresses, name: names, walletName: wallets, sender: addresses.slice(0, 1), data: lookups },
-  ...{ id: [toHex(FOO), `0x${'12'.repeat(32)}`], tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`] },
+  address: addresses,
+  name: names,
+  walletName: wallets,
+  sender: addresses.slice(0, 1),
+  data: lookups,
+  id: [toHex(FOO), `0x${'12'.repeat(32)}`],
+  tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`],
 }
 /** Values of query parameters, each asked for alone; pages are followed by their tokens. */
 const QUERY: Record<string, readonly string[]> = {
-  ...{ after: ['foo', 'bar'], limit: ['1', '3'], orderBy: ['newest'], sortBy: ['newest'], nextPage: [] },
-  ...{ from: addresses, wallet: ['x'], type: ['evm'], walletAddress: addresses, to: addresses.slice(0, 1) },
+  after: ['foo', 'bar'],
+  limit: ['1', '3'],
+  orderBy: ['newest'],
+  sortBy: ['newest'],
+  nextPage: [],
+  from: addresses,
+  wallet: ['x'],
+  type: ['evm'],
+  walletAddress: addresses,
+  to: addresses.slice(0, 1),
   fromTimestamp: ['0'],
 }
-const pairs = names.flatMap((name) => [name, `${name}/`, ...PATH.walletName.map((wallet) => `${name}/${wallet}`)])
-const folded = <T>(values: readonly T[]): T[] => Array.from({ length: 1_000 }, (_, i) => values[i % values.length]!)
-const quote = { network: '1', sender: WALLETS.bob, names: [{ name: 'fresh' }], referralClusterId: toHex(FOO) }
+const pairs = names.flatMap((name) => [
+  name,
+  `${name}/`,
+  ...PATH.walletName.map((wallet) => `${name}/${wallet}`),
+])
+const folded = <T>(values: readonly T[]): T[] =>
+  Array.from({ length: 1_000 }, (_, i) => values[i % values.length]!)
+const quote = {
+  network: '1',
+  sender: WALLETS.bob,
+  names: [{ name: 'fresh' }],
+  referralClusterId: toHex(FOO),
+}
 /** Bodies of the posts that need no key. */
 const BODIES: Record<string, readonly unknown[]> = {
   '/v1/names/address': addresses.map((address) => folded([address])),
   '/v1/wallets': [addresses],
   '/v1/names': [folded(pairs).map((name) => ({ name })), ...pairs.map((name) => [{ name }])],
-  ...{ '/v1/names/register/check': [folded(pairs), names], '/v0.1/register/check': [names] },
-  ...{ '/v1/names/register/evm': [quote], '/v1/names/register/solana': [quote], '/v0.1/register': [quote] },
-  ...{ '/v1/auth/message': [{}], '/v1/auth/token': [{}], '/v0.1/auth/token': [{}] },
-  ...{ '/v1/auth/validate': [{}], '/v0.1/auth/validate': [{}] },
-  ...{ '/v0.1/address/names': [folded(pairs)], '/v0.1/cluster/names': [folded(names)] },
+  '/v1/names/register/check': [folded(pairs), names],
+  '/v0.1/register/check': [names],
+  '/v1/names/register/evm': [quote],
+  '/v1/names/register/solana': [quote],
+  '/v0.1/register': [quote],
+  '/v1/auth/message': [{}],
+  '/v1/auth/token': [{}],
+  '/v0.1/auth/token': [{}],
+  '/v1/auth/validate': [{}],
+  '/v0.1/auth/validate': [{}],
+  '/v0.1/address/names': [folded(pairs)],
+  '/v0.1/cluster/names': [folded(names)],
   '/v0.1/name/addresses': addresses.map((address) => folded([address])),
   '/v0.1/community/register': [{ clusterName: 'foo', walletName: 'x' }],
   '/ens': lookups.slice(0, 3).map((data) => ({ sender: addresses[0], data })),
@@ -89,7 +123,8 @@ function* questions(times: readonly number[]): Generator<Asked> {
     for (const path of pathsOf(pattern, PATH)) {
       const paths = [path]
       for (const name of Object.keys(query?.shape ?? {})) {
-        for (const value of QUERY[name] ?? ['1']) paths.push(`${path}?${name}=${encodeURIComponent(value)}`)
+        for (const value of QUERY[name] ?? ['1'])
+          paths.push(`${path}?${name}=${encodeURIComponent(value)}`)
       }
       if (method === 'get') for (const path of paths) yield { path }
       const bodies = method === 'get' ? [] : BODIES[pattern]
@@ -99,15 +134,21 @@ function* questions(times: readonly number[]): Generator<Asked> {
   }
   for (const from of addresses) yield { path: `/v1/events?from=${from}&orderBy=newest&limit=1` }
   for (const order of ['oldest', 'newest']) {
-    for (const ms of times) yield { path: `/v1/events?fromTimestamp=${ms}&orderBy=${order}&limit=2` }
+    for (const ms of times)
+      yield { path: `/v1/events?fromTimestamp=${ms}&orderBy=${order}&limit=2` }
     for (const second of new Set(times.map((ms) => Math.floor(ms / 1_000))))
       yield { path: `/v0.1/events?fromTimestamp=${second}&orderBy=${order}&limit=2` }
   }
 }
 
 /** An answer as text, but for what differs between any two. */
-async function answer(world: ApiWorld, { path, body }: Asked, headers: Record<string, string>): Promise<string> {
-  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+async function answer(
+  world: ApiWorld,
+  { path, body }: Asked,
+  headers: Record<string, string>,
+): Promise<string> {
+  const init =
+    body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
   const response = await fetch(`${world.url}${path}`, init)
   const shown = [...response.headers].filter(([name]) => name !== 'date' && name !== 'x-request-id')
   return JSON.stringify([response.status, shown, await response.text()])
@@ -135,7 +176,9 @@ describe('with private wallets and without', () => {
     for (const headers of askers) {
       const open: Asked[] = [...questions(TIMES)]
       for (let asked = open.shift(); asked; asked = open.shift()) {
-        const [first, second] = await Promise.all(twins.map((world) => answer(world, asked!, headers)))
+        const [first, second] = await Promise.all(
+          twins.map((world) => answer(world, asked!, headers)),
+        )
         expect(first, asked.path).toBe(second)
         for (const next of following(asked, first!)) {
           const key = JSON.stringify([headers, next])
@@ -147,42 +190,58 @@ describe('with private wallets and without', () => {
     expect(seen.size).toBeGreaterThan(20)
   })
 
-  it.each(['young tables', 'tables with statistics'])('every answer reads the same rows of %s', async (state) => {
-    if (state === 'tables with statistics') for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
-    const plans = twins.map(({ pool }) => recordPlans(pool))
-    const statements = new Set<string>()
-    for (const headers of askers)
-      for (const asked of questions(TIMES.slice(0, 12))) {
-        // what counting took says for how long an overview serves
-        if (asked.path === '/v1/overview') passTime()
-        for (const world of twins) await answer(world, asked, headers)
-        const [first, second] = plans.map((plan) => plan.take())
-        expect(first, asked.path).toEqual(second)
-        for (const [text] of first!) statements.add(String(text))
-      }
-    for (const plan of plans) plan.end()
-    expect(statements.size).toBeGreaterThan(15)
-  })
+  it.each(['young tables', 'tables with statistics'])(
+    'every answer reads the same rows of %s',
+    async (state) => {
+      if (state === 'tables with statistics')
+        for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
+      const plans = twins.map(({ pool }) => recordPlans(pool))
+      const statements = new Set<string>()
+      for (const headers of askers)
+        for (const asked of questions(TIMES.slice(0, 12))) {
+          // what counting took says for how long an overview serves
+          if (asked.path === '/v1/overview') passTime()
+          for (const world of twins) await answer(world, asked, headers)
+          const [first, second] = plans.map((plan) => plan.take())
+          expect(first, asked.path).toEqual(second)
+          for (const [text] of first!) statements.add(String(text))
+        }
+      for (const plan of plans) plan.end()
+      expect(statements.size).toBeGreaterThan(15)
+    },
+  )
 })
 
 /** What a stranger signs, one after the other: each route that needs a key, about what is private and what is not. */
 const SIGNED: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['POST', `/v1/clusters/verify/${toHex(FOO)}`],
   ['POST', `/v1/clusters/verify/0x${'12'.repeat(32)}`],
-  ...addresses.map((address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const),
+  ...addresses.map(
+    (address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const,
+  ),
   ['DELETE', '/v1/clusters/wallets', addresses],
   ['POST', '/v1/bundles/assign', { community: 'foo', name: 'secret' }],
   ['POST', '/v1/clusters'],
-  ...addresses.map((address, i) => ['POST', '/v1/clusters/wallets', [{ address, name: `seen-${i}` }]] as const),
-  ...addresses.map((address, i) => ['POST', '/v1/bundle/wallets', [{ address, name: `other-${i}` }]] as const),
+  ...addresses.map(
+    (address, i) => ['POST', '/v1/clusters/wallets', [{ address, name: `seen-${i}` }]] as const,
+  ),
+  ...addresses.map(
+    (address, i) => ['POST', '/v1/bundle/wallets', [{ address, name: `other-${i}` }]] as const,
+  ),
   ['POST', '/v1/clusters/wallets', [{ address: WALLETS.pat, name: 'seen-5', isPrivate: true }]],
   ['PUT', '/v1/clusters/wallets/names', [{ address: WALLETS.pat, name: 'secret' }]],
-  ...addresses.map((address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const),
+  ...addresses.map(
+    (address) => ['POST', '/v1/clusters/generate/wallet/confirm', { address }] as const,
+  ),
   ...names.map((name) => ['PUT', `/v1/communities/${name}`, { prices: [] }] as const),
   ...names.flatMap((name) => [
     ['POST', `/v0.1/cluster/${name}/update/wallets`, { remove: addresses }] as const,
     ['GET', `/v1/airdrop/claim/${name}`] as const,
-    ['POST', '/v1/bundles/assign', { community: name, name: 'secret', bundleId: toHex(FOO) }] as const,
+    [
+      'POST',
+      '/v1/bundles/assign',
+      { community: name, name: 'secret', bundleId: toHex(FOO) },
+    ] as const,
     ...[...PATH.walletName, 'hidden', 'last'].flatMap((wallet) =>
       [...addresses, undefined].map(
         (walletAddress) =>
@@ -195,7 +254,9 @@ const SIGNED: readonly (readonly [method: string, path: string, body?: unknown])
     ),
   ]),
   ...['id', 'name', 'address'].flatMap((by, i) =>
-    [[toHex(FOO)], names, addresses][i]!.map((value) => ['GET', `/v1/clusters/${by}/${value}`] as const),
+    [[toHex(FOO)], names, addresses][i]!.map(
+      (value) => ['GET', `/v1/clusters/${by}/${value}`] as const,
+    ),
   ),
   ['DELETE', '/v1/clusters/wallets', [WALLETS.pat, WALLETS.paul]],
   ['GET', '/v1/keys'],
@@ -210,7 +271,9 @@ const NOT_SIGNED = [
 it('what a stranger signs is answered, and shown, the same', async () => {
   // signed changes are refused where the database's clock says otherwise
   vi.useRealTimers()
-  const required = routes.filter(({ auth, path }) => auth === 'required' && !NOT_SIGNED.includes(path))
+  const required = routes.filter(
+    ({ auth, path }) => auth === 'required' && !NOT_SIGNED.includes(path),
+  )
   const isOf = (path: string, { path: pattern }: (typeof routes)[number]) =>
     new RegExp(`^${pattern.replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
   for (const route of required)
@@ -231,13 +294,17 @@ it('what a stranger signs is answered, and shown, the same', async () => {
   const named = pairs.map((name) => ({ name }))
   const statuses = new Set<string>()
   for (const [method, path, body] of SIGNED) {
-    const [first, second] = await Promise.all(twins.map((world) => asked(world, method, path, body)))
+    const [first, second] = await Promise.all(
+      twins.map((world) => asked(world, method, path, body)),
+    )
     expect(undated(first!), `${method} ${path} ${JSON.stringify(body)}`).toBe(undated(second!))
     statuses.add(first!.slice(1, 4))
     const shown = twins.map(async (world) => {
       const events = world.get('/v1/events?orderBy=newest&limit=3')
       const known = [world.post('/v1/names/address', addresses), world.post('/v1/names', named)]
-      return JSON.stringify((await Promise.all([events, ...known])).map((reply) => reply.body.items ?? reply.body))
+      return JSON.stringify(
+        (await Promise.all([events, ...known])).map((reply) => reply.body.items ?? reply.body),
+      )
     })
     const [here, there] = await Promise.all(shown)
     expect(undated(here!), `after ${method} ${path}`).toBe(undated(there!))
@@ -263,7 +330,10 @@ function recordPlans(pool: pg.Pool) {
     // how far the tables are behind is asked again after a second, whoever asks
     if (/^\s*(SELECT|WITH)\b/.test(config.text) && !config.text.includes('chain_states')) {
       const { text, values } = config
-      const explained = await plain({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values: values ?? [] })
+      const explained = await plain({
+        text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+        values: values ?? [],
+      })
       taken.push([text, readOf(explained)])
     }
     return plain(config)

@@ -32,25 +32,49 @@ let block = 70_000
 
 const change = (fields: SignedChange): Entry => {
   atMs += STEP_MS
-  return { kind: fields.kind, position: null, txKey: null, causeMs: atMs, body: encodeChange(fields) }
+  return {
+    kind: fields.kind,
+    position: null,
+    txKey: null,
+    causeMs: atMs,
+    body: encodeChange(fields),
+  }
 }
-const bidOf = (from: string, name: string, tx = `0x${(block % 255).toString(16).padStart(2, '0').repeat(32)}`): Entry =>
+const bidOf = (
+  from: string,
+  name: string,
+  tx = `0x${(block % 255).toString(16).padStart(2, '0').repeat(32)}`,
+): Entry =>
   // confirmed later than it was mined: changes were signed meanwhile
   bid({ from, name, tx: tx as `0x${string}`, block: block++, atMs: atMs - STEP_MS / 2 })
-const listed = (address: string, name: string, isPrivate = false) => ({ address: bytesOf(address), name, isPrivate })
+const listed = (address: string, name: string, isPrivate = false) => ({
+  address: bytesOf(address),
+  name,
+  isPrivate,
+})
 const add = (actor: string, ...wallets: ReturnType<typeof listed>[]) =>
   change({ kind: 'add_wallets', actor: bytesOf(actor), wallets })
 const rename = (actor: string, address: string, name: string) =>
-  change({ kind: 'rename_wallets', actor: bytesOf(actor), wallets: [{ address: bytesOf(address), name }] })
+  change({
+    kind: 'rename_wallets',
+    actor: bytesOf(actor),
+    wallets: [{ address: bytesOf(address), name }],
+  })
 const remove = (actor: string, address: string) =>
   change({ kind: 'remove_wallets', actor: bytesOf(actor), addresses: [bytesOf(address)] })
-const verify = (actor: string) => change({ kind: 'verify_wallet', actor: bytesOf(actor), clusterId: FOO })
+const verify = (actor: string) =>
+  change({ kind: 'verify_wallet', actor: bytesOf(actor), clusterId: FOO })
 const confirm = (actor: string, address: string) =>
   change({ kind: 'confirm_backup', actor: bytesOf(actor), address: bytesOf(address) })
 const below = (actor: string, community: string, name: string) =>
   change({
-    ...{ kind: 'register_community_name', actor: bytesOf(actor), wallet: bytesOf(actor) },
-    ...{ community, name, met: null, isAssigned: false },
+    kind: 'register_community_name',
+    actor: bytesOf(actor),
+    wallet: bytesOf(actor),
+    community,
+    name,
+    met: null,
+    isAssigned: false,
   })
 const hide = (...entries: Entry[]): Step[] => entries.map((hidden) => ({ hidden }))
 /** The same change, which the public sees its cluster's oldest wallet make. */
@@ -64,12 +88,24 @@ const hiddenWallet = (i: number): string => `0x${(0x77000 + i).toString(16).padS
 const HISTORY: readonly Step[] = [
   bidOf(alice, 'foo', TX.foo),
   bidOf(bob, 'bar'),
-  add(alice, ...Array.from({ length: 20 }, (_, i) => listed(evm((0x30 + i).toString(16)), `seen-${i}`))),
-  ...hide(add(alice, listed(pat, 'secret', true), listed(paul, 'main-2', true)), verify(pat), verify(paul)),
+  add(
+    alice,
+    ...Array.from({ length: 20 }, (_, i) => listed(evm((0x30 + i).toString(16)), `seen-${i}`)),
+  ),
+  ...hide(
+    add(alice, listed(pat, 'secret', true), listed(paul, 'main-2', true)),
+    verify(pat),
+    verify(paul),
+  ),
   bidOf(carol, 'baz'),
   add(bob, listed(friend, 'friend'), listed(pat, 'mentioned')),
   ...hide(
-    add(alice, ...Array.from({ length: HIDDEN_WALLETS }, (_, i) => listed(hiddenWallet(i), `cold-${i}`, true))),
+    add(
+      alice,
+      ...Array.from({ length: HIDDEN_WALLETS }, (_, i) =>
+        listed(hiddenWallet(i), `cold-${i}`, true),
+      ),
+    ),
     rename(pat, hiddenWallet(1), 'warm'),
     confirm(paul, hiddenWallet(1)),
     remove(pat, hiddenWallet(0)),
@@ -82,7 +118,9 @@ const HISTORY: readonly Step[] = [
   verify(friend),
   bidOf(pat, 'foo', TX.lost),
   change({
-    ...{ kind: 'configure_community', actor: bytesOf(alice), community: 'foo' },
+    kind: 'configure_community',
+    actor: bytesOf(alice),
+    community: 'foo',
     rules: { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] },
   }),
   below(bob, 'foo', 'bobs'),
@@ -96,9 +134,9 @@ const HISTORY: readonly Step[] = [
 /** Every millisecond at which something happened, and those beside. */
 export const TIMES: readonly number[] = [
   ...new Set(
-    HISTORY.flatMap((step) => ('hidden' in step ? step.hidden : 'really' in step ? step.really : step).causeMs).flatMap(
-      (ms) => [ms - 1, ms, ms + 1],
-    ),
+    HISTORY.flatMap(
+      (step) => ('hidden' in step ? step.hidden : 'really' in step ? step.really : step).causeMs,
+    ).flatMap((ms) => [ms - 1, ms, ms + 1]),
   ),
 ]
 
@@ -111,5 +149,6 @@ export async function live(world: ApiWorld, isPrivate: boolean): Promise<void> {
     if ('hidden' in step) return isPrivate ? [step.hidden] : []
     return 'really' in step ? [isPrivate ? step.really : step.shown] : [step]
   })
-  for (let i = 0; i < entries.length; i += BATCH) await world.append('mainnet', entries.slice(i, i + BATCH))
+  for (let i = 0; i < entries.length; i += BATCH)
+    await world.append('mainnet', entries.slice(i, i + BATCH))
 }

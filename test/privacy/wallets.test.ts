@@ -47,9 +47,19 @@ async function plant(): Promise<void> {
   alice = await memberOf(world)
   stranger = await memberOf(world)
   const fresh = Array.from({ length: 4 }, () => memberOf(world))
-  const [actor, payer, last, leaver] = (await Promise.all(fresh)) as [Member, Member, Member, Member]
+  const [actor, payer, last, leaver] = (await Promise.all(fresh)) as [
+    Member,
+    Member,
+    Member,
+    Member,
+  ]
   const solana = await memberOf(world, solanaAccount())
-  Object.assign(hidden, { actor: actor.address, payer: payer.address, last: last.address, solana: solana.address })
+  Object.assign(hidden, {
+    actor: actor.address,
+    payer: payer.address,
+    last: last.address,
+    solana: solana.address,
+  })
   const name = freshName()
   names.push(name)
   await world.append('mainnet', [bid({ from: alice.address, name, atMs: at() })])
@@ -64,7 +74,8 @@ async function plant(): Promise<void> {
   await expectOk(alice.add(listed.map((wallet) => ({ ...wallet, isPrivate: true }))))
   // as actors: verify, add, rename, confirm, remove, in public and in private
   for (const of of [actor, payer, solana]) await expectOk(of.verify(id))
-  const [seen, gone] = [randomAddress(), randomAddress()]
+  const seen = randomAddress()
+  const gone = randomAddress()
   await expectOk(
     actor.add([
       { address: seen, name: 'seen' },
@@ -128,8 +139,12 @@ describe('private wallets', () => {
 
   it('leave no trace in any GET, whoever asks', async () => {
     const given: Record<string, readonly string[]> = {
-      ...{ id: clusters, tx: txs, address: [alice.address, stranger.address], sender: [alice.address] },
-      ...{ name: [...names, `${names[0]}/`], walletName: ['seen-again', 'orphan'] },
+      id: clusters,
+      tx: txs,
+      address: [alice.address, stranger.address],
+      sender: [alice.address],
+      name: [...names, `${names[0]}/`],
+      walletName: ['seen-again', 'orphan'],
       data: lookupsOf([...names, ...SECRET].flatMap((name) => [name, `${name}.${names[0]}`])),
     }
     const reads = routes.filter(({ method, auth }) => method === 'get' && auth !== 'required')
@@ -163,7 +178,9 @@ describe('private wallets', () => {
     const mirror = mirrorOf(feed)
     for (const [id, { wallets }] of mirror.clusters) {
       const shown = (await world.get(`/v1/clusters/id/${id}`)).body.wallets
-      expect(shown.map((wallet: { address: string }) => wallet.address).sort()).toEqual([...wallets.keys()].sort())
+      expect(shown.map((wallet: { address: string }) => wallet.address).sort()).toEqual(
+        [...wallets.keys()].sort(),
+      )
     }
   })
 
@@ -172,9 +189,10 @@ describe('private wallets', () => {
     await expectOk(alice.add([{ address, name: 'secret-listed' }]))
     const [record] = (await world.post('/v1/names', [{ name: `${names[0]}/secret-listed` }])).body
     expect(record).toMatchObject({ address, walletName: 'secret-listed' })
-    expect((await alice.add([{ address: hidden.listed, name: 'secret-listed', isPrivate: false }])).body.error).toBe(
-      'wallet_name_taken',
-    )
+    expect(
+      (await alice.add([{ address: hidden.listed, name: 'secret-listed', isPrivate: false }])).body
+        .error,
+    ).toBe('wallet_name_taken')
     await expectOk(alice.remove(address))
   })
 
@@ -191,25 +209,29 @@ describe('private wallets', () => {
     const name = freshName()
     await world.append('mainnet', [bid({ from: payer, name, atMs: at() })])
     const events = (await readFeed(world)).slice(before)
-    expect(events.map(({ type, from, data }) => [type, from, 'name' in data && data.name])).toEqual([
-      ['ADD_WALLET', payer, 'secret-payer-2'],
-      ['REGISTER_NAME', payer, name],
-    ])
+    expect(events.map(({ type, from, data }) => [type, from, 'name' in data && data.name])).toEqual(
+      [
+        ['ADD_WALLET', payer, 'secret-payer-2'],
+        ['REGISTER_NAME', payer, name],
+      ],
+    )
     const { wallets } = (await world.get(`/v1/clusters/name/${name}`)).body
     const entry = wallets.at(-1)
     expect(entry).toMatchObject({ address: payer, name: 'secret-payer-2', isVerified: true })
     expect(entry).toMatchObject({ isPrivate: false, updatedBy: payer })
     expect(entry.createdAt).toBe(entry.updatedAt)
-    expect((await alice.add([{ address: payer, name: 'secret-payer-2', isPrivate: true }])).body.error).toBe(
-      'already_public',
-    )
+    expect(
+      (await alice.add([{ address: payer, name: 'secret-payer-2', isPrivate: true }])).body.error,
+    ).toBe('already_public')
   })
 
   it('stay private where a repeated request leaves out what they are', async () => {
     const before = await readFeed(world)
     await expectOk(alice.add([{ address: hidden.listed, name: 'secret-listed' }]))
     expect(await readFeed(world)).toEqual(before)
-    expect((await alice.add([{ address: hidden.listed, name: 'other' }])).body.error).toBe('wallet_exists')
+    expect((await alice.add([{ address: hidden.listed, name: 'other' }])).body.error).toBe(
+      'wallet_exists',
+    )
   })
 
   it('become public when they are added again in public', async () => {
@@ -226,5 +248,7 @@ describe('private wallets', () => {
 /** A request whose answer may be any media type, with its headers. */
 async function raw(path: string, init: RequestInit): Promise<{ text: string }> {
   const response = await fetch(`${world.url}${path}`, init)
-  return { text: `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}` }
+  return {
+    text: `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`,
+  }
 }

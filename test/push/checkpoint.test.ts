@@ -36,7 +36,8 @@ const checkpoint = async (query = '') => (await world.get(`/v1/events/checkpoint
 
 /** The rule again, of events whose values are flat: without a line of the product's. */
 function hashOf(events: readonly Record<string, unknown>[]): string {
-  const sorted = (fields: object) => Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const sorted = (fields: object) =>
+    Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)))
   const hash = events.reduce<Buffer>((before, event) => {
     const text = JSON.stringify(sorted({ ...event, data: sorted(event.data as object) }))
     return createHash('sha256')
@@ -70,7 +71,11 @@ describe('the checkpoint of the feed', () => {
     await world.pool.query('UPDATE journal_heads SET caught_up = true')
     expect(await catchUp()).toBeGreaterThan(1)
     const events = await feed()
-    expect(await checkpoint()).toEqual({ generation: 1, count: events.length, hash: hashOf(events) })
+    expect(await checkpoint()).toEqual({
+      generation: 1,
+      count: events.length,
+      hash: hashOf(events),
+    })
     expect(await checkpoint('testnet=true')).toMatchObject({ count: 0 })
   })
 
@@ -83,11 +88,19 @@ describe('the checkpoint of the feed', () => {
     await grow(50)
     await catchUp()
     const events = await feed()
-    const kept = { generation: 1, count: CHECKPOINT_EVERY, hash: hashOf(events.slice(0, CHECKPOINT_EVERY)) }
+    const kept = {
+      generation: 1,
+      count: CHECKPOINT_EVERY,
+      hash: hashOf(events.slice(0, CHECKPOINT_EVERY)),
+    }
     for (const count of [CHECKPOINT_EVERY, CHECKPOINT_EVERY + 1, events.length - 1])
       expect(await checkpoint(`count=${count}`)).toEqual(kept)
     expect(await checkpoint(`count=${CHECKPOINT_EVERY - 1}`)).toMatchObject({ count: 0 })
-    expect(await checkpoint(`count=${events.length}`)).toEqual({ ...kept, count: events.length, hash: hashOf(events) })
+    expect(await checkpoint(`count=${events.length}`)).toEqual({
+      ...kept,
+      count: events.length,
+      hash: hashOf(events),
+    })
     const { rows } = await world.pool.query('SELECT count FROM feed_checkpoints ORDER BY count')
     expect(rows.map(({ count }) => Number(count))).toEqual([CHECKPOINT_EVERY, events.length])
   })
@@ -104,8 +117,14 @@ describe('the checkpoint of the feed', () => {
     await catchUp()
     const events = await feed()
     expect(events[0]!.id).toBe('m-7-1')
-    expect(await checkpoint()).toEqual({ generation: 7, count: events.length, hash: hashOf(events) })
-    expect((await world.pool.query('SELECT FROM feed_checkpoints WHERE generation < 7')).rowCount).toBe(0)
+    expect(await checkpoint()).toEqual({
+      generation: 7,
+      count: events.length,
+      hash: hashOf(events),
+    })
+    expect(
+      (await world.pool.query('SELECT FROM feed_checkpoints WHERE generation < 7')).rowCount,
+    ).toBe(0)
   })
 })
 

@@ -4,7 +4,8 @@ import { useWorld } from '../support/useWorld.js'
 
 const world = useWorld(() => startApi())
 const alice = randomAddress()
-const [name, tx] = [freshName(), randomHash()]
+const name = freshName()
+const tx = randomHash()
 
 beforeAll(() => world.append('mainnet', [bid({ from: alice, name, tx })]))
 
@@ -13,7 +14,8 @@ async function ask(path: string, known?: string) {
   const headers: Record<string, string> = known === undefined ? {} : { 'if-none-match': known }
   const response = await fetch(`${world.url}${path}`, { headers })
   const text = await response.text()
-  if (response.status === 304) expect([text, response.headers.get('content-type')]).toEqual(['', null])
+  if (response.status === 304)
+    expect([text, response.headers.get('content-type')]).toEqual(['', null])
   return { status: response.status, etag: response.headers.get('etag') ?? undefined }
 }
 

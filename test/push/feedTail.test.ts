@@ -11,36 +11,40 @@ const SOON = { timeout: 2_500, interval: 10 }
 const world = useWorld(() => startApi())
 
 const grow = () => world.append('mainnet', [bid({ from: randomAddress(), name: freshName() })])
-const newest = async () => (await world.get('/v1/events?orderBy=newest&limit=1')).body.items[0].id as string
+const newest = async () =>
+  (await world.get('/v1/events?orderBy=newest&limit=1')).body.items[0].id as string
 
-it.each([0, 1, 2, 3, 4])('what is told %i steps after the last events were taken is read at once', async (steps) => {
-  await grow()
-  const [, generation, number] = (await newest()).split('-').map(Number)
-  let isFirst = true
-  const query = async (asked: pg.QueryArrayConfig) => {
-    const found = await world.pool.query(asked)
-    // committed once the tail has read, and told once it has given that out
-    if (isFirst && found.rows.length > 0 && found.fields[0]!.name === 'serial') await grow()
-    return found
-  }
-  const pool = Object.assign(Object.create(world.pool), { query })
-  const tail: FeedTail = new FeedTail({ pool, network: 'mainnet', news: new News() })
-  const taken: number[] = []
-  const leave = tail.follow(generation!, number! + 1, {
-    take(events) {
-      taken.push(...events.map((event) => event.number))
-      if (!isFirst) return
-      isFirst = false
-      void (async () => {
-        for (let step = 0; step < steps; step++) await null
-        await tail.look()
-      })()
-    },
-    restart() {},
-  })
-  await grow()
-  void tail.look()
-  await expect.poll(() => taken.at(-1), SOON).toBe(number! + 6)
-  expect(taken).toEqual(Array.from({ length: 6 }, (_, i) => number! + 1 + i))
-  leave!()
-})
+it.each([0, 1, 2, 3, 4])(
+  'what is told %i steps after the last events were taken is read at once',
+  async (steps) => {
+    await grow()
+    const [, generation, number] = (await newest()).split('-').map(Number)
+    let isFirst = true
+    const query = async (asked: pg.QueryArrayConfig) => {
+      const found = await world.pool.query(asked)
+      // committed once the tail has read, and told once it has given that out
+      if (isFirst && found.rows.length > 0 && found.fields[0]!.name === 'serial') await grow()
+      return found
+    }
+    const pool = Object.assign(Object.create(world.pool), { query })
+    const tail: FeedTail = new FeedTail({ pool, network: 'mainnet', news: new News() })
+    const taken: number[] = []
+    const leave = tail.follow(generation!, number! + 1, {
+      take(events) {
+        taken.push(...events.map((event) => event.number))
+        if (!isFirst) return
+        isFirst = false
+        void (async () => {
+          for (let step = 0; step < steps; step++) await null
+          await tail.look()
+        })()
+      },
+      restart() {},
+    })
+    await grow()
+    void tail.look()
+    await expect.poll(() => taken.at(-1), SOON).toBe(number! + 6)
+    expect(taken).toEqual(Array.from({ length: 6 }, (_, i) => number! + 1 + i))
+    leave!()
+  },
+)

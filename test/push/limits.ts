@@ -2,6 +2,11 @@ const rate = { perSecond: 100_000, burst: 100_000 }
 
 /** Limits that nothing here reaches, and which bound what stays. */
 export const LIMITS = {
-  ...{ address: rate, key: rate, keysPerDay: 1, changesPerMinute: 1, changesPerDay: 1 },
-  ...{ clustersPerDay: 1, namesPerDay: 1 },
+  address: rate,
+  key: rate,
+  keysPerDay: 1,
+  changesPerMinute: 1,
+  changesPerDay: 1,
+  clustersPerDay: 1,
+  namesPerDay: 1,
 }

@@ -78,14 +78,16 @@ describe('a status that is waited for', () => {
 
   it('comes with the change', async () => {
     const tx = randomHash()
-    const [byDefault, other] = [poll(tx, `wait=${WAIT_S}`), randomHash()]
+    const byDefault = poll(tx, `wait=${WAIT_S}`)
+    const other = randomHash()
     const [{ entry, tx: known }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
     const polls = [poll(known), poll(known, `wait=${WAIT_S}`)]
     await waitingIn(2)
     await world.append('mainnet', [bid({ from, name: freshName(), tx: other })])
     await waitingIn(2)
     await world.append('mainnet', [entry])
-    for (const answer of await Promise.all(polls)) expect(answer.body).toMatchObject({ status: 'finalized' })
+    for (const answer of await Promise.all(polls))
+      expect(answer.body).toMatchObject({ status: 'finalized' })
     // no chain answers here, so that only the tables can know a transaction
     expect((await byDefault).status).toBe(503)
   })
@@ -138,7 +140,8 @@ describe('a status that is waited for', () => {
 
 it('answers at once who finds no place, and everybody once the process stops', async () => {
   const limited = await startApi({ limits: LIMITS })
-  const [others, tx] = [world, randomHash()]
+  const others = world
+  const tx = randomHash()
   try {
     world = limited
     await world.tail('mainnet', [tailBlock(90, [bid({ from, name: freshName(), tx, block: 90 })])])

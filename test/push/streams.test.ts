@@ -14,7 +14,8 @@ const BYTES_EACH = 40 * 1024
 const WAIT = { timeout: 60_000, interval: 10 }
 
 let world = useWorld(() => startApi())
-const [alice, bob] = [randomAddress(), randomAddress()]
+const alice = randomAddress()
+const bob = randomAddress()
 const opened = new Set<AbortController>()
 
 beforeAll(() => grow(20))
@@ -27,7 +28,9 @@ afterEach(async () => {
 const grow = (count: number) =>
   world.append(
     'mainnet',
-    Array.from({ length: count }, (_, i) => bid({ from: i % 3 === 0 ? bob : alice, name: freshName() })),
+    Array.from({ length: count }, (_, i) =>
+      bid({ from: i % 3 === 0 ? bob : alice, name: freshName() }),
+    ),
   )
 
 interface Message {
@@ -39,7 +42,10 @@ interface Message {
 async function open(query = '', headers: Record<string, string> = {}) {
   const stop = new AbortController()
   opened.add(stop)
-  const response = await fetch(`${world.url}/v1/events/stream?${query}`, { signal: stop.signal, headers })
+  const response = await fetch(`${world.url}/v1/events/stream?${query}`, {
+    signal: stop.signal,
+    headers,
+  })
   expect(response.status, query).toBe(200)
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const messages: Message[] = []
@@ -79,7 +85,9 @@ describe('a stream of the feed', () => {
 
   it('goes on with what comes, in its order, filtered as pages are', async () => {
     const { resume, items: before } = await feed()
-    const [all, next, ofBob] = [await open(`resume=${resume}`), await open(), await open(`fromTimestamp=0&from=${bob}`)]
+    const all = await open(`resume=${resume}`)
+    const next = await open()
+    const ofBob = await open(`fromTimestamp=0&from=${bob}`)
     for (let i = 0; i < 5; i++) await grow(7)
     const { items } = await feed()
     const bobs = items.filter(({ from }) => from === bob)
@@ -107,7 +115,9 @@ describe('a stream of the feed', () => {
     }
     const last = await open(`resume=${resume}`, { 'last-event-id': got.at(-1)!.id })
     const { items } = await feed()
-    await expect.poll(() => got.length + last.messages.length, WAIT).toBe(items.length - before.length)
+    await expect
+      .poll(() => got.length + last.messages.length, WAIT)
+      .toBe(items.length - before.length)
     expect(itemsOf([...got, ...last.messages])).toEqual(items.slice(before.length))
   })
 
@@ -188,9 +198,10 @@ describe('a stream of the feed', () => {
     const chunks: string[] = []
     const responses = await Promise.all(
       Array.from({ length: STREAMS }, async (_, i) => {
-        const [response] = (await once(http.get(`${world.url}/v1/events/stream`, { agent }), 'response')) as [
-          http.IncomingMessage,
-        ]
+        const [response] = (await once(
+          http.get(`${world.url}/v1/events/stream`, { agent }),
+          'response',
+        )) as [http.IncomingMessage]
         chunks[i] = ''
         response.on('data', (bytes: Buffer) => {
           chunks[i] = `${chunks[i]}${bytes}`
@@ -201,11 +212,14 @@ describe('a stream of the feed', () => {
     await expect.poll(() => world.staying().streams, WAIT).toBe(STREAMS)
     const each = (alive() - before) / STREAMS
     expect(each).toBeLessThan(BYTES_EACH)
-    const [cpu, startMs] = [process.cpuUsage(), performance.now()]
+    const cpu = process.cpuUsage()
+    const startMs = performance.now()
     await new Promise((resolve) => setTimeout(resolve, 2_000))
     const { user, system } = process.cpuUsage(cpu)
     const share = (user + system) / 1_000 / (performance.now() - startMs)
-    console.info(`idle streams: ${Math.round(each)} bytes each, ${(share * 100).toFixed(1)} % of a processor`)
+    console.info(
+      `idle streams: ${Math.round(each)} bytes each, ${(share * 100).toFixed(1)} % of a processor`,
+    )
     await grow(1)
     const isTold = (text: string) => text.includes('REGISTER_NAME')
     await expect.poll(() => chunks.filter(isTold).length, WAIT).toBe(STREAMS)
@@ -237,7 +251,9 @@ it('is bounded by address, and ends when the process stops', async () => {
     await expect.poll(() => world.staying().streams, WAIT).toBe(MAX_STREAMS.perClient - 1)
     streams.push(await open())
     world.release()
-    expect(await Promise.all(streams.slice(1).map(({ ended }) => ended))).toEqual(streams.slice(1).map(() => 'ended'))
+    expect(await Promise.all(streams.slice(1).map(({ ended }) => ended))).toEqual(
+      streams.slice(1).map(() => 'ended'),
+    )
     expect(await (await open()).ended).toBe('ended')
   } finally {
     await world.stop()
@@ -253,7 +269,9 @@ it('of a time to come has what comes then, and nothing breaks where it grows whi
     const later = await open(`fromTimestamp=${Date.now() + 3_600_000}`)
     const now = await open()
     await grow(1)
-    await expect.poll(() => itemsOf(now.messages).map(({ type }) => type), WAIT).toContain('REGISTER_NAME')
+    await expect
+      .poll(() => itemsOf(now.messages).map(({ type }) => type), WAIT)
+      .toContain('REGISTER_NAME')
     expect(later.messages).toEqual([])
     const growing = Array.from({ length: 20 }, () => grow(5))
     world.release()

@@ -17,10 +17,13 @@ const READERS = 20
 const POOL_SIZE = 4
 const LOOKUPS = 60
 
-const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 400 }))
+const stack = useWorld(() =>
+  startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 400 }),
+)
 const proxy = useWorld(() => startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) }))
 
-const register = async () => registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+const register = async () =>
+  registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
 const lookup = () => ask('GET', `/v1/clusters/name/${freshName()}`, undefined, stack)
 
 describe('connections that fall silent', () => {
@@ -74,7 +77,9 @@ describe('a database that only reads', () => {
     await settle('on')
     const tx = await register()
     await expect
-      .poll(() => ask('GET', `/v1/names/register/tx/${tx}`, undefined, stack), { timeout: DEADLINE_MS })
+      .poll(() => ask('GET', `/v1/names/register/tx/${tx}`, undefined, stack), {
+        timeout: DEADLINE_MS,
+      })
       .toMatchObject({ status: 200, body: { status: 'pending' } })
     await settle('off')
     await until.status(stack, tx, 'finalized')
@@ -83,7 +88,9 @@ describe('a database that only reads', () => {
   it('lets a daemon start, where it lacks no migration and knows the chains', async () => {
     await settle('on')
     await stack.daemon.spawn()
-    await expect.poll(() => lookup().catch(() => null), { timeout: DEADLINE_MS }).toMatchObject({ status: 404 })
+    await expect
+      .poll(() => lookup().catch(() => null), { timeout: DEADLINE_MS })
+      .toMatchObject({ status: 404 })
   })
 })
 

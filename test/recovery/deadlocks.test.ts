@@ -37,14 +37,25 @@ it('a rewind of rows alone', async () => {
     contract: Buffer.alloc(20),
   })
   await database.pool.query('UPDATE chains SET next_block = 10')
-  const target = { row: { ...row, nextBlock: 10 }, isHub: true, block: 5, parentHash: Buffer.alloc(32, 4), parentMs: 4 }
+  const target = {
+    row: { ...row, nextBlock: 10 },
+    isHub: true,
+    block: 5,
+    parentHash: Buffer.alloc(32, 4),
+    parentMs: 4,
+  }
   await crossed(() => rewind(database.pool, target, { apply: true }))
-  expect((await database.pool.query('SELECT next_block FROM chains')).rows).toEqual([{ next_block: 5 }])
+  expect((await database.pool.query('SELECT next_block FROM chains')).rows).toEqual([
+    { next_block: 5 },
+  ])
 })
 
 it('what begins anew after a restore', async () => {
-  const epochs = async () => (await database.pool.query('SELECT epoch FROM leaders ORDER BY network, role')).rows
+  const epochs = async () =>
+    (await database.pool.query('SELECT epoch FROM leaders ORDER BY network, role')).rows
   const before = await epochs()
-  await crossed(() => printed({ DATABASE_URL: database.url }, () => restored({ yes: true, json: true })))
+  await crossed(() =>
+    printed({ DATABASE_URL: database.url }, () => restored({ yes: true, json: true })),
+  )
   expect(await epochs()).toEqual(before.map(({ epoch }) => ({ epoch: epoch + 1 })))
 })

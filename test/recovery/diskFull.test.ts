@@ -7,7 +7,14 @@ import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { replay } from '../../src/db/journal/replay.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { createDatabase, type Postgres, type Stack, startPostgres, startStack, until } from '../../src/testing/index.js'
+import {
+  createDatabase,
+  type Postgres,
+  type Stack,
+  startPostgres,
+  startStack,
+  until,
+} from '../../src/testing/index.js'
 import { askReady } from '../../src/testing/processes/daemonProcess.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { ask, freshName, freshWallet, registerOn } from '../support/world.js'
@@ -63,7 +70,12 @@ describe.skipIf(!disk)('PostgreSQL’s disk full', () => {
   it('stops what it would write, whole; it goes on when there is room, and nothing is lost', async () => {
     const before = await register()
     await until.status(stack, before, 'finalized')
-    const feedBefore = await ask<{ items: { id: string }[] }>('GET', '/v1/events?limit=1000', undefined, stack)
+    const feedBefore = await ask<{ items: { id: string }[] }>(
+      'GET',
+      '/v1/events?limit=1000',
+      undefined,
+      stack,
+    )
 
     fill(at, ballast)
     const during: Hex[] = []
@@ -83,7 +95,12 @@ describe.skipIf(!disk)('PostgreSQL’s disk full', () => {
     if (!(await isServing(postgres.url))) postgres = await start()
     await until.ready(stack, { deadlineMs: DEADLINE_MS })
     for (const tx of during) await until.status(stack, tx, 'finalized')
-    const feed = await ask<{ items: { id: string }[] }>('GET', '/v1/events?limit=1000', undefined, stack)
+    const feed = await ask<{ items: { id: string }[] }>(
+      'GET',
+      '/v1/events?limit=1000',
+      undefined,
+      stack,
+    )
     expect(feed.body.items.slice(0, feedBefore.body.items.length)).toEqual(feedBefore.body.items)
     const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
     try {

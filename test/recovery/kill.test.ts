@@ -15,7 +15,9 @@ const BATCHES = 40
 const NAMES_A_BATCH = 15
 const MINIMUM_WEI = 10n ** 16n
 
-const stack = useWorld(() => startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 }))
+const stack = useWorld(() =>
+  startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 200 }),
+)
 let baseline: { live: string; entries: number }
 
 beforeAll(async () => {
@@ -31,15 +33,19 @@ async function sendBatches(): Promise<void> {
   const { reader, test } = localClients(hub, hub.chainId)
   const accounts = stack.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
   for (let batch = 0; batch < BATCHES; batch++) {
-    const names = Array.from({ length: NAMES_A_BATCH }, (_, i) => toHex(nameToWord(`kill-${batch}-${i}`)))
-    const hash = await walletOf(hub, hub.chainId, accounts[batch % accounts.length]!).writeContract({
-      address: hub.contracts.hub,
-      abi: hubAbi,
-      functionName: 'placeBids',
-      args: [names.map(() => MINIMUM_WEI), names],
-      value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
-      gas: 6_000_000n,
-    })
+    const names = Array.from({ length: NAMES_A_BATCH }, (_, i) =>
+      toHex(nameToWord(`kill-${batch}-${i}`)),
+    )
+    const hash = await walletOf(hub, hub.chainId, accounts[batch % accounts.length]!).writeContract(
+      {
+        address: hub.contracts.hub,
+        abi: hubAbi,
+        functionName: 'placeBids',
+        args: [names.map(() => MINIMUM_WEI), names],
+        value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
+        gas: 6_000_000n,
+      },
+    )
     await receiptOf(reader, hash)
     await test.mine({ blocks: 2 })
   }
@@ -74,7 +80,8 @@ async function indexed(
 }
 
 describe('a daemon that is killed in mid-backfill', () => {
-  it('has something to backfill', () => expect(baseline.entries).toBeGreaterThanOrEqual(BATCHES * NAMES_A_BATCH))
+  it('has something to backfill', () =>
+    expect(baseline.entries).toBeGreaterThanOrEqual(BATCHES * NAMES_A_BATCH))
 
   it.each(['backfill.before_transaction', 'backfill.before_commit', 'backfill.after_commit'])(
     'goes on after SIGKILL at %s, to the same state hash',
@@ -93,7 +100,10 @@ async function bid(name: string): Promise<Hex> {
   const { hub } = stack.networks.mainnet
   const wallet = walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
   const tx = await wallet.writeContract({
-    ...{ address: hub.contracts.hub, abi: hubAbi, functionName: 'placeBids', value: MINIMUM_WEI },
+    address: hub.contracts.hub,
+    abi: hubAbi,
+    functionName: 'placeBids',
+    value: MINIMUM_WEI,
     args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
   })
   await receiptOf(localClients(hub, hub.chainId).reader, tx)
@@ -107,7 +117,8 @@ describe('a daemon that is killed while it follows the chain', () => {
       await stack.daemon.spawn({ CLUSTERD_FAILPOINT: `${point}:4` })
       // blocks without anything of ours do not pass every point
       const sent: Hex[] = []
-      while (stack.daemon.isRunning()) sent.push(await bid(`${point.replaceAll(/[._]/g, '-')}-${sent.length}`))
+      while (stack.daemon.isRunning())
+        sent.push(await bid(`${point.replaceAll(/[._]/g, '-')}-${sent.length}`))
       expect((await stack.daemon.exited()).signal).toBe('SIGKILL')
       await stack.daemon.spawn({})
       await stack.daemon.waitUntilReady()
@@ -125,7 +136,9 @@ describe('a daemon that is killed while it follows the chain', () => {
       )
       expect(rows.length).toBeGreaterThan(BATCHES * NAMES_A_BATCH)
       const at = { address: hub.contracts.hub, abi: hubAbi, functionName: 'ownerOf' } as const
-      const owners = rows.map(({ name }) => reader.readContract({ ...at, args: [toHex(nameToWord(name))] }))
+      const owners = rows.map(({ name }) =>
+        reader.readContract({ ...at, args: [toHex(nameToWord(name))] }),
+      )
       expect(await Promise.all(owners)).toEqual(
         rows.map(({ actor }) => `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`),
       )

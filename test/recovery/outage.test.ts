@@ -42,7 +42,11 @@ async function ask(path: string, body?: unknown): Promise<Reply> {
 }
 
 const unavailable = (reply: Reply) => {
-  expect(reply).toMatchObject({ status: 503, error: 'unavailable', type: 'application/json; charset=utf-8' })
+  expect(reply).toMatchObject({
+    status: 503,
+    error: 'unavailable',
+    type: 'application/json; charset=utf-8',
+  })
   expect(reply.retryAfterS).toBeGreaterThan(0)
   expect(reply.ms).toBeLessThan(AT_ONCE_MS)
 }
@@ -65,7 +69,11 @@ async function expectReplayEqual(): Promise<void> {
 }
 
 /** Sends SIGTERM and waits for the end. */
-async function stopDaemon(): Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }> {
+async function stopDaemon(): Promise<{
+  code: number | null
+  signal: NodeJS.Signals | null
+  ms: number
+}> {
   const startedMs = performance.now()
   await stack.daemon.kill('SIGTERM')
   return { ...(await stack.daemon.exited()), ms: performance.now() - startedMs }
@@ -138,7 +146,10 @@ describe('SIGTERM', () => {
     await sleep(500)
     await expect(fetch(`${stack.api}/v1/events`)).rejects.toThrow() // no new ones
     request.end('answered"]')
-    expect(await answer).toMatchObject({ status: 200, body: expect.stringContaining('still-answered') })
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('still-answered'),
+    })
     const { code, ms } = await stopped
     expect(code).toBe(0)
     expect(ms).toBeLessThan(STOP_LIMIT_MS)

@@ -52,7 +52,8 @@ interface Page {
 }
 
 const feed = async (query = '') => ask<Page>('GET', `/v1/events${query}`, undefined, stack)
-const owned = async (name: string) => (await ask('GET', `/v1/clusters/name/${name}`, undefined, stack)).status === 200
+const owned = async (name: string) =>
+  (await ask('GET', `/v1/clusters/name/${name}`, undefined, stack)).status === 200
 const stateOf = async () => {
   const { live, rebuilt, generation } = await replay(pool, 'mainnet')
   return { live, rebuilt, generation }
@@ -60,8 +61,12 @@ const stateOf = async () => {
 
 /** Tells whether the daemon holds a log of the hub's block that is not in the journal yet. */
 const isUnconfirmedFact = async (block: bigint) =>
-  (await pool.query(`SELECT 1 FROM facts JOIN chains USING (network, chain) WHERE label = '1' AND block = $1`, [block]))
-    .rowCount === 1
+  (
+    await pool.query(
+      `SELECT 1 FROM facts JOIN chains USING (network, chain) WHERE label = '1' AND block = $1`,
+      [block],
+    )
+  ).rowCount === 1
 
 async function register(label: string, name: string, wanted: string): Promise<Hex> {
   const account = await freshWallet('mainnet', stack)
@@ -74,7 +79,11 @@ async function register(label: string, name: string, wanted: string): Promise<He
 async function rewindByHand(...args: string[]): Promise<RewindReport & { applied: boolean }> {
   const { command, args: entry } = await programCommand('cli')
   const env = { ...process.env, DATABASE_URL: stack.databaseUrl, CLUSTERD_HOME: stack.home }
-  const { stdout } = await promisify(execFile)(command, [...entry, 'journal', 'rewind', ...args, '--json'], { env })
+  const { stdout } = await promisify(execFile)(
+    command,
+    [...entry, 'journal', 'rewind', ...args, '--json'],
+    { env },
+  )
   return JSON.parse(stdout)
 }
 
@@ -87,7 +96,8 @@ async function rewind(options: RewindCommand): Promise<RewindReport & { applied:
 describe('a reorg of the hub above its confirmed blocks', () => {
   it('shows as pending alone: nothing terminal, no event, no look-up until the bid is confirmed', async () => {
     const { reader, test, rpcUrl, chainId } = hubOf('mainnet', stack)
-    const [account, name] = [await freshWallet('mainnet', stack), freshName('shaken')]
+    const account = await freshWallet('mainnet', stack)
+    const name = freshName('shaken')
     const quote = await quoteOn('1', account.address, [{ name }], stack)
     const wallet = walletOf({ rpcUrl }, chainId, account)
     const raw = await wallet.signTransaction(await wallet.prepareTransactionRequest(callOf(quote)))
@@ -99,7 +109,12 @@ describe('a reorg of the hub above its confirmed blocks', () => {
         // the status last: what is visible before it has to be final
         const isOwned = await owned(name)
         const isInFeed = JSON.stringify((await feed()).body).includes(name)
-        const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${tx}`, undefined, stack)
+        const { body } = await ask<{ status: string }>(
+          'GET',
+          `/v1/names/register/tx/${tx}`,
+          undefined,
+          stack,
+        )
         seen.push({ status: body.status, isOwned, isInFeed })
         await sleep(20)
       }
@@ -114,7 +129,9 @@ describe('a reorg of the hub above its confirmed blocks', () => {
           expect(await waitFor(() => isUnconfirmedFact(blockNumber), DEADLINE_MS)).toBe(true)
           await until.status(stack, tx, 'pending')
           await reorg({ test }, depth)
-          await expect(reader.getTransactionReceipt({ hash: tx })).rejects.toThrow('could not be found')
+          await expect(reader.getTransactionReceipt({ hash: tx })).rejects.toThrow(
+            'could not be found',
+          )
         })
       }
       await wallet.sendRawTransaction({ serializedTransaction: raw })
@@ -135,7 +152,10 @@ describe('a reorg of the hub above its confirmed blocks', () => {
 })
 
 describe('a reorg of the hub below its confirmation policy', () => {
-  const [kept, lost, bridged, late] = [freshName('kept'), freshName('lost'), freshName('bridged'), freshName('late')]
+  const kept = freshName('kept')
+  const lost = freshName('lost')
+  const bridged = freshName('bridged')
+  const late = freshName('late')
   let firstLost = 0
   let oldToken = ''
   let oldFeed: Page
@@ -148,14 +168,21 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await register('1', kept, 'finalized')
     oldToken = (await feed()).body.resume
     firstLost = Number(await reader.getBlockNumber()) + 1
-    ;[lostTx, bridgedTx] = await Promise.all([register('1', lost, 'finalized'), register('8453', bridged, 'finalized')])
+    ;[lostTx, bridgedTx] = await Promise.all([
+      register('1', lost, 'finalized'),
+      register('8453', bridged, 'finalized'),
+    ])
     oldFeed = (await feed()).body
     await miner.paused(async () =>
-      reorg(hubOf('mainnet', stack), Number(await reader.getBlockNumber({ cacheTime: 0 })) - firstLost + 1),
+      reorg(
+        hubOf('mainnet', stack),
+        Number(await reader.getBlockNumber({ cacheTime: 0 })) - firstLost + 1,
+      ),
     )
     expect(await readOwner(nameWord(lost), 'mainnet', stack)).toMatch(/^0x0+$/)
 
-    const isHalted = async () => (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))
+    const isHalted = async () =>
+      (await askReady(stack.ops)).problems.some((problem) => problem.includes('halted'))
     expect(await waitFor(isHalted, DEADLINE_MS)).toBe(true)
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(200)
     const metrics = await (await fetch(`${stack.ops}/metrics`)).text()
@@ -163,14 +190,19 @@ describe('a reorg of the hub below its confirmation policy', () => {
 
     await registerOn('1', await freshWallet('mainnet', stack), [{ name: late }], stack)
     const spokeBlock = async () =>
-      (await pool.query<{ next_block: number }>(`SELECT next_block FROM chains WHERE label = '8453'`)).rows[0]!
-        .next_block
+      (
+        await pool.query<{ next_block: number }>(
+          `SELECT next_block FROM chains WHERE label = '8453'`,
+        )
+      ).rows[0]!.next_block
     const before = await spokeBlock()
     expect(await waitFor(async () => (await spokeBlock()) > before + 5, DEADLINE_MS)).toBe(true)
     expect((await feed()).body.items).toEqual(oldFeed.items)
     expect(await owned(lost)).toBe(true)
     expect(await owned(late)).toBe(false)
-    expect((await ask('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)).body).toMatchObject({
+    expect(
+      (await ask('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)).body,
+    ).toMatchObject({
       status: 'finalized',
     })
   })
@@ -183,7 +215,12 @@ describe('a reorg of the hub below its confirmation policy', () => {
   it('can be looked at: a run without --yes says what would change, and changes nothing', async () => {
     const before = await stateOf()
     report = await rewind({ mainnet: true, chain: '1' })
-    expect(report).toMatchObject({ applied: false, label: '1', block: firstLost, generation: { from: 1, to: 2 } })
+    expect(report).toMatchObject({
+      applied: false,
+      label: '1',
+      block: firstLost,
+      generation: { from: 1, to: 2 },
+    })
     expect(report.entries.before - report.entries.after).toBe(2)
     expect(report.events.before - report.events.after).toBe(6)
     const gone = report.names.first.flatMap(({ name, to }) => (to === null ? [name] : []))
@@ -200,7 +237,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await expect(rewind({ chain, block: firstLost + 1, yes: true })).rejects.toThrow(
       `block ${firstLost} of chain "1" has been replaced too: choose ${firstLost} or earlier.`,
     )
-    await expect(rewind({ chain, block: 99_999_999 })).rejects.toThrow('is in the journal up to block')
+    await expect(rewind({ chain, block: 99_999_999 })).rejects.toThrow(
+      'is in the journal up to block',
+    )
     await expect(rewind({ chain, yes: true })).rejects.toThrow('--yes needs --block')
     await expect(rewind({ chain: '10', block: 5 })).rejects.toThrow('has no chain "10"')
     await expect(rewind({ chain, testnet: true, block: 5 })).rejects.toThrow('belongs to mainnet')
@@ -210,7 +249,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
   it('ends by `--yes`: the running daemon goes on from there, and delivers again what vanished', async () => {
     const indexesBefore = await indexesOf()
     const asked = ['fromTimestamp=0', `resume=${oldFeed.resume}`]
-    const followed = await Promise.all(asked.map((from) => fetch(`${stack.api}/v1/events/stream?${from}`)))
+    const followed = await Promise.all(
+      asked.map((from) => fetch(`${stack.api}/v1/events/stream?${from}`)),
+    )
     const applied = await rewindByHand('--chain', '1', '--block', String(firstLost), '--yes')
     expect(applied).toEqual({ ...report, applied: true })
     await until.ready(stack, { deadlineMs: DEADLINE_MS })
@@ -220,17 +261,25 @@ describe('a reorg of the hub below its confirmation policy', () => {
     await until.status(stack, bridgedTx, 'finalized')
     expect(await owned(bridged)).toBe(true)
     expect(await indexesOf()).toEqual(indexesBefore)
-    const isDelivered = async () => (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
+    const isDelivered = async () =>
+      (await pool.query('SELECT state FROM jobs')).rows.every(({ state }) => state === 4)
     expect(await waitFor(isDelivered, DEADLINE_MS)).toBe(true)
     // streams end with the generation, and show none of the next
     const texts = await Promise.all(followed.map((response) => response.text()))
     for (const { id } of oldFeed.items) expect(texts[0]).toContain(`"id":"${id}"`)
     for (const text of texts) {
       expect(text).not.toContain('"m-2-')
-      expect(text).toMatch(/\nevent: feed_restarted\ndata: \{"status":409,"error":"feed_restarted".*\}\n\n$/)
+      expect(text).toMatch(
+        /\nevent: feed_restarted\ndata: \{"status":409,"error":"feed_restarted".*\}\n\n$/,
+      )
     }
     // a dropped transaction may still be mined: its status is not terminal
-    const { body } = await ask<{ status: string }>('GET', `/v1/names/register/tx/${lostTx}`, undefined, stack)
+    const { body } = await ask<{ status: string }>(
+      'GET',
+      `/v1/names/register/tx/${lostTx}`,
+      undefined,
+      stack,
+    )
     expect(['not_found', 'pending']).toContain(body.status)
   })
 
@@ -254,7 +303,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(names).not.toContain(lost)
     expect(logs).toHaveLength(rows.length)
     for (const { name, actor } of rows)
-      expect(await readOwner(nameWord(name), 'mainnet', stack)).toBe(`0x${'0'.repeat(24)}${actor.toString('hex', 1)}`)
+      expect(await readOwner(nameWord(name), 'mainnet', stack)).toBe(
+        `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`,
+      )
   })
 
   it('starts the feed anew: ids of the new generation, old tokens refused', async () => {
@@ -264,7 +315,10 @@ describe('a reorg of the hub below its confirmation policy', () => {
       oldFeed.items.slice(0, 3).map(({ id: _, ...item }) => item),
     )
     for (const token of [oldToken, oldFeed.resume])
-      expect(await feed(`?nextPage=${token}`)).toMatchObject({ status: 409, body: { error: 'feed_restarted' } })
+      expect(await feed(`?nextPage=${token}`)).toMatchObject({
+        status: 409,
+        body: { error: 'feed_restarted' },
+      })
     expect((await feed(`?nextPage=${body.resume}`)).status).toBe(200)
   })
 

@@ -40,7 +40,9 @@ const leaders = async (daemon: TestDaemon): Promise<string[]> => {
   const { leaders } = (await daemon.status()) as unknown as {
     leaders: { network: string; role: string; isThisProcess: boolean }[]
   }
-  return leaders.map(({ network, role, isThisProcess }) => `${network} ${role} ${isThisProcess ? 'here' : 'there'}`)
+  return leaders.map(
+    ({ network, role, isThisProcess }) => `${network} ${role} ${isThisProcess ? 'here' : 'there'}`,
+  )
 }
 
 describe('processes beside the leader', () => {
@@ -48,14 +50,17 @@ describe('processes beside the leader', () => {
   let reader: TestDaemon
 
   it('are ready, and tell what the leader does', async () => {
-    ;[standby, reader] = [await another({ ROLES: 'api,index,relay' }), await another({ ROLES: 'api' })]
+    standby = await another({ ROLES: 'api,index,relay' })
+    reader = await another({ ROLES: 'api' })
     for (const daemon of [standby, reader]) {
       expect(await codeOf(`${daemon.ops}/ready`)).toBe(200)
       expect(await codeOf(`${daemon.ops}/health`)).toBe(200)
       await expect.poll(async () => (await daemon.status()).problems, DEADLINE).toEqual([])
       expect((await leaders(daemon)).sort()).toEqual(['mainnet index there', 'mainnet relay there'])
     }
-    expect(await standby.metric('clusterd_leader')).toEqual(['clusterd_leader{network="mainnet",role="index"} 0'])
+    expect(await standby.metric('clusterd_leader')).toEqual([
+      'clusterd_leader{network="mainnet",role="index"} 0',
+    ])
     expect(standby.warnings().join()).toContain('without these keys this process never relays')
     expect(await reader.metric('clusterd_leader')).toEqual([])
     expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
@@ -64,16 +69,26 @@ describe('processes beside the leader', () => {
   it('answer names of ENS where they have its key', async () => {
     const data = lookupOf('free.bundles.eth', callOf('addr(bytes32)'))
     const ask = (daemon: TestDaemon) =>
-      fetch(`${daemon.api}/ens`, { method: 'POST', body: JSON.stringify({ sender: RESOLVER, data }) })
+      fetch(`${daemon.api}/ens`, {
+        method: 'POST',
+        body: JSON.stringify({ sender: RESOLVER, data }),
+      })
     const ens = { mainnet: parentsWith(RESOLVER).mainnet }
-    const gateway = await another({ ROLES: 'api', ENS_PRIVATE_KEY: toHex(0xe1, { size: 32 }) }, stack.databaseUrl, {
-      ens,
-    })
-    const [{ status }, answer] = [await ask(reader), await ask(gateway)]
+    const gateway = await another(
+      { ROLES: 'api', ENS_PRIVATE_KEY: toHex(0xe1, { size: 32 }) },
+      stack.databaseUrl,
+      {
+        ens,
+      },
+    )
+    const { status } = await ask(reader)
+    const answer = await ask(gateway)
     expect([status, answer.status]).toEqual([404, 200])
     const expiresS = Math.floor(Date.now() / 60_000) * 60 + 300
     const under = { under: ens.mainnet, request: keccak256(data), result: zeroHash }
-    const good = await Promise.all([expiresS, expiresS - 60].map((end) => signedAnswer({ ...under, expiresS: end })))
+    const good = await Promise.all(
+      [expiresS, expiresS - 60].map((end) => signedAnswer({ ...under, expiresS: end })),
+    )
     expect(good).toContain(((await answer.json()) as { data: string }).data)
   })
 
@@ -84,7 +99,8 @@ describe('processes beside the leader', () => {
     const proxy = await startTcpProxy({ port: Number(url.port) })
     url.port = String(proxy.port)
     const names = async () => {
-      const text = 'SELECT application_name AS name FROM pg_stat_activity WHERE client_port = ANY ($1) ORDER BY 1'
+      const text =
+        'SELECT application_name AS name FROM pg_stat_activity WHERE client_port = ANY ($1) ORDER BY 1'
       const { rows } = await client.query<{ name: string }>(text, [[...proxy.upstreamPorts()]])
       return rows.map(({ name }) => name)
     }
@@ -103,7 +119,9 @@ describe('processes beside the leader', () => {
 
   it('are ready while a spoke is away, which the status names', async () => {
     process.kill(stack.anvils[SPOKE]!.pid, 'SIGSTOP')
-    await expect.poll(async () => (await reader.status()).problems.join(), DEADLINE).toContain(`chain "${SPOKE}"`)
+    await expect
+      .poll(async () => (await reader.status()).problems.join(), DEADLINE)
+      .toContain(`chain "${SPOKE}"`)
     for (const { ops } of [reader, standby, stack]) {
       expect(await codeOf(`${ops}/ready`)).toBe(200)
       expect(await codeOf(`${ops}/status`)).toBe(503)
@@ -117,9 +135,16 @@ describe('processes beside the leader', () => {
     await expect.poll(() => leaders(standby), DEADLINE).toEqual(['mainnet index here'])
     await expect.poll(async () => (await reader.status()).problems, DEADLINE).toEqual([])
     expect((await reader.status()).warnings).toEqual(['nobody relays for mainnet'])
-    expect(await reader.metric('clusterd_relay_wanted')).toEqual(['clusterd_relay_wanted{network="mainnet"} 1'])
+    expect(await reader.metric('clusterd_relay_wanted')).toEqual([
+      'clusterd_relay_wanted{network="mainnet"} 1',
+    ])
     const at = { ...stack, api: reader.api }
-    const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], at)
+    const tx = await registerOn(
+      '1',
+      await freshWallet('mainnet', stack),
+      [{ name: freshName() }],
+      at,
+    )
     await until.status(at, tx, 'finalized')
 
     const watcher = await another({ ROLES: 'relay', RELAY_WATCH: 'true' })
@@ -135,7 +160,9 @@ describe('processes beside the leader', () => {
 
   it('say so where nobody indexes', async () => {
     await standby.stop()
-    await expect.poll(async () => (await reader.status()).problems, DEADLINE).toContain('nobody indexes mainnet')
+    await expect
+      .poll(async () => (await reader.status()).problems, DEADLINE)
+      .toContain('nobody indexes mainnet')
     expect(await codeOf(`${reader.ops}/ready`)).toBe(200)
     expect(await codeOf(`${reader.api}/v1/events`)).toBe(200)
     daemons.splice(daemons.indexOf(standby), 1)
@@ -147,8 +174,12 @@ describe('a stop', () => {
     await stack.daemon.spawn({ DRAIN_SECONDS: '3' })
     await stack.daemon.waitUntilReady()
     const stopped = stack.daemon.kill('SIGTERM')
-    await expect.poll(() => codeOf(`${stack.ops}/ready`), { timeout: 2_000, interval: 20 }).toBe(503)
-    expect(await (await fetch(`${stack.ops}/ready`)).json()).toMatchObject({ problems: ['this process is stopping'] })
+    await expect
+      .poll(() => codeOf(`${stack.ops}/ready`), { timeout: 2_000, interval: 20 })
+      .toBe(503)
+    expect(await (await fetch(`${stack.ops}/ready`)).json()).toMatchObject({
+      problems: ['this process is stopping'],
+    })
     expect(await codeOf(`${stack.api}/v1/events`)).toBe(200)
     await stopped
     expect((await stack.daemon.exited()).code).toBe(0)

@@ -30,8 +30,13 @@ function ofTheApi(): string {
 async function start(args: readonly string[] = [], databaseUrl = url): Promise<ClusterdProcess> {
   const started = await startClusterd(
     {
-      ...{ DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: 'examples/chains.json', CLUSTERD_HOME: home },
-      ...{ ROLES: 'api', TOKEN_KEY: `0x${'5b'.repeat(32)}`, DRAIN_SECONDS: '0', LOG_FORMAT: 'json' },
+      DATABASE_URL: databaseUrl,
+      CLUSTERD_CHAINS: 'examples/chains.json',
+      CLUSTERD_HOME: home,
+      ROLES: 'api',
+      TOKEN_KEY: `0x${'5b'.repeat(32)}`,
+      DRAIN_SECONDS: '0',
+      LOG_FORMAT: 'json',
     },
     { args },
   )
@@ -43,7 +48,9 @@ it('a process that may not migrate waits with one sentence, a stop ends it, and 
   await query(`CREATE ROLE clusterd_api LOGIN;
     ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO clusterd_api`)
   const waiting = await start(['--no-migrate'], ofTheApi())
-  await expect.poll(() => waiting.log(), DEADLINE).toContain('the start waits: the database lacks the migrations')
+  await expect
+    .poll(() => waiting.log(), DEADLINE)
+    .toContain('the start waits: the database lacks the migrations')
   expect(await waiting.end()).toBe(0)
   await waiting.start()
   const waits = () => waiting.log().match(/the start waits/g)
@@ -61,7 +68,8 @@ it('a process that may not migrate waits with one sentence, a stop ends it, and 
 })
 
 it('a version starts on what a newer one has added, and refuses what a contract step took from it', async () => {
-  const record = (name: string) => query(`INSERT INTO migrations (name, checksum) VALUES ('${name}', '')`)
+  const record = (name: string) =>
+    query(`INSERT INTO migrations (name, checksum) VALUES ('${name}', '')`)
   await query('CREATE TABLE of_a_newer_version (n int)')
   await record('29990101000000_more')
   expect(await runCli(['migrate'], { DATABASE_URL: url })).toBe(
@@ -77,6 +85,8 @@ it('a version starts on what a newer one has added, and refuses what a contract 
   await older.start()
   await expect
     .poll(() => older.log(), DEADLINE)
-    .toContain('29990102000000_contract_29990101000000 removed what this version uses; run the newer version')
+    .toContain(
+      '29990102000000_contract_29990101000000 removed what this version uses; run the newer version',
+    )
   expect(await older.isReady()).toBe(false)
 })

@@ -24,8 +24,13 @@ const server = useServer()
 const processes: ClusterdProcess[] = []
 
 const envOf = (DATABASE_URL: string) => ({
-  ...{ DATABASE_URL, CLUSTERD_CHAINS: 'examples/chains.json', CLUSTERD_HOME: home, ROLES: 'api' },
-  ...{ TOKEN_KEY: `0x${'5b'.repeat(32)}`, DRAIN_SECONDS: '0', LOG_FORMAT: 'json' },
+  DATABASE_URL,
+  CLUSTERD_CHAINS: 'examples/chains.json',
+  CLUSTERD_HOME: home,
+  ROLES: 'api',
+  TOKEN_KEY: `0x${'5b'.repeat(32)}`,
+  DRAIN_SECONDS: '0',
+  LOG_FORMAT: 'json',
 })
 
 afterAll(() => Promise.all(processes.map((one) => one.end('SIGKILL'))))
@@ -43,7 +48,10 @@ async function connect(url: string): Promise<pg.Client> {
 }
 
 /** Runs a command to its end. @returns its exit code and what it says to stderr */
-async function failure(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: unknown; stderr: string }> {
+async function failure(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: unknown; stderr: string }> {
   const { command, args: cli } = await programCommand('cli')
   const options = { env: { ...process.env, ...env }, cwd: home, timeout: 30_000 }
   return promisify(execFile)(command, [...cli, ...args], options).then(
@@ -54,7 +62,8 @@ async function failure(args: string[], env: NodeJS.ProcessEnv): Promise<{ code: 
 
 /** A proxy that says nothing any more to connections of a name once they are open. */
 async function silentFor(port: number, name = 'clusterd migrate') {
-  const [closing, silent] = [new AbortController(), new Set<net.Socket>()]
+  const closing = new AbortController()
+  const silent = new Set<net.Socket>()
   setMaxListeners(0, closing.signal)
   const proxy = net.createServer((client) => {
     const upstream = net.connect(port, '127.0.0.1')
@@ -110,7 +119,9 @@ describe.concurrent('who waits for a database', () => {
     const proxy = await silentFor(Number(url.port))
     url.port = String(proxy.port)
     const waiting = await start(url.href)
-    await expect.poll(() => waiting.log(), DEADLINE).toContain('the database does not answer: the start waits')
+    await expect
+      .poll(() => waiting.log(), DEADLINE)
+      .toContain('the database does not answer: the start waits')
     proxy.close()
   })
 
@@ -120,14 +131,20 @@ describe.concurrent('who waits for a database', () => {
     url.port = String(proxy.port)
     const { command, args } = await programCommand('cli')
     const env = { ...process.env, ...envOf(url.href) }
-    const asked = promisify(execFile)(command, [...args, 'doctor', '--json'], { env, timeout: 50_000 })
+    const asked = promisify(execFile)(command, [...args, 'doctor', '--json'], {
+      env,
+      timeout: 50_000,
+    })
     const { code, stdout } = await asked.then(
       ({ stdout }) => ({ code: 0, stdout }),
       (error: { code: number; stdout: string }) => error,
     )
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toContainEqual(
-      expect.objectContaining({ about: 'database', advice: expect.stringContaining('does not answer (in time)') }),
+      expect.objectContaining({
+        about: 'database',
+        advice: expect.stringContaining('does not answer (in time)'),
+      }),
     )
     proxy.close()
   })
@@ -143,33 +160,49 @@ it('SIGHUP, as of a terminal that is closed, is a stop in order', async () => {
 it.each([
   ['no.such.host.invalid', /no\.such\.host\.invalid is no address of this machine/],
   ['203.0.113.9', /203\.0\.113\.9 is no address of this machine/],
-])('a HOST that is none (%s) ends the start, and is not taken for the database', async (HOST, sentence) => {
-  const url = await createDatabase(server.url, 'host')
-  const env = { ...envOf(url), HOST, CLUSTERD_CHAINS: join(process.cwd(), 'examples/chains.json') }
-  const { code, stderr } = await failure(['start'], { ...env, PORT: '0', OPS_PORT: '0' })
-  expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)])
-})
+])(
+  'a HOST that is none (%s) ends the start, and is not taken for the database',
+  async (HOST, sentence) => {
+    const url = await createDatabase(server.url, 'host')
+    const env = {
+      ...envOf(url),
+      HOST,
+      CLUSTERD_CHAINS: join(process.cwd(), 'examples/chains.json'),
+    }
+    const { code, stderr } = await failure(['start'], { ...env, PORT: '0', OPS_PORT: '0' })
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)])
+  },
+)
 
-it.skipIf(process.platform !== 'linux')('a full disk under the log neither ends the daemon nor keeps it', async () => {
-  const { command, args } = await programCommand('cli')
-  const [port, full] = [await freePort(), openSync('/dev/full', 'w')]
-  const env = { ...process.env, ...envOf(await createDatabase(server.url, 'full')), PORT: '0', OPS_PORT: String(port) }
-  const child = spawn(command, [...args, 'start'], { env, stdio: ['ignore', full, 'ignore'] })
-  closeSync(full)
-  const isReady = () =>
-    fetch(`http://127.0.0.1:${port}/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ) // prettier-ignore
-  try {
-    await expect.poll(isReady, DEADLINE).toBe(true)
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-  } finally {
-    child.kill('SIGKILL')
-  }
-})
+it.skipIf(process.platform !== 'linux')(
+  'a full disk under the log neither ends the daemon nor keeps it',
+  async () => {
+    const { command, args } = await programCommand('cli')
+    const port = await freePort()
+    const full = openSync('/dev/full', 'w')
+    const env = {
+      ...process.env,
+      ...envOf(await createDatabase(server.url, 'full')),
+      PORT: '0',
+      OPS_PORT: String(port),
+    }
+    const child = spawn(command, [...args, 'start'], { env, stdio: ['ignore', full, 'ignore'] })
+    closeSync(full)
+    const isReady = () =>
+      fetch(`http://127.0.0.1:${port}/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ) // prettier-ignore
+    try {
+      await expect.poll(isReady, DEADLINE).toBe(true)
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      expect(await ended).toEqual([0, null])
+    } finally {
+      child.kill('SIGKILL')
+    }
+  },
+)
 
 it('the operator’s pages say what is wrong while the database is away', async () => {
   const url = new URL(await createDatabase(server.url, 'page'))
@@ -177,25 +210,35 @@ it('the operator’s pages say what is wrong while the database is away', async 
   url.port = String(proxy.port)
   const one = await start(url.href)
   await one.ready()
-  const page = (path: string) => fetch(`${one.ops}${path}`).then(async (answer) => [answer.status, await answer.text()])
+  const page = (path: string) =>
+    fetch(`${one.ops}${path}`).then(async (answer) => [answer.status, await answer.text()])
   expect(await page('/')).toEqual([200, expect.stringContaining('<h2>Outbox')])
   proxy.close()
   expect(await page('/')).toEqual([200, expect.stringContaining('The database does not answer')])
 })
 
 describe('a command', () => {
-  it.each([[['outbox', 'list']], [['keys', 'list']], [['airdrop', 'list']], [['journal', 'replay']]])(
-    'says what a database that was never migrated needs: %j',
-    async (args) => {
-      const { code, stderr } = await failure(args, { DATABASE_URL: await createDatabase(server.url, 'empty') })
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^clusterd: .*`clusterd migrate`.*\n$/)])
-    },
-  )
+  it.each([
+    [['outbox', 'list']],
+    [['keys', 'list']],
+    [['airdrop', 'list']],
+    [['journal', 'replay']],
+  ])('says what a database that was never migrated needs: %j', async (args) => {
+    const { code, stderr } = await failure(args, {
+      DATABASE_URL: await createDatabase(server.url, 'empty'),
+    })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^clusterd: .*`clusterd migrate`.*\n$/),
+    ])
+  })
 
   it.each([[['outbox', 'list']], [['keys', 'list']], [['migrate']]])(
     'says in one line that there is no such database: %j',
     async (args) => {
-      const { stderr } = await failure(args, { DATABASE_URL: server.url.replace(/[^/]*$/, 'nowhere') })
+      const { stderr } = await failure(args, {
+        DATABASE_URL: server.url.replace(/[^/]*$/, 'nowhere'),
+      })
       expect(stderr).toMatch(/^clusterd: .*"nowhere".*DATABASE_URL.*\n$/)
     },
   )
@@ -210,7 +253,10 @@ const both = [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }
 dns.lookup = (host, options, callback) => process.nextTick(callback, null, options.all ? both : '127.0.0.1', 4)
 syncBuiltinESMExports()`,
     )
-    const env = { DATABASE_URL: 'postgresql://nobody@localhost:1/x', NODE_OPTIONS: `--import ${preload}` }
+    const env = {
+      DATABASE_URL: 'postgresql://nobody@localhost:1/x',
+      NODE_OPTIONS: `--import ${preload}`,
+    }
     const { stderr } = await failure(['keys', 'list'], env)
     expect(stderr).toMatch(/^clusterd: .*localhost:1 does not answer.*\n$/)
   })

@@ -21,7 +21,9 @@ function follow() {
     while (!stop.signal.aborted) {
       try {
         const from = state.last === '' ? 'fromTimestamp=0' : `resume=${state.last}`
-        const response = await fetch(`${stack.api}/v1/events/stream?${from}`, { signal: stop.signal })
+        const response = await fetch(`${stack.api}/v1/events/stream?${from}`, {
+          signal: stop.signal,
+        })
         expect(response.status).toBe(200)
         state.streams += 1
         for await (const { id, data } of readEvents(response.body!)) {
@@ -43,7 +45,12 @@ function follow() {
 }
 
 async function register() {
-  const tx = await registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+  const tx = await registerOn(
+    '1',
+    await freshWallet('mainnet', stack),
+    [{ name: freshName() }],
+    stack,
+  )
   await until.status(stack, tx, 'finalized')
 }
 
@@ -66,7 +73,9 @@ it('streams go on exactly where a killed daemon left them, and the checkpoint is
   expect(state.streams).toBeGreaterThanOrEqual(3)
   await end()
   const hash = `0x${got.reduce(feedHash, FEED_START).toString('hex')}`
-  await expect.poll(() => get('/v1/events/checkpoint'), DEADLINE).toEqual({ generation: 1, count: got.length, hash })
+  await expect
+    .poll(() => get('/v1/events/checkpoint'), DEADLINE)
+    .toEqual({ generation: 1, count: got.length, hash })
 })
 
 it('who waits is answered when the daemon stops, and streams end', async () => {
@@ -78,6 +87,9 @@ it('who waits is answered when the daemon stops, and streams end', async () => {
   // no connection is waited for
   expect(performance.now() - stoppedMs).toBeLessThan(STOP_TIMEOUT_MS)
   const response = await waiting
-  expect([response.status, (await response.json()) as object]).toMatchObject([200, { status: 'not_found' }])
+  expect([response.status, (await response.json()) as object]).toMatchObject([
+    200,
+    { status: 'not_found' },
+  ])
   await end()
 })

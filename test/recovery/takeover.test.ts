@@ -7,7 +7,10 @@ import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
-import { type DaemonProcess, startDaemonProcess } from '../../src/testing/processes/daemonProcess.js'
+import {
+  type DaemonProcess,
+  startDaemonProcess,
+} from '../../src/testing/processes/daemonProcess.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { signIn } from '../../src/testing/signIn.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
@@ -41,14 +44,19 @@ afterAll(async () => {
 })
 
 async function startSecond(): Promise<typeof standby> {
-  const [port, opsPort] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const opsPort = await freePort()
   const daemon = await startDaemonProcess({
     opsUrl: `http://127.0.0.1:${opsPort}`,
     logFile: join(stack.home, 'logs', 'second.log'),
     env: {
       ...LOCAL_KEYS,
-      ...{ PORT: String(port), OPS_PORT: String(opsPort), LOG_FORMAT: 'json', LIMITS: 'off' },
-      ...{ DATABASE_URL: stack.databaseUrl, CLUSTERD_CHAINS: join(stack.home, 'chains.json') },
+      PORT: String(port),
+      OPS_PORT: String(opsPort),
+      LOG_FORMAT: 'json',
+      LIMITS: 'off',
+      DATABASE_URL: stack.databaseUrl,
+      CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
     },
     onEnd: () => {},
   })
@@ -57,7 +65,8 @@ async function startSecond(): Promise<typeof standby> {
 
 /** How often the second process has begun to lead the indexing. */
 const leads = () =>
-  readFileSync(join(stack.home, 'logs', 'second.log'), 'utf8').split('leading the indexing').length - 1
+  readFileSync(join(stack.home, 'logs', 'second.log'), 'utf8').split('leading the indexing')
+    .length - 1
 
 /** The indexing leader, if anybody leads. */
 const leader = async () => (await readLeaders(pool)).find(({ role }) => role === 'index') ?? null
@@ -72,7 +81,9 @@ async function leadFirst(env: Record<string, string> = {}): Promise<void> {
   await standby.daemon.spawn()
   const before = leads()
   await expect
-    .poll(async () => (await fetch(`${standby.api}/v1/events`).catch(() => null))?.status, { timeout: DEADLINE_MS })
+    .poll(async () => (await fetch(`${standby.api}/v1/events`).catch(() => null))?.status, {
+      timeout: DEADLINE_MS,
+    })
     .toBe(200)
   expect(leads()).toBe(before)
 }
@@ -80,7 +91,8 @@ async function leadFirst(env: Record<string, string> = {}): Promise<void> {
 /** Waits for what the second process has to do within the promise. @returns after how many ms */
 async function takeOver(leadsBefore: number, startedMs: number): Promise<number> {
   while (leads() === leadsBefore) {
-    if (performance.now() - startedMs > DEADLINE_MS) throw new Error('the second process does not lead')
+    if (performance.now() - startedMs > DEADLINE_MS)
+      throw new Error('the second process does not lead')
     await sleep(POLL_MS)
   }
   return performance.now() - startedMs
@@ -95,8 +107,14 @@ async function change(startedMs: number): Promise<number> {
         authorization: `Bearer ${await signIn(standby, privateKey)}`,
         'content-type': 'application/json',
       }
-      const body = JSON.stringify([{ address: (await freshWallet('mainnet', stack)).address, name: freshName('w') }])
-      await askOnce(standby.api, '/v1/clusters/wallets?testnet=false', { method: 'POST', headers, body })
+      const body = JSON.stringify([
+        { address: (await freshWallet('mainnet', stack)).address, name: freshName('w') },
+      ])
+      await askOnce(standby.api, '/v1/clusters/wallets?testnet=false', {
+        method: 'POST',
+        headers,
+        body,
+      })
       return performance.now() - startedMs
     } catch (error) {
       if (performance.now() - startedMs > DEADLINE_MS) throw error
@@ -109,7 +127,9 @@ async function expectTakeOver(what: string, act: () => Promise<number> | number)
   const before = leads()
   const startedMs = await act()
   const [ledMs, changedMs] = await Promise.all([takeOver(before, startedMs), change(startedMs)])
-  console.log(`${what}: the other leads after ${Math.round(ledMs)} ms, changes go on after ${Math.round(changedMs)} ms`)
+  console.log(
+    `${what}: the other leads after ${Math.round(ledMs)} ms, changes go on after ${Math.round(changedMs)} ms`,
+  )
   expect(ledMs).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
   expect(changedMs).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
   await registers()
@@ -128,7 +148,12 @@ async function registers(): Promise<void> {
 async function frozen(): Promise<number> {
   const lock = await pool.connect()
   await lock.query('BEGIN; LOCK TABLE journal IN SHARE MODE')
-  const registering = registerOn('1', await freshWallet('mainnet', stack), [{ name: freshName() }], stack)
+  const registering = registerOn(
+    '1',
+    await freshWallet('mainnet', stack),
+    [{ name: freshName() }],
+    stack,
+  )
   const waiting = `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'relation' AND NOT granted`
   await expect
     .poll(async () => (await pool.query<{ n: number }>(waiting)).rows[0]!.n, {
@@ -143,48 +168,52 @@ async function frozen(): Promise<number> {
   return performance.now()
 }
 
-describe.each(Array.from({ length: TRIES }, (_, i) => i + 1))('another process takes over, try %s', () => {
-  it('from a leader that is killed', async () => {
-    await leadFirst()
-    await expectTakeOver('kill -9', () => {
-      process.kill(stack.daemon.pid, 'SIGKILL')
-      return performance.now()
+describe.each(Array.from({ length: TRIES }, (_, i) => i + 1))(
+  'another process takes over, try %s',
+  () => {
+    it('from a leader that is killed', async () => {
+      await leadFirst()
+      await expectTakeOver('kill -9', () => {
+        process.kill(stack.daemon.pid, 'SIGKILL')
+        return performance.now()
+      })
     })
-  })
 
-  it('from a leader that freezes', async () => {
-    await leadFirst()
-    await expectTakeOver('SIGSTOP', () => {
-      process.kill(stack.daemon.pid, 'SIGSTOP')
-      return performance.now()
+    it('from a leader that freezes', async () => {
+      await leadFirst()
+      await expectTakeOver('SIGSTOP', () => {
+        process.kill(stack.daemon.pid, 'SIGSTOP')
+        return performance.now()
+      })
+      // thawed, it writes nothing: its epoch has ended
+      process.kill(stack.daemon.pid, 'SIGCONT')
+      expect((await fetch(`${stack.api}/v1/events`)).status).toBe(200)
     })
-    // thawed, it writes nothing: its epoch has ended
-    process.kill(stack.daemon.pid, 'SIGCONT')
-    expect((await fetch(`${stack.api}/v1/events`)).status).toBe(200)
-  })
 
-  it('from a leader that freezes in a transaction, with the head locked', async () => {
-    await leadFirst()
-    await expectTakeOver('SIGSTOP in a transaction', frozen)
-  })
-
-  /** The URL of the database through the proxy. */
-  const proxied = () => Object.assign(new URL(stack.databaseUrl), { port: String(proxy.port) }).href
-
-  it('from a leader whose connections fall silent', async () => {
-    await leadFirst({ DATABASE_URL: proxied() })
-    await expectTakeOver('silence', () => {
-      proxy.hold()
-      return performance.now()
+    it('from a leader that freezes in a transaction, with the head locked', async () => {
+      await leadFirst()
+      await expectTakeOver('SIGSTOP in a transaction', frozen)
     })
-    proxy.restore()
-  })
 
-  it('or the same goes on, where its connections fall silent and new ones work', async () => {
-    await leadFirst({ DATABASE_URL: proxied() })
-    proxy.forget()
-    expect(await change(performance.now())).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
-    await registers()
-    proxy.restore()
-  })
-})
+    /** The URL of the database through the proxy. */
+    const proxied = () =>
+      Object.assign(new URL(stack.databaseUrl), { port: String(proxy.port) }).href
+
+    it('from a leader whose connections fall silent', async () => {
+      await leadFirst({ DATABASE_URL: proxied() })
+      await expectTakeOver('silence', () => {
+        proxy.hold()
+        return performance.now()
+      })
+      proxy.restore()
+    })
+
+    it('or the same goes on, where its connections fall silent and new ones work', async () => {
+      await leadFirst({ DATABASE_URL: proxied() })
+      proxy.forget()
+      expect(await change(performance.now())).toBeLessThan(TAKE_OVER_MS + MARGIN_MS)
+      await registers()
+      proxy.restore()
+    })
+  },
+)

@@ -19,7 +19,8 @@ const DEADLINE = { timeout: 60_000, interval: 50 }
 const BETWEEN_MS = 1_000
 
 const commit = commitBeforeNewestMigration()
-if (!commit) console.warn('no upgrade is tried: the history has no commit before the newest migration')
+if (!commit)
+  console.warn('no upgrade is tried: the history has no commit before the newest migration')
 
 describe.skipIf(!commit)('an upgrade under load', () => {
   let stack: Stack<'mainnet'>
@@ -48,7 +49,11 @@ describe.skipIf(!commit)('an upgrade under load', () => {
 
   async function start(program?: string, args: readonly string[] = []): Promise<ClusterdProcess> {
     const at = { databaseUrl, port: 0, opsPort: 0, env: {}, solanaKey: undefined }
-    const env = { ...daemonEnvironment(stack.home, at), DRAIN_SECONDS: '2', CLUSTERD_CHAINS: chainsFile }
+    const env = {
+      ...daemonEnvironment(stack.home, at),
+      DRAIN_SECONDS: '2',
+      CLUSTERD_CHAINS: chainsFile,
+    }
     const one = await startClusterd(env, { args, ...(program !== undefined && { program }) })
     processes.push(one)
     return one
@@ -63,12 +68,17 @@ describe.skipIf(!commit)('an upgrade under load', () => {
       before.push(await start(old.program))
       await before[n]!.ready()
     }
-    await expect.poll(async () => (await Promise.all(before.map(leads))).flat().length, DEADLINE).toBeGreaterThan(0)
-    await expect.poll(async () => (await fetch(`${balancer.api}/v1/events`)).status, DEADLINE).toBe(200)
+    await expect
+      .poll(async () => (await Promise.all(before.map(leads))).flat().length, DEADLINE)
+      .toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await fetch(`${balancer.api}/v1/events`)).status, DEADLINE)
+      .toBe(200)
 
     const { api } = balancer
     const { hub } = stack.networks.mainnet
-    const [change, buy] = [await memberOf(api, '127.0.0.1'), await buyerOf(api, '127.0.0.1', hub)]
+    const change = await memberOf(api, '127.0.0.1')
+    const buy = await buyerOf(api, '127.0.0.1', hub)
     const seed = { name: freshName(), owner: `0x${'11'.repeat(20)}` }
     const at = { ...stack, api }
     await until.status(
@@ -76,8 +86,13 @@ describe.skipIf(!commit)('an upgrade under load', () => {
       await registerOn('1', await freshWallet('mainnet', stack), [{ name: seed.name }], at),
       'finalized',
     )
-    const [load, follower] = [new AbortController(), follow(api)]
-    const work = Promise.all([lookUps(api, '127.0.0.1', seed, load.signal), change(load.signal), buy(load.signal)])
+    const load = new AbortController()
+    const follower = follow(api)
+    const work = Promise.all([
+      lookUps(api, '127.0.0.1', seed, load.signal),
+      change(load.signal),
+      buy(load.signal),
+    ])
     await sleep(BETWEEN_MS)
 
     // the new version waits beside the old one until the step is done
@@ -85,7 +100,9 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     await expect.poll(() => after[0]!.log(), DEADLINE).toContain('the start waits')
     const missing = (await migrate('--check')).trim().split('\n')
     for (const line of missing) expect(line).toMatch(/^missing \d+_\w+$/)
-    expect((await migrate()).trim().split('\n')).toEqual(missing.map((line) => line.replace('missing', 'applied')))
+    expect((await migrate()).trim().split('\n')).toEqual(
+      missing.map((line) => line.replace('missing', 'applied')),
+    )
     await after[0]!.ready()
     after.push(await start(undefined, ['--no-migrate']))
     await after[1]!.ready()
@@ -100,23 +117,31 @@ describe.skipIf(!commit)('an upgrade under load', () => {
 
     // one that starts anew does too, unless it is from before that was so
     await before[0]!.start()
-    const isBorne = readFileSync(join(old.folder, 'src/db/pg/migrate.ts'), 'utf8').includes('_contract_')
+    const isBorne = readFileSync(join(old.folder, 'src/db/pg/migrate.ts'), 'utf8').includes(
+      '_contract_',
+    )
     if (isBorne) {
       await before[0]!.ready()
       await before[0]!.end()
     } else
-      await expect.poll(() => before[0]!.log(), DEADLINE).toContain('unknown to this version; run the newer version')
+      await expect
+        .poll(() => before[0]!.log(), DEADLINE)
+        .toContain('unknown to this version; run the newer version')
 
     // all of the way
     for (const one of after) await one.start()
     for (const one of after) await one.ready()
     expect(await before[1]!.end()).toBe(0)
-    await expect.poll(async () => (await Promise.all(after.map(leads))).flat().length, DEADLINE).toBe(2)
+    await expect
+      .poll(async () => (await Promise.all(after.map(leads))).flat().length, DEADLINE)
+      .toBe(2)
     await sleep(BETWEEN_MS)
 
     load.abort()
     const [looked, changed, bought] = await work
-    console.log(`${looked.ms.length} look-ups, ${changed.ms.length} changes, ${bought.hashes.length} registrations`)
+    console.log(
+      `${looked.ms.length} look-ups, ${changed.ms.length} changes, ${bought.hashes.length} registrations`,
+    )
     for (const { failed } of [looked, changed, bought]) expect(failed).toEqual([])
     for (const tx of bought.hashes) await until.status({ api }, tx, 'finalized')
     const feed = await wholeFeed(api)

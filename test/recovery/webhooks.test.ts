@@ -36,7 +36,9 @@ class Receiver {
 
   /** Events in the order of their arrival, each once. */
   events(): EventItem[] {
-    const items = this.taken.flatMap(({ body }) => (JSON.parse(body) as { items?: EventItem[] }).items ?? [])
+    const items = this.taken.flatMap(
+      ({ body }) => (JSON.parse(body) as { items?: EventItem[] }).items ?? [],
+    )
     return [...new Map(items.map((item) => [item.id, item])).values()]
   }
 }
@@ -44,7 +46,12 @@ class Receiver {
 const receiver = new Receiver()
 let url: string
 const stack = useWorld(() =>
-  startStack({ chains: ['1'], seeds: false, blockMs: 400, daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' } }),
+  startStack({
+    chains: ['1'],
+    seeds: false,
+    blockMs: 400,
+    daemonEnv: { WEBHOOKS_PRIVATE: 'true', SQL_VIEWS: 'on' },
+  }),
 )
 let id: string
 
@@ -74,7 +81,9 @@ async function feed(): Promise<EventItem[]> {
 }
 
 /** The check of messages that docs/use/webhooks.md shows. */
-async function documentedCheck(): Promise<(headers: IncomingHttpHeaders, body: string, key: string) => boolean> {
+async function documentedCheck(): Promise<
+  (headers: IncomingHttpHeaders, body: string, key: string) => boolean
+> {
   const [, code] = /```js\n(.+?)```/s.exec(readFileSync('docs/use/webhooks.md', 'utf8'))!
   return (await import(`data:text/javascript,${encodeURIComponent(code!)}`)).isGenuine
 }
@@ -86,7 +95,10 @@ const expectAllDelivered = () => expect.poll(() => receiver.events(), DEADLINE).
 let stackFeed: EventItem[]
 
 it('gets the feed in order, each message signed', async () => {
-  const added = JSON.parse(await cli('add', url, '--since', 'start', '--json')) as { id: number; key: string }
+  const added = JSON.parse(await cli('add', url, '--since', 'start', '--json')) as {
+    id: number
+    key: string
+  }
   id = String(added.id)
   receiver.key = added.key
   await register()
@@ -101,14 +113,18 @@ it('gets the feed in order, each message signed', async () => {
     const old = String(Number(headers['webhook-timestamp']) - 3_600)
     expect(isGenuine({ ...headers, 'webhook-timestamp': old }, body, receiver.key)).toBe(false)
   }
-  expect(new Set(receiver.taken.map(({ headers }) => headers['webhook-id'])).size).toBe(receiver.taken.length)
+  expect(new Set(receiver.taken.map(({ headers }) => headers['webhook-id'])).size).toBe(
+    receiver.taken.length,
+  )
 })
 
 it('is tried again while it fails, and over a kill of the daemon; nothing is lost and the order stays', async () => {
   receiver.status = 503
   await register()
   await expect.poll(newestFailure, DEADLINE).toBe('HTTP 503')
-  expect(JSON.parse(await cli('list', '--json'))).toMatchObject([{ id: Number(id), state: 'failing' }])
+  expect(JSON.parse(await cli('list', '--json'))).toMatchObject([
+    { id: Number(id), state: 'failing' },
+  ])
   await stack.daemon.kill('SIGKILL')
   await stack.daemon.exited()
   await stack.daemon.spawn()
@@ -136,7 +152,8 @@ it('is parked where the receiver wants no more, and no redirect is followed', as
   receiver.status = 410
   await cli('replay', id)
   await expect.poll(newestFailure, DEADLINE).toBe('HTTP 410')
-  const state = async () => (JSON.parse(await cli('list', '--json')) as { state: string }[])[0]!.state
+  const state = async () =>
+    (JSON.parse(await cli('list', '--json')) as { state: string }[])[0]!.state
   await expect.poll(state, DEADLINE).toBe('parked')
   receiver.status = 200
   await cli('replay', id)
@@ -148,7 +165,10 @@ it('tells that the feed has begun anew, and sends it from its beginning', async 
   receiver.taken.length = 0
   await runCli(['journal', 'restored', '--yes'], { DATABASE_URL: stack.databaseUrl })
   await expect.poll(() => receiver.taken.length, DEADLINE).toBeGreaterThan(1)
-  expect(JSON.parse(receiver.taken[0]!.body)).toMatchObject({ type: 'feed_restarted', network: 'mainnet' })
+  expect(JSON.parse(receiver.taken[0]!.body)).toMatchObject({
+    type: 'feed_restarted',
+    network: 'mainnet',
+  })
   stackFeed = await feed()
   await expectAllDelivered()
   await cli('remove', id)

@@ -17,7 +17,8 @@ let count = 0
 /** Payments for fresh names. @returns their ids, in order */
 async function pay(amounts: readonly bigint[]): Promise<Hex[]> {
   const ids: Hex[] = []
-  for (const amountWei of amounts) ids.push(toHex(await insertPayment(world.pool, { name: `b-${count++}`, amountWei })))
+  for (const amountWei of amounts)
+    ids.push(toHex(await insertPayment(world.pool, { name: `b-${count++}`, amountWei })))
   return ids
 }
 const payments = (size: number) => pay(Array<bigint>(size).fill(MINIMUM_WEI))
@@ -30,10 +31,13 @@ const executions = (ids: readonly Hex[]) => Promise.all(ids.map((id) => world.ex
 const once = (ids: readonly Hex[]) => ids.map(() => 1)
 const setLimit = (weiPerDay: bigint) =>
   world.hub.walletClient(9).writeContract({
-    ...{ address: world.contracts.hub, abi: hubAbi },
-    ...{ functionName: 'setDeliverLimit', args: [weiPerDay] },
+    address: world.contracts.hub,
+    abi: hubAbi,
+    functionName: 'setDeliverLimit',
+    args: [weiPerDay],
   })
-const txsOf = (jobs: readonly { txs: readonly NonceTx[] }[]) => jobs.flatMap(({ txs }) => txs.map(({ hash }) => hash))
+const txsOf = (jobs: readonly { txs: readonly NonceTx[] }[]) =>
+  jobs.flatMap(({ txs }) => txs.map(({ hash }) => hash))
 
 describe('payments that wait together', () => {
   it('are delivered by one transaction, each once', async () => {
@@ -42,7 +46,9 @@ describe('payments that wait together', () => {
     const nonce = await world.nonce()
     await world.finish(relayer)
     const jobs = await jobsOf(ids)
-    expect(jobs.map(({ state, reason }) => [state, reason])).toEqual(ids.map(() => ['confirmed', null]))
+    expect(jobs.map(({ state, reason }) => [state, reason])).toEqual(
+      ids.map(() => ['confirmed', null]),
+    )
     expect(txsOf(jobs)).toHaveLength(1)
     expect(jobs.map(({ batch }) => batch)).toEqual([null, jobs[0]!.id, jobs[0]!.id])
     expect(await executions(ids)).toEqual(once(ids))
@@ -80,7 +86,9 @@ describe('payments that wait together', () => {
     const ids = await payments(2)
     await world.run(relayer)
     const reclaim = (id: Hex) =>
-      world.pool.query('UPDATE payments SET outcome = 3 WHERE id = $1', [Buffer.from(id.slice(2), 'hex')])
+      world.pool.query('UPDATE payments SET outcome = 3 WHERE id = $1', [
+        Buffer.from(id.slice(2), 'hex'),
+      ])
     await reclaim(ids[0]!)
     await world.run(relayer)
     expect(await jobsOf(ids)).toMatchObject(ids.map(() => ({ state: 'sent' })))
@@ -101,13 +109,15 @@ describe('payments that wait together', () => {
   it('go each alone once the hub refuses them: a bid above the limit of a day is parked, the others get through', async () => {
     const relayer = await world.restart()
     const before = await world.hub.public.readContract({
-      ...{ address: world.contracts.hub, abi: hubAbi },
+      address: world.contracts.hub,
+      abi: hubAbi,
       functionName: 'deliverLimit',
     })
     await setLimit(parseEther('5'))
     const ids = await pay([MINIMUM_WEI, parseEther('6'), MINIMUM_WEI])
     await world.run(relayer)
-    const outcome = async () => (await jobsOf(ids)).map(({ state, reason, alone }) => [state, reason, alone])
+    const outcome = async () =>
+      (await jobsOf(ids)).map(({ state, reason, alone }) => [state, reason, alone])
     expect((await outcome())[1]).toEqual(['parked', 'above_deliver_limit', true])
     world.aheadMs = 10_000
     await world.finish(relayer)
@@ -133,7 +143,9 @@ describe('payments that wait together', () => {
     const lead = jobs.find(({ others }) => others.length > 0)
     const follower = jobs.find(({ batch }) => batch === lead!.id)
     const change = actOnJob(world.pool, 'park', follower!.id)
-    await expect(change).rejects.toThrow(`Job ${follower!.id} goes with job ${lead!.id}: change that one.`)
+    await expect(change).rejects.toThrow(
+      `Job ${follower!.id} goes with job ${lead!.id}: change that one.`,
+    )
     await actOnJob(world.pool, 'park', lead!.id)
     await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })
     await world.hub.test.mine({ blocks: 2 })

@@ -39,9 +39,16 @@ async function open(pool: pg.Pool, epoch: number) {
   if ('file' in at) return openRelayer(pool, at.file, epoch, { clock })
   const { rpcUrl, programId, secretKey, chain } = at
   return new SolanaRelayer({
-    ...{ pool, network: 'mainnet', chain, epoch, clock, releaseAfterMs: 3_600_000 },
+    pool,
+    network: 'mainnet',
+    chain,
+    epoch,
+    clock,
+    releaseAfterMs: 3_600_000,
     signer: createSolanaSigner({
-      ...{ maxUnitPrice: 0, commitment: 'confirmed', secretKey: parseSolanaSecretKey(secretKey)! },
+      maxUnitPrice: 0,
+      commitment: 'confirmed',
+      secretKey: parseSolanaSecretKey(secretKey)!,
       rpc: createSolanaRpc({ label: 'solana', urls: [rpcUrl] }),
       registrar: createRegistrar(programId),
     }),

@@ -23,7 +23,9 @@ const storedOf = (index: number) => addressOfWord(fromHex(pad(world.wallet(index
 const owed = (index = BIDDER) => creditsOf(world.pool, 'mainnet', storedOf(index))
 
 async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
-  const hash = await world.hub.walletClient(index).sendTransaction({ to: world.contracts.hub, data, value })
+  const hash = await world.hub
+    .walletClient(index)
+    .sendTransaction({ to: world.contracts.hub, data, value })
   expect((await receiptOf(world.hub.public, hash)).status).toBe('success')
   await world.hub.test.mine({ blocks: 2 })
   await world.index()
@@ -32,7 +34,9 @@ async function onHub(index: number, data: Hex, value = 0n): Promise<Buffer> {
 const bid = (index: number, name: string, amountWei = MINIMUM_WEI) =>
   onHub(index, encodePlaceBids([{ name, amountWei }], null), amountWei)
 const asOwner = (functionName: 'pause' | 'unpause') =>
-  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
+  world.hub
+    .walletClient(9)
+    .writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
 
 async function carry(guid: Hex) {
   await world.finish(await world.restart())
@@ -50,7 +54,9 @@ describe('what the hub owes', () => {
     expect(await owed(0)).toEqual([])
     const lost = await bid(BIDDER, 'taken', 2n * MINIMUM_WEI)
     expect(await owed()).toEqual([{ eid: 0, amountWei: 2n * MINIMUM_WEI }])
-    expect(await creditsIn(world.pool, 'mainnet', lost)).toMatchObject([{ eid: 0, amountWei: 2n * MINIMUM_WEI }])
+    expect(await creditsIn(world.pool, 'mainnet', lost)).toMatchObject([
+      { eid: 0, amountWei: 2n * MINIMUM_WEI },
+    ])
 
     const received = await carry(await world.send(BIDDER, ['taken']))
     expect(await owed()).toEqual([
@@ -60,18 +66,30 @@ describe('what the hub owes', () => {
     // a message's credit stands right before its receipt
     const [credit] = await creditsIn(world.pool, 'mainnet', received.txHash)
     const wallet = storedOf(BIDDER)
-    expect(credit).toEqual({ eid: SPOKE_EID, amountWei: MINIMUM_WEI, wallet, logIndex: received.logIndex - 1 })
+    expect(credit).toEqual({
+      eid: SPOKE_EID,
+      amountWei: MINIMUM_WEI,
+      wallet,
+      logIndex: received.logIndex - 1,
+    })
   })
 
   it('is no more once it is withdrawn; what was owed for another chain stays', async () => {
     const to = world.wallet(BIDDER).address
-    await onHub(BIDDER, encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }))
+    await onHub(
+      BIDDER,
+      encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
+    )
     expect(await owed()).toEqual([{ eid: SPOKE_EID, amountWei: MINIMUM_WEI }])
   })
 
   it('comes again with the blocks that a rewind of the hub takes back', async () => {
-    const { rows } = await world.pool.query<{ block: number }>('SELECT min(block)::int AS block FROM hub_credits')
-    const open = (await openChains(world.pool, world.file)).find(({ config }) => config.label === '1')!
+    const { rows } = await world.pool.query<{ block: number }>(
+      'SELECT min(block)::int AS block FROM hub_credits',
+    )
+    const open = (await openChains(world.pool, world.file)).find(
+      ({ config }) => config.label === '1',
+    )!
     const row = (await findChain(world.pool, 'mainnet', '1'))!
     const target = await rewindPoint(world.pool, open.chain, row, rows[0]!.block)
     await rewind(world.pool, target, { apply: true })
@@ -94,7 +112,9 @@ describe('a bid over the bridge that reaches a paused hub', () => {
     ])
     expect(await owed(5)).toEqual([{ eid: SPOKE_EID, amountWei: 2n * MINIMUM_WEI }])
     await bid(6, 'paused-a')
-    const { rows } = await world.pool.query(`SELECT name FROM names WHERE outcome = 1 AND name LIKE 'paused%'`)
+    const { rows } = await world.pool.query(
+      `SELECT name FROM names WHERE outcome = 1 AND name LIKE 'paused%'`,
+    )
     expect(rows).toEqual([{ name: 'paused-a' }])
     const { live, rebuilt } = await replay(world.pool, 'mainnet')
     expect(rebuilt).toEqual(live)

@@ -36,7 +36,11 @@ describe('a delivery', () => {
     expect(await world.executions(guid)).toBe(1)
     expect(await about(guid)).toEqual(['verify confirmed', 'execute confirmed'])
     expect(await world.nonce()).toBe(nonce + 2)
-    expect(await deliveryOf(guid)).toMatchObject({ valueWei: 2n * MINIMUM_WEI, reason: null, failures: 0 })
+    expect(await deliveryOf(guid)).toMatchObject({
+      valueWei: 2n * MINIMUM_WEI,
+      reason: null,
+      failures: 0,
+    })
     await world.index()
     expect(await relayer.step()).toBe('idle')
     expect(relayer.state).toMatchObject({ stuck: [], nonceGaps: 0 })
@@ -52,7 +56,9 @@ describe('a delivery', () => {
       Parameters: [Hex, object]
       ReturnType: { calls: { to: Hex; gas: Hex }[] }
     }>({ method: 'debug_traceTransaction', params: [tx!.hash, { tracer: 'callTracer' }] })
-    const receive = trace.calls.find(({ to }) => to.toLowerCase() === world.contracts.hub.toLowerCase())
+    const receive = trace.calls.find(
+      ({ to }) => to.toLowerCase() === world.contracts.hub.toLowerCase(),
+    )
     expect(BigInt(receive!.gas)).toBeGreaterThanOrEqual(250_000n + 3n * 40_000n)
     await world.finish(relayer)
   })
@@ -63,14 +69,23 @@ describe('a delivery', () => {
     const guid = await world.send(1, ['patient'])
     await world.run(relayer)
     expect(await about(guid)).toEqual(['verify included', 'execute queued no_peer'])
-    const [message] = await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash)
+    const [message] = await findMessages(
+      world.pool,
+      'mainnet',
+      (await deliveryOf(guid)).message!.txHash,
+    )
     expect(message).toMatchObject({ failure: 'no_peer', received: null })
     await listen()
-    expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual([])
+    expect((await world.run(relayer)).filter((outcome) => outcome.startsWith('execute'))).toEqual(
+      [],
+    )
     world.aheadMs = 10_000
     await world.finish(relayer)
     expect(await world.executions(guid)).toBe(1)
-    expect((await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash))[0]!.failure).toBeNull()
+    expect(
+      (await findMessages(world.pool, 'mainnet', (await deliveryOf(guid)).message!.txHash))[0]!
+        .failure,
+    ).toBeNull()
   })
 
   it('ends when a stranger has executed the packet, and takes no nonce for it', async () => {
@@ -149,7 +164,10 @@ describe('what is never paid for', () => {
     expect(await world.executions(guid)).toBe(0)
   }
   const setOptions = (guid: Hex, options: Hex) =>
-    world.pool.query('UPDATE messages SET options = $2 WHERE guid = $1', [fromHex(guid), fromHex(options)])
+    world.pool.query('UPDATE messages SET options = $2 WHERE guid = $1', [
+      fromHex(guid),
+      fromHex(options),
+    ])
 
   it('is a value that the message does not ask for', async () => {
     const guid = await world.send(3, ['greedy'])
@@ -171,9 +189,18 @@ describe('what is never paid for', () => {
     const guid = packetGuid(path)
     const packet = fromHex(encodePacket({ ...path, guid }))
     const options = fromHex(encodeLzReceiveOption({ gas: 300_000n, value: MINIMUM_WEI }))
-    const { rows } = await world.pool.query('SELECT * FROM messages WHERE guid = $1', [fromHex(real.guid)])
+    const { rows } = await world.pool.query('SELECT * FROM messages WHERE guid = $1', [
+      fromHex(real.guid),
+    ])
     const { chain, block_hash: blockHash, tx_hash: txHash, sent_ms: sentMs, block } = rows[0]
-    const message = { ...{ guid: fromHex(guid), from: Buffer.alloc(32), txHash, block, blockHash }, logIndex: 900 }
+    const message = {
+      guid: fromHex(guid),
+      from: Buffer.alloc(32),
+      txHash,
+      block,
+      blockHash,
+      logIndex: 900,
+    }
     await inTransaction(world.pool, (client) =>
       writeMessages(client, { network: 'mainnet', chain }, { isConfirmed: true, block: 0 }, [
         { ...message, sentMs, packet, options },

@@ -16,9 +16,12 @@ import { runHere } from '../support/cli.js'
 
 /** Whom the hub hears over the bridge; while it hears nobody, every message reverts with `no_peer`. */
 export const setPeer = ({ hub, contracts }: BridgeWorld, peer: Hex) =>
-  hub
-    .walletClient(9)
-    .writeContract({ address: contracts.hub, abi: hubAbi, functionName: 'setPeer', args: [SPOKE_EID, peer] })
+  hub.walletClient(9).writeContract({
+    address: contracts.hub,
+    abi: hubAbi,
+    functionName: 'setPeer',
+    args: [SPOKE_EID, peer],
+  })
 
 /** Runs `clusterd outbox` on a world's database. */
 export const outboxCommand =
@@ -47,7 +50,11 @@ export const nextNonce = async ({ pool }: BridgeWorld): Promise<number> => {
 }
 
 /** Lets every job end, and expects one execution of a message and no nonce gap. */
-export async function finishOnce(world: BridgeWorld, guid: Hex, relayer: SteppedRelayer): Promise<void> {
+export async function finishOnce(
+  world: BridgeWorld,
+  guid: Hex,
+  relayer: SteppedRelayer,
+): Promise<void> {
   await world.finish(relayer)
   expect(await world.executions(guid)).toBe(1)
   expect(await world.nonce()).toBe(await nextNonce(world))
@@ -61,9 +68,10 @@ export function deliveriesOf(at: () => BridgeWorld) {
     (await at().jobs()).filter(({ message }) => message && toHex(message.guid) === guid)
 
   const packetOf = async (guid: Hex): Promise<Packet> => {
-    const { rows } = await at().pool.query<{ packet: Buffer }>('SELECT packet FROM messages WHERE guid = $1', [
-      fromHex(guid),
-    ])
+    const { rows } = await at().pool.query<{ packet: Buffer }>(
+      'SELECT packet FROM messages WHERE guid = $1',
+      [fromHex(guid)],
+    )
     return decodePacket(toHex(rows[0]!.packet))!
   }
 

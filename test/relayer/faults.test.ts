@@ -26,7 +26,8 @@ async function sendAndHold(name: string, relayer: SteppedRelayer) {
   return { guid, nonce: held.nonce!, first: held.txs[0]! }
 }
 
-const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) => finishOnce(world, guid, relayer)
+const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) =>
+  finishOnce(world, guid, relayer)
 
 describe('an execution', () => {
   it('outbids a spike of the base fee after REPLACE_AFTER_BLOCKS blocks without it', async () => {
@@ -36,19 +37,26 @@ describe('an execution', () => {
     await mine(REPLACE_AFTER_BLOCKS - 1)
     expect((await world.run(relayer)).sort()).toEqual(['execute waiting', 'verify waiting'])
     await mine(1)
-    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute replaced', 'execute sent']))
+    expect(await world.run(relayer)).toEqual(
+      expect.arrayContaining(['execute replaced', 'execute sent']),
+    )
     const { txs, nonce: kept } = await executeOf(world, guid)
     expect(kept).toBe(nonce)
     expect(txs).toHaveLength(2)
     expect(txs[1]!.maxFeePerGas).toBeGreaterThan(first.maxFeePerGas * 10n)
-    expect(txs[1]!.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(first.maxPriorityFeePerGas * 11n)
+    expect(txs[1]!.maxPriorityFeePerGas * 10n).toBeGreaterThanOrEqual(
+      first.maxPriorityFeePerGas * 11n,
+    )
     await expectOnce(guid, relayer)
   })
 
   it('arrives by the other node where the first takes it and passes it on to nobody', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
-    const swallowed = (body: string) => ({ body: body.replace('eth_sendRawTransaction', 'web3_sha3') })
-    bridge.onCall = async (method, body) => (method === 'eth_sendRawTransaction' ? swallowed(body) : undefined)
+    const swallowed = (body: string) => ({
+      body: body.replace('eth_sendRawTransaction', 'web3_sha3'),
+    })
+    bridge.onCall = async (method, body) =>
+      method === 'eth_sendRawTransaction' ? swallowed(body) : undefined
     await expectOnce(await world.send(0, ['passed-on']), relayer)
     bridge.onCall = async () => undefined
   })
@@ -79,11 +87,17 @@ describe('an execution', () => {
       await useKeyElsewhere(world, nonce)
       return undefined
     }
-    expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute signed', 'execute refused']))
+    expect(await world.run(relayer)).toEqual(
+      expect.arrayContaining(['execute signed', 'execute refused']),
+    )
     expect(await executeOf(world, guid)).toMatchObject({ reason: 'nonce_too_low', nonce })
     world.aheadMs = 10_000
     await world.finish(relayer)
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'nonce_taken', nonce: null })
+    expect(await executeOf(world, guid)).toMatchObject({
+      state: 'parked',
+      reason: 'nonce_taken',
+      nonce: null,
+    })
     expect(await world.executions(guid)).toBe(0)
     await actOnJob(world.pool, 'resume', (await executeOf(world, guid)).id)
     world.aheadMs = 20_000

@@ -20,7 +20,11 @@ const world = useBridge()
 const bridge = useNodeProxy(world)
 
 /** A relayer whose first node is the proxy. */
-function restart({ hub = {}, deliveries = {}, urls = [] as string[] } = {}): Promise<SteppedRelayer> {
+function restart({
+  hub = {},
+  deliveries = {},
+  urls = [] as string[],
+} = {}): Promise<SteppedRelayer> {
   return world.restart({
     hub: { rpcUrls: [bridge.url, ...urls], ...hub },
     file: { deliveries: { mainnet: deliveries } },
@@ -40,7 +44,10 @@ function lieAboutTips(gwei: bigint): void {
     method === 'eth_feeHistory'
       ? (answer) => {
           const { result, ...rest } = JSON.parse(answer) as { result: { reward: string[][] } }
-          return JSON.stringify({ ...rest, result: { ...result, reward: result.reward.map(() => [tip]) } })
+          return JSON.stringify({
+            ...rest,
+            result: { ...result, reward: result.reward.map(() => [tip]) },
+          })
         }
       : undefined
 }
@@ -62,7 +69,11 @@ describe('the cap on the price of gas', () => {
   const failsToTell = async (method: string) =>
     method === 'eth_feeHistory'
       ? (answer: string) =>
-          JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message: 'too busy' } })
+          JSON.stringify({
+            ...JSON.parse(answer),
+            result: undefined,
+            error: { code: -32_000, message: 'too busy' },
+          })
       : undefined
   const capOf = (urls: string[]) => {
     const file = world.fileWith({ rpcUrls: urls, local: false, messageLib: undefined })
@@ -84,8 +95,14 @@ describe('a transaction that nodes refuse for hours', () => {
   it('holds up the later nonces for a minute at most once one takes it', async () => {
     const relayer = await restart()
     const early = await world.send(0, ['refused-for-hours'])
-    const garbled = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendRawTransaction', params: ['0x00'] })
-    bridge.onCall = async (method) => (method === 'eth_sendRawTransaction' ? { body: garbled } : undefined)
+    const garbled = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_sendRawTransaction',
+      params: ['0x00'],
+    })
+    bridge.onCall = async (method) =>
+      method === 'eth_sendRawTransaction' ? { body: garbled } : undefined
     for (let hour = 0; hour < 8; hour++) {
       world.aheadMs += HOUR_MS
       await world.run(relayer)
@@ -104,7 +121,9 @@ describe('a transaction below the base fee that may not be replaced', () => {
   it('is cancelled, so that later ones go on, and its job waits for lower fees', async () => {
     await setBaseFee(1n)
     await world.hub.test.mine({ blocks: 6 })
-    const relayer = await restart({ deliveries: { spendCapWei: (10n ** 16n + 4n * 10n ** 15n).toString() } })
+    const relayer = await restart({
+      deliveries: { spendCapWei: (10n ** 16n + 4n * 10n ** 15n).toString() },
+    })
     const guid = await world.send(0, ['too-dear'])
     await relayer.step()
     await holdBlocks(world.hub)
@@ -118,7 +137,11 @@ describe('a transaction below the base fee that may not be replaced', () => {
     expect(await world.run(relayer)).toEqual(expect.arrayContaining(['execute cancelled']))
     await world.hub.test.mine({ blocks: 4 })
     await world.run(relayer)
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', nonce: null, reason: 'fees_above_cap' })
+    expect(await executeOf(world, guid)).toMatchObject({
+      state: 'queued',
+      nonce: null,
+      reason: 'fees_above_cap',
+    })
     await setBaseFee(1n)
     await world.hub.test.setAutomine(true)
     world.aheadMs = HOUR_MS
@@ -134,14 +157,19 @@ describe('a day', () => {
     // the next day, for which nothing is signed yet; a message costs 0.01 ETH and its gas
     world.aheadMs = 2 * DAY_MS
     const relayer = await restart({ deliveries: { dailyCapWei: (2n * 10n ** 16n).toString() } })
-    const [first, second] = [await world.send(0, ['day-one']), await world.send(0, ['day-two'])]
+    const first = await world.send(0, ['day-one'])
+    const second = await world.send(0, ['day-two'])
     for (let i = 0; i < 4; i++) {
       await world.run(relayer)
       await world.hub.test.mine({ blocks: 1 })
     }
     expect(await world.executions(first)).toBe(1)
     expect(await world.executions(second)).toBe(0)
-    expect(await executeOf(world, second)).toMatchObject({ state: 'queued', nonce: null, reason: 'daily_cap' })
+    expect(await executeOf(world, second)).toMatchObject({
+      state: 'queued',
+      nonce: null,
+      reason: 'daily_cap',
+    })
     world.aheadMs += DAY_MS
     await world.finish(relayer)
     expect(await world.executions(second)).toBe(1)
@@ -151,7 +179,12 @@ describe('a day', () => {
     const job = (await world.jobs()).find(({ txs, signer }) => signer && txs.length > 0)!
     const [tx] = job.txs
     const after = { ...job, txs: [...job.txs, { ...tx!, maxFeePerGas: 2n * tx!.maxFeePerGas }] }
-    const by = { epoch: null, nowMs: Date.now() + world.aheadMs, signer: job.signer!, dailyCapWei: 1n }
+    const by = {
+      epoch: null,
+      nowMs: Date.now() + world.aheadMs,
+      signer: job.signer!,
+      dailyCapWei: 1n,
+    }
     await expect(saveJobs(world.pool, [{ job, after }], by)).rejects.toThrow(DailyCapError)
     expect((await world.jobs()).find(({ id }) => id === job.id)).toEqual(job)
   })

@@ -10,10 +10,9 @@ const world = useBridge()
 
 describe('a relayer killed', () => {
   // the first pass is the verification's, the second the execution's
-  const points = ['sign', 'signed', 'broadcast', 'sent', 'included', 'confirmed'].flatMap((point) => [
-    `relay.${point}:1`,
-    `relay.${point}:2`,
-  ])
+  const points = ['sign', 'signed', 'broadcast', 'sent', 'included', 'confirmed'].flatMap(
+    (point) => [`relay.${point}:1`, `relay.${point}:2`],
+  )
   it.each(['relay.queued:1', ...points])('at %s executes the message once', async (point) => {
     const guid = await world.send(0, [point.replace(/[.:]/g, '-')])
     await holdBlocks(world.hub)
@@ -35,7 +34,11 @@ describe('a relayer killed when something went wrong', () => {
     await setPeer(world, zeroHash)
     const guid = await world.send(1, ['failed'])
     expect(await die(world, 'relay.failed')).toBe('SIGKILL')
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'queued', reason: 'no_peer', failures: 1 })
+    expect(await executeOf(world, guid)).toMatchObject({
+      state: 'queued',
+      reason: 'no_peer',
+      failures: 1,
+    })
     await setPeer(world, pad(world.contracts.spoke))
     await expectOnce(world, guid)
   })
@@ -64,7 +67,11 @@ describe('a relayer killed when something went wrong', () => {
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     await world.hub.test.mine({ blocks: 2 })
     expect(await die(world, 'relay.expired')).toBe('SIGKILL')
-    expect(await executeOf(world, guid)).toMatchObject({ state: 'parked', reason: 'operator', nonce: null })
+    expect(await executeOf(world, guid)).toMatchObject({
+      state: 'parked',
+      reason: 'operator',
+      nonce: null,
+    })
     await actOnJob(world.pool, 'retry', id)
     await expectOnce(world, guid)
   })
@@ -76,7 +83,9 @@ describe('a relayer killed when something went wrong', () => {
     await holdBlocks(world.hub)
     await world.run(await world.restart())
     const { id, txs } = await executeOf(world, lost)
-    await world.pool.query(`UPDATE jobs SET state = 0, nonce = NULL, txs = '[]' WHERE id = $1`, [id])
+    await world.pool.query(`UPDATE jobs SET state = 0, nonce = NULL, txs = '[]' WHERE id = $1`, [
+      id,
+    ])
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     expect(await die(world, 'relay.noop')).toBe('SIGKILL')
     for (const one of [lost, guid]) await expectOnce(world, one)

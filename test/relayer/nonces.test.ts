@@ -14,8 +14,10 @@ const bridge = useNodeProxy(world)
 
 /** A relayer whose first node is the proxy. */
 const restart = (...more: string[]) => restartOn({}, ...more)
-const restartOn = (hub: object, ...more: string[]) => world.restart({ hub: { rpcUrls: [bridge.url, ...more], ...hub } })
-const restartWith = (mainnet: object) => world.restart({ file: { ...world.file, deliveries: { mainnet } } })
+const restartOn = (hub: object, ...more: string[]) =>
+  world.restart({ hub: { rpcUrls: [bridge.url, ...more], ...hub } })
+const restartWith = (mainnet: object) =>
+  world.restart({ file: { ...world.file, deliveries: { mainnet } } })
 
 /** The first counts that the proxy answers are these. */
 function sayCounts(...counts: number[]): void {
@@ -41,11 +43,14 @@ function raiseAtFees(by: number): void {
 
 const noops = async () => (await world.jobs()).filter(({ kind }) => kind === 'noop')
 
-const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) => finishOnce(world, guid, relayer)
+const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) =>
+  finishOnce(world, guid, relayer)
 const clusterd = (...args: string[]) => outboxCommand(world)('nonce', ...args)
 
 const alarmsOf = ({ state }: SteppedRelayer) =>
-  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(({ alarm }) => alarm)
+  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(
+    ({ alarm }) => alarm,
+  )
 
 describe('a count of the chain', () => {
   it.each([
@@ -53,19 +58,22 @@ describe('a count of the chain', () => {
     ['absurd once', [0xffffffffff]],
     ['too low once', [0]],
     ['wrong every other time', [60, 0, 61, 0, 62]],
-  ])('that is %s costs nothing, and what waits is sent at the right nonce', async (what, counts) => {
-    const relayer = await restart()
-    await world.finish(relayer)
-    const guid = await world.send(0, [what.replaceAll(' ', '-')])
-    const nonce = await world.nonce()
-    sayCounts(...counts)
-    // an absurd one is a fault of the only node
-    await relayer.step().catch(() => {})
-    world.aheadMs = 3_000
-    await expectOnce(guid, relayer)
-    expect((await executeOf(world, guid)).nonce).toBe(nonce + 1)
-    expect(await noops()).toEqual([])
-  })
+  ])(
+    'that is %s costs nothing, and what waits is sent at the right nonce',
+    async (what, counts) => {
+      const relayer = await restart()
+      await world.finish(relayer)
+      const guid = await world.send(0, [what.replaceAll(' ', '-')])
+      const nonce = await world.nonce()
+      sayCounts(...counts)
+      // an absurd one is a fault of the only node
+      await relayer.step().catch(() => {})
+      world.aheadMs = 3_000
+      await expectOnce(guid, relayer)
+      expect((await executeOf(world, guid)).nonce).toBe(nonce + 1)
+      expect(await noops()).toEqual([])
+    },
+  )
 
   it.each([
     ['wrong', '0x3c'],
@@ -77,7 +85,9 @@ describe('a count of the chain', () => {
     const nonce = await world.nonce()
     // every first look is a lie; what is signed meanwhile asks at a block's number
     bridge.onCall = async (method) =>
-      method === 'eth_getTransactionCount' ? (answer) => JSON.stringify({ ...JSON.parse(answer), result }) : undefined
+      method === 'eth_getTransactionCount'
+        ? (answer) => JSON.stringify({ ...JSON.parse(answer), result })
+        : undefined
     for (let i = 0; i < 3; i++) {
       await relayer.step()
       await world.hub.test.mine({ blocks: 1 })
@@ -109,7 +119,9 @@ describe('a count of the chain', () => {
     expect(alarmsOf(relayer)).toEqual(['ClusterdNonceClaimed'])
     expect(await world.executions(guid)).toBe(0)
     const listed = JSON.parse((await clusterd('--json')).stdout)
-    expect(listed).toMatchObject([{ network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_RAISE - 1 }])
+    expect(listed).toMatchObject([
+      { network: 'mainnet', chain: '1', claimed: nonce, next: nonce - MAX_RAISE - 1 },
+    ])
     expect(await clusterd('10', String(nonce))).toMatchObject({ code: 1 })
     expect(await clusterd('1', String(nonce))).toMatchObject({ code: 0 })
     await expectOnce(guid, relayer)
@@ -167,7 +179,10 @@ describe('nonces', () => {
     raiseAtFees(1)
     await world.run(relayer)
     expect(await executeOf(world, guid)).toMatchObject({ state: 'sent' })
-    const inPublic = await restartOn({ local: false, messageLib: undefined }, world.hub.anvil.rpcUrl)
+    const inPublic = await restartOn(
+      { local: false, messageLib: undefined },
+      world.hub.anvil.rpcUrl,
+    )
     await world.run(inPublic)
     expect(inPublic.state.nonceGaps).toBe(1)
     world.aheadMs = 700_000
@@ -181,19 +196,29 @@ describe('nonces', () => {
     await holdBlocks(world.hub)
     const guid = await world.send(0, ['unverifiable'])
     await world.run(relayer)
-    const verification = async () => (await world.jobs()).filter(({ kind }) => kind === 'verify').at(-1)
+    const verification = async () =>
+      (await world.jobs()).filter(({ kind }) => kind === 'verify').at(-1)
     const { nonce, txs } = (await verification())!
     expect(await verification()).toMatchObject({ state: 'sent', nonce: await world.nonce() })
     const without = await restartOn({ messageLib: undefined })
     expect(await world.run(without)).toContain('verify failed')
-    expect(await verification()).toMatchObject({ state: 'sent', release: 'queue', nonce, reason: 'foreign_packet' })
+    expect(await verification()).toMatchObject({
+      state: 'sent',
+      release: 'queue',
+      nonce,
+      reason: 'foreign_packet',
+    })
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     await world.hub.test.mine({ blocks: REPLACE_AFTER_BLOCKS })
     expect(await world.run(without)).toContain('verify cancelled')
     await world.hub.test.setAutomine(true)
     await world.hub.test.mine({ blocks: 3 })
     await world.run(without)
-    expect(await verification()).toMatchObject({ state: 'parked', nonce: null, reason: 'foreign_packet' })
+    expect(await verification()).toMatchObject({
+      state: 'parked',
+      nonce: null,
+      reason: 'foreign_packet',
+    })
     expect(await world.nonce()).toBe(nonce! + 1)
     expect(without.state.nonceGaps).toBe(0)
     expect(await noops()).toHaveLength(before)
@@ -213,6 +238,8 @@ describe('nonces', () => {
     await relayer.step()
     world.aheadMs = 3_000
     await expectOnce(guid, relayer)
-    expect((await executeOf(world, guid)).txs.map(({ hash }) => hash)).toEqual(txs.map(({ hash }) => hash))
+    expect((await executeOf(world, guid)).txs.map(({ hash }) => hash)).toEqual(
+      txs.map(({ hash }) => hash),
+    )
   })
 })

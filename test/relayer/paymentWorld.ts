@@ -11,7 +11,12 @@ import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { openSolana } from '../../src/open.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
-import { type PaymentTerms, paymentMessageId, paymentSource, quoteId } from '../../src/registry/payment/quote.js'
+import {
+  type PaymentTerms,
+  paymentMessageId,
+  paymentSource,
+  quoteId,
+} from '../../src/registry/payment/quote.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from '../../src/relayer/solanaRelayer.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
@@ -46,7 +51,10 @@ export type PaymentWorld = Awaited<ReturnType<typeof startPaymentWorld>>
 
 /** Hub and spoke, PostgreSQL, and a local Solana with the real program: tests drive every step by hand. */
 export async function startPaymentWorld() {
-  const [bridge, started] = await Promise.all([startBridgeWorld(), startLocalSolana({ slotMs: SLOT_MS })])
+  const [bridge, started] = await Promise.all([
+    startBridgeWorld(),
+    startLocalSolana({ slotMs: SLOT_MS }),
+  ])
   if (!started) throw new Error('Surfpool is not installed on this platform')
   const solana = started
   const connection = new Connection(solana.rpcUrl, 'confirmed')
@@ -54,7 +62,13 @@ export async function startPaymentWorld() {
   const { programId, startSlot, rpcUrl, relayAuthority } = solana
   const secretKey = keypairOf(relayAuthority).secretKey
   const rpc = createSolanaRpc({ label: 'solana', urls: [rpcUrl] })
-  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey, maxUnitPrice: 0 })
+  const signer = createSolanaSigner({
+    rpc,
+    registrar,
+    commitment: 'confirmed',
+    secretKey,
+    maxUnitPrice: 0,
+  })
   const feed = `0x${'0f'.repeat(20)}`
   const section = {
     rpcUrls: [rpcUrl],
@@ -63,10 +77,15 @@ export async function startPaymentWorld() {
     commitment: 'confirmed',
     feeds: { solUsd: feed, ethUsd: feed },
   }
-  const config = parseChainsFile({ ...bridge.file, solana: { mainnet: section } }, 'test').solana.mainnet!
+  const config = parseChainsFile({ ...bridge.file, solana: { mainnet: section } }, 'test').solana
+    .mainnet!
   const [hub] = await openChains(bridge.pool, bridge.file)
   const source = await openSolana({
-    ...{ pool: bridge.pool, network: 'mainnet', config, hub: hub!.chain.rpc, quoteKeys: [QUOTE_KEY] },
+    pool: bridge.pool,
+    network: 'mainnet',
+    config,
+    hub: hub!.chain.rpc,
+    quoteKeys: [QUOTE_KEY],
     releaseAfterMs: RELEASE_AFTER_MS,
   })
   const { identity, chain } = await source.open()
@@ -90,14 +109,18 @@ export async function startPaymentWorld() {
     },
     chain,
     /** Pays for a name, and has the payment indexed. */
-    async pay(name: string, { payer: index = 0, foreign = false, again }: PayOptions = {}): Promise<Paid> {
+    async pay(
+      name: string,
+      { payer: index = 0, foreign = false, again }: PayOptions = {},
+    ): Promise<Paid> {
       const payer = again?.payer ?? keypairOf(solana.accounts[index]!)
       const terms: PaymentTerms = {
         payer: payer.publicKey.toBytes(),
         name: nameToWord(name),
         amountWei: MINIMUM_WEI,
         lamports: LAMPORTS,
-        expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600) + BigInt(randomBytes(2).readUInt16BE()),
+        expiresAt:
+          BigInt(Math.floor(Date.now() / 1_000) + 600) + BigInt(randomBytes(2).readUInt16BE()),
         referral: Buffer.alloc(32),
       }
       const id = again?.quoteId ?? (foreign ? randomBytes(32) : quoteId(QUOTE_KEY, identity, terms))
@@ -109,7 +132,10 @@ export async function startPaymentWorld() {
       const { sequence } = registrar.decodePayment(account.data)
       await world.watch()
       return {
-        messageId: paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence),
+        messageId: paymentMessageId(
+          paymentSource(identity.genesisHash, identity.programId),
+          sequence,
+        ),
         quoteId: id,
         sequence,
         payer,
@@ -120,10 +146,16 @@ export async function startPaymentWorld() {
       if (!watcher || epoch !== bridge.epochOf('index')) {
         await bridge.index()
         epoch = bridge.epochOf('index')
-        const { label } = source.chain
         const signal = new AbortController().signal
         watcher = new PaymentWatcher({
-          ...{ pool: bridge.pool, rpc, registrar, identity, chain, label, startSlot, commitment: 'confirmed', signal },
+          pool: bridge.pool,
+          rpc,
+          registrar,
+          identity,
+          chain,
+          startSlot,
+          commitment: 'confirmed',
+          signal,
           epoch: epoch!,
         })
       }
@@ -133,7 +165,11 @@ export async function startPaymentWorld() {
     async restart(options: Partial<SolanaRelayerOptions> = {}): Promise<SolanaRelayer> {
       await bridge.restart()
       return new SolanaRelayer({
-        ...{ pool: bridge.pool, network: 'mainnet', chain, signer, releaseAfterMs: RELEASE_AFTER_MS },
+        pool: bridge.pool,
+        network: 'mainnet',
+        chain,
+        signer,
+        releaseAfterMs: RELEASE_AFTER_MS,
         epoch: bridge.epochOf('relay')!,
         clock: { nowMs: () => Date.now() + bridge.aheadMs, random: () => 0.5 },
         ...options,
@@ -174,7 +210,9 @@ export async function startPaymentWorld() {
       rpc.onOneNode(async (call) => {
         const options = { commitment: 'confirmed' as const, until: null, downToSlot: startSlot }
         const { listed } = await listTransactions(call, registrar, options)
-        const read = listed.map(({ signature }) => readTransaction(call, registrar, signature, 'confirmed'))
+        const read = listed.map(({ signature }) =>
+          readTransaction(call, registrar, signature, 'confirmed'),
+        )
         const closings = (await Promise.all(read)).flatMap((tx) => tx!.ends)
         return closings.filter((end) => end.of === 'name' && end.sequence === sequence).length
       }),
@@ -185,7 +223,12 @@ export async function startPaymentWorld() {
     async die(failpoint: string): Promise<string | null> {
       await bridge.release()
       const at = { rpcUrl, programId, secretKey: relayAuthority.secretKey, chain }
-      const child = runChild({ databaseUrl: bridge.postgres.url, failpoint, aheadMs: bridge.aheadMs, at })
+      const child = runChild({
+        databaseUrl: bridge.postgres.url,
+        failpoint,
+        aheadMs: bridge.aheadMs,
+        at,
+      })
       let hasEnded = false
       void child.finally(() => (hasEnded = true))
       while (!hasEnded) await Promise.all([world.watch(), sleep(POLL_MS)])

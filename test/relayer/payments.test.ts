@@ -12,8 +12,10 @@ import { useBridge } from '../support/useBridge.js'
 
 const world = useBridge()
 
-const pay = async (payment: TestPayment): Promise<Hex> => toHex(await insertPayment(world.pool, payment))
-const deliveryOf = async (id: Hex) => (await world.jobs()).find(({ payment }) => payment && toHex(payment.id) === id)
+const pay = async (payment: TestPayment): Promise<Hex> =>
+  toHex(await insertPayment(world.pool, payment))
+const deliveryOf = async (id: Hex) =>
+  (await world.jobs()).find(({ payment }) => payment && toHex(payment.id) === id)
 const ownerOf = (name: string) =>
   world.hub.public.readContract({
     address: world.contracts.hub,
@@ -21,8 +23,12 @@ const ownerOf = (name: string) =>
     functionName: 'ownerOf',
     args: [toHex(nameToWord(name))],
   })
-const asOwner = (call: { functionName: 'pause' | 'unpause' } | { functionName: 'setDeliverLimit'; args: [bigint] }) =>
-  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, args: [], ...call })
+const asOwner = (
+  call: { functionName: 'pause' | 'unpause' } | { functionName: 'setDeliverLimit'; args: [bigint] },
+) =>
+  world.hub
+    .walletClient(9)
+    .writeContract({ address: world.contracts.hub, abi: hubAbi, args: [], ...call })
 const PAYER = Buffer.alloc(32, 0xa7)
 
 describe('a payment', () => {
@@ -31,15 +37,25 @@ describe('a payment', () => {
     const id = await pay({ name: 'paid', payer: PAYER, amountWei: 3n * MINIMUM_WEI, referral })
     const relayer = await world.restart()
     await world.finish(relayer)
-    expect(await deliveryOf(id)).toMatchObject({ kind: 'deliver', state: 'confirmed', valueWei: 0n })
+    expect(await deliveryOf(id)).toMatchObject({
+      kind: 'deliver',
+      state: 'confirmed',
+      valueWei: 0n,
+    })
     expect(await world.executions(id)).toBe(1)
     expect(await ownerOf('paid')).toBe(toHex(PAYER))
     const bids = await world.hub.public.getContractEvents({
       address: world.contracts.hub,
-      abi: hubAbi.filter((item) => item.type === 'event' && item.name === 'Bid' && item.inputs.length === 4),
+      abi: hubAbi.filter(
+        (item) => item.type === 'event' && item.name === 'Bid' && item.inputs.length === 4,
+      ),
       fromBlock: 0n,
     })
-    expect(bids.at(-1)!.args).toMatchObject({ from: toHex(PAYER), amount: 3n * MINIMUM_WEI, referral: toHex(referral) })
+    expect(bids.at(-1)!.args).toMatchObject({
+      from: toHex(PAYER),
+      amount: 3n * MINIMUM_WEI,
+      referral: toHex(referral),
+    })
     await world.index()
     expect(await relayer.step()).toBe('idle')
   })
@@ -57,11 +73,19 @@ describe('a payment', () => {
   it('waits while the hub’s limit for the day is reached', async () => {
     const relayer = await world.restart()
     const id = await pay({ name: 'later', amountWei: parseEther('2') })
-    const limit = { address: world.contracts.hub, abi: hubAbi, functionName: 'deliverLimit' } as const
+    const limit = {
+      address: world.contracts.hub,
+      abi: hubAbi,
+      functionName: 'deliverLimit',
+    } as const
     const before = await world.hub.public.readContract(limit)
     await asOwner({ functionName: 'setDeliverLimit', args: [parseEther('2')] })
     await world.run(relayer)
-    expect(await deliveryOf(id)).toMatchObject({ state: 'queued', reason: 'deliver_limit_exceeded', nonce: null })
+    expect(await deliveryOf(id)).toMatchObject({
+      state: 'queued',
+      reason: 'deliver_limit_exceeded',
+      nonce: null,
+    })
     await asOwner({ functionName: 'setDeliverLimit', args: [before] })
     world.aheadMs += 20_000
     await world.finish(relayer)
@@ -75,8 +99,11 @@ describe('a payment', () => {
     const id = await pay({ name: 'both' })
     await world.finish(relayer)
     expect([await world.executions(spoke), await world.executions(id)]).toEqual([1, 1])
-    expect(await ownerOf('both')).toBe(`0x${world.wallet(0).address.slice(2).toLowerCase().padStart(64, '0')}`)
-    const [first, second] = [await pay({ name: 'twice', payer: PAYER }), await pay({ name: 'twice' })]
+    expect(await ownerOf('both')).toBe(
+      `0x${world.wallet(0).address.slice(2).toLowerCase().padStart(64, '0')}`,
+    )
+    const first = await pay({ name: 'twice', payer: PAYER })
+    const second = await pay({ name: 'twice' })
     await world.finish(relayer)
     expect([await world.executions(first), await world.executions(second)]).toEqual([1, 1])
     expect(await ownerOf('twice')).toBe(toHex(PAYER))
@@ -103,7 +130,12 @@ describe('a payment', () => {
 })
 
 async function byHand(id: Hex) {
-  const { sequence, payer, target, referral } = (await deliveryOf(id))!.payment as StoredPayment<NameTarget>
-  const paid = { sequence: BigInt(sequence), from: payer.subarray(1), referral: referral ?? Buffer.alloc(32) }
+  const { sequence, payer, target, referral } = (await deliveryOf(id))!
+    .payment as StoredPayment<NameTarget>
+  const paid = {
+    sequence: BigInt(sequence),
+    from: payer.subarray(1),
+    referral: referral ?? Buffer.alloc(32),
+  }
   return { from: world.relayer, ...deliverCall(world.contracts.hub, [{ ...target, ...paid }]) }
 }

@@ -10,7 +10,8 @@ import { startSolanaProxy } from '../solana/solanaProxy.js'
 import { useWorld } from '../support/useWorld.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
 
-const [SETTLE, CONFIRMED] = [6, 4]
+const SETTLE = 6
+const CONFIRMED = 4
 
 const world = useWorld(() => startPaymentWorld())
 const proxy = useWorld(() => startSolanaProxy(world.solana.rpcUrl))
@@ -75,13 +76,22 @@ it('one odd answer about a blockhash and its end does not keep a payment from be
   const { registrar, solana } = world
   const rpc = createSolanaRpc({ label: 'solana', urls: [proxy.url] })
   const { secretKey } = keypairOf(solana.relayAuthority)
-  const signer = createSolanaSigner({ rpc, registrar, commitment: 'confirmed', secretKey, maxUnitPrice: 0 })
+  const signer = createSolanaSigner({
+    rpc,
+    registrar,
+    commitment: 'confirmed',
+    secretKey,
+    maxUnitPrice: 0,
+  })
   const payer = await world.restart({ signer })
   let isLying = true
   proxy.alter = (method, _, result) => {
     if (method !== 'getLatestBlockhash' || !isLying) return result
     isLying = false
-    return { ...(result as object), value: { blockhash: bs58.encode(randomBytes(32)), lastValidBlockHeight: 2 ** 40 } }
+    return {
+      ...(result as object),
+      value: { blockhash: bs58.encode(randomBytes(32)), lastValidBlockHeight: 2 ** 40 },
+    }
   }
   for (let i = 0; i < 60 && (await world.closings(paid)) === 0; i++) {
     await payer.step().catch(() => {})
@@ -103,7 +113,9 @@ it('a relay authority that fees have drained to its rent waits for SOL, and goes
   expect(await world.payout(paid)).toMatchObject({ state: 0, reason: 'insufficient_funds' })
   expect(await world.closings(paid)).toBe(0)
   // dry for long: the next attempt would be an hour away
-  await bridge.pool.query('UPDATE jobs SET failures = 9, next_ms = next_ms + 3600000 WHERE kind = 7')
+  await bridge.pool.query(
+    'UPDATE jobs SET failures = 9, next_ms = next_ms + 3600000 WHERE kind = 7',
+  )
   await payer.step()
   await fund()
   // the balance is looked at every few seconds
@@ -119,9 +131,10 @@ it('what a host whose clock was a day ahead has put off goes on once the clock i
   const payer = await world.restart()
   await payer.step()
   // an hour's pause, for another reason than its funds, which would wake it themselves
-  await bridge.pool.query("UPDATE jobs SET reason = 'unreachable', next_ms = $1 WHERE reason = 'insufficient_funds'", [
-    Date.now() + bridge.aheadMs + 3_600_000,
-  ])
+  await bridge.pool.query(
+    "UPDATE jobs SET reason = 'unreachable', next_ms = $1 WHERE reason = 'insufficient_funds'",
+    [Date.now() + bridge.aheadMs + 3_600_000],
+  )
   await fund()
   await payer.step()
   expect(await world.closings(paid)).toBe(0)

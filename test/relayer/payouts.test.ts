@@ -9,8 +9,11 @@ import { runRelayer } from '../../src/relayer/run.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
-const [CONFIRMED, PARKED, QUEUED] = [4, 5, 0]
-const [SETTLE, REFUND] = [6, 7]
+const CONFIRMED = 4
+const PARKED = 5
+const QUEUED = 0
+const SETTLE = 6
+const REFUND = 7
 
 const world = useWorld(() => startPaymentWorld())
 beforeEach(() => {
@@ -24,15 +27,23 @@ const keptLamports = async () => {
 
 describe('a payment whose name was won', () => {
   it('is settled, together with others, and its payer gets the rent back', async () => {
-    const paid = [await world.pay('won-a'), await world.pay('won-b', { payer: 1 }), await world.pay('won-c')]
+    const paid = [
+      await world.pay('won-a'),
+      await world.pay('won-b', { payer: 1 }),
+      await world.pay('won-c'),
+    ]
     const payer = await world.restart()
     expect(await payer.step()).toBe('idle')
     await world.deliver()
-    const [kept, balance] = [await keptLamports(), await world.balance(paid[1]!.payer)]
+    const kept = await keptLamports()
+    const balance = await world.balance(paid[1]!.payer)
     const signing = await world.restart()
     const alive = vi.fn()
     await signing.step(alive)
-    expect(alive, 'a cluster that hangs may take the time limit of a step for a few transactions').toHaveBeenCalled()
+    expect(
+      alive,
+      'a cluster that hangs may take the time limit of a step for a few transactions',
+    ).toHaveBeenCalled()
     await world.finish(signing)
     expect(await keptLamports()).toBe(kept + 3n * LAMPORTS)
     expect(await world.balance(paid[1]!.payer)).toBeGreaterThan(balance)
@@ -41,7 +52,12 @@ describe('a payment whose name was won', () => {
     await world.watch()
     for (const one of paid) {
       expect(await world.stored(one)).toMatchObject({ state: 'done', outcome: 'released' })
-      expect(await world.payout(one)).toEqual({ state: CONFIRMED, kind: SETTLE, reason: null, failures: 0 })
+      expect(await world.payout(one)).toEqual({
+        state: CONFIRMED,
+        kind: SETTLE,
+        reason: null,
+        failures: 0,
+      })
       expect(await world.closings(one)).toBe(1)
     }
   })
@@ -56,7 +72,9 @@ describe('a settlement that is queued', () => {
     expect(await world.payout(paid)).toMatchObject({ state: QUEUED, kind: SETTLE })
     // a rewind of the hub deletes the outcome too
     const { pool } = world.bridge
-    const { rows } = await pool.query('DELETE FROM received WHERE guid = $1 RETURNING *', [paid.messageId])
+    const { rows } = await pool.query('DELETE FROM received WHERE guid = $1 RETURNING *', [
+      paid.messageId,
+    ])
     await dry.step()
     expect(await world.payout(paid)).toBeUndefined()
     const { guid, tx_hash: txHash, block, log_index: logIndex, bids } = rows[0]
@@ -72,7 +90,8 @@ describe('a settlement that is queued', () => {
 
 describe('a payment that is owed back', () => {
   it('for a name that is paid twice, and once more from a spoke, is refunded', async () => {
-    const [first, second] = [await world.pay('wanted'), await world.pay('wanted', { payer: 1 })]
+    const first = await world.pay('wanted')
+    const second = await world.pay('wanted', { payer: 1 })
     await world.deliver()
     const spoke = await world.bridge.send(2, ['sought'])
     await world.deliver()
@@ -109,9 +128,10 @@ describe('a payment that is owed back', () => {
     const second = await world.pay('again', { again: first })
     expect(second.sequence).toBeGreaterThan(first.sequence)
     // the first refund is queued again, as if its outcome had never been seen
-    await world.bridge.pool.query("UPDATE jobs SET state = 0, txs = '[]' WHERE kind = 7 AND subject = $1", [
-      first.messageId,
-    ])
+    await world.bridge.pool.query(
+      "UPDATE jobs SET state = 0, txs = '[]' WHERE kind = 7 AND subject = $1",
+      [first.messageId],
+    )
     await payer.step()
     expect(await world.payout(first)).toMatchObject({ state: CONFIRMED })
     await world.finish(payer)
@@ -176,15 +196,28 @@ describe('a running payer', () => {
     const logged: { level: number; msg: string }[] = []
     const stopping = new AbortController()
     let isAway = true
-    const [{ signal }, loops] = [stopping, new Loops()]
+    const { signal } = stopping
+    const loops = new Loops()
     const listener = createListener({ url: postgres.url, signal, loops, onError: () => {} })
     const run = runRelayer({
-      ...{ missingKeys: [], loops, listener, leases: pool, pool, network: 'mainnet' },
-      ...{ targets: [], account: null, signal },
+      missingKeys: [],
+      loops,
+      listener,
+      leases: pool,
+      pool,
+      network: 'mainnet',
+      targets: [],
+      account: null,
+      signal,
       settings: parseChainsFile(file, 'test').deliveries.mainnet,
-      log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
+      log: pino(
+        { level: 'debug' },
+        { write: (line: string) => void logged.push(JSON.parse(line)) },
+      ),
       solana: {
-        ...{ signer: world.signer, releaseAfterMs: 1, pollMs: 60_000 },
+        signer: world.signer,
+        releaseAfterMs: 1,
+        pollMs: 60_000,
         open: async () => {
           if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
           return { chain: world.chain }
@@ -192,7 +225,9 @@ describe('a running payer', () => {
       },
     })
     const paid = await world.pay('run', { foreign: true })
-    await expect.poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT).toBe(true)
+    await expect
+      .poll(() => logged.some(({ msg }) => msg.startsWith('a step of the payer failed')), WAIT)
+      .toBe(true)
     isAway = false
     await expect
       .poll(async () => {
@@ -203,7 +238,9 @@ describe('a running payer', () => {
       }, WAIT)
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)
-    await expect.poll(() => run.state().payer, WAIT).toMatchObject({ stats: { open: expect.any(Array) } })
+    await expect
+      .poll(() => run.state().payer, WAIT)
+      .toMatchObject({ stats: { open: expect.any(Array) } })
     stopping.abort()
     await run.done
     expect(JSON.stringify(logged)).not.toContain(world.solana.relayAuthority.secretKey)
@@ -232,11 +269,16 @@ describe('a payer killed at every step', () => {
   ])(
     'of a $kind, $points, does it once',
     async ({ kind, points }) => {
-      const paid = await world.pay(`killed-${points.length}-${kind}`, { foreign: kind === 'refund' })
+      const paid = await world.pay(`killed-${points.length}-${kind}`, {
+        foreign: kind === 'refund',
+      })
       if (kind === 'settle') await world.deliver()
       for (const point of points) expect(await world.die(`payout.${point}`), point).toBe('SIGKILL')
       await world.finish(await world.restart())
-      expect(await world.payout(paid)).toMatchObject({ state: CONFIRMED, kind: kind === 'settle' ? SETTLE : REFUND })
+      expect(await world.payout(paid)).toMatchObject({
+        state: CONFIRMED,
+        kind: kind === 'settle' ? SETTLE : REFUND,
+      })
       await world.watch()
       expect(await world.stored(paid)).toMatchObject({ state: 'done' })
       expect(await world.closings(paid)).toBe(1)

@@ -6,7 +6,11 @@ import { solanaStatus } from '../../src/api/status/solana.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
-import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
+import {
+  associatedTokenAddress,
+  createAssociated,
+  TOKEN_PROGRAM,
+} from '../../src/chains/solana/tokens.js'
 import { appendSignedChanges } from '../../src/db/journal/appendSignedChanges.js'
 import { findChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
@@ -28,7 +32,8 @@ import { useWorld } from '../support/useWorld.js'
 import { RELEASE_AFTER_MS, startPaymentWorld } from './paymentWorld.js'
 
 /** Payments for names of communities on Solana: refunded once where they bought nothing, else released. */
-const [PRICE, TOKEN_PRICE] = [30_000_000n, 500n]
+const PRICE = 30_000_000n
+const TOKEN_PRICE = 500n
 const BACK = 'lost_bid name_taken refused'
 const WAIT = { timeout: 20_000, interval: 100 }
 
@@ -43,8 +48,16 @@ beforeAll(async () => {
   context = createContexts({ pool: bridge.pool, chains: [], config: CONFIG }).mainnet
   recipient = payerOf(4).publicKey
   mint = await createMint(connection, payerOf(3))
-  await mintTokens(connection, payerOf(3), { mint, owner: payerOf(1).publicKey, amount: TOKEN_PRICE })
-  await mintTokens(connection, payerOf(3), { mint, owner: payerOf(2).publicKey, amount: TOKEN_PRICE })
+  await mintTokens(connection, payerOf(3), {
+    mint,
+    owner: payerOf(1).publicKey,
+    amount: TOKEN_PRICE,
+  })
+  await mintTokens(connection, payerOf(3), {
+    mint,
+    owner: payerOf(2).publicKey,
+    amount: TOKEN_PRICE,
+  })
   const bid = { to: bridge.contracts.hub, data: placeBids(['club']), value: MINIMUM_WEI }
   await bridge.hub.walletClient(0).sendTransaction(bid)
   await bridge.hub.test.mine({ blocks: 3 })
@@ -70,13 +83,26 @@ async function change(what: CommunityChange): Promise<void> {
 
 /** Registers a name from the community's owner to another wallet. */
 async function take(name: string): Promise<void> {
-  const [actor, wallet] = [0, 5].map((index) => fromHex(`0x01${world.bridge.wallet(index).address.slice(2)}`))
+  const [actor, wallet] = [0, 5].map((index) =>
+    fromHex(`0x01${world.bridge.wallet(index).address.slice(2)}`),
+  )
   const kind = 'register_community_name'
-  await change({ kind, actor: actor!, community: 'club', name, wallet: wallet!, met: null, isAssigned: false })
+  await change({
+    kind,
+    actor: actor!,
+    community: 'club',
+    name,
+    wallet: wallet!,
+    met: null,
+    isAssigned: false,
+  })
 }
 
 /** Pays for a name, and has the payment indexed. @returns the signature */
-async function pay(name: string, { by = 0, amount = PRICE, inTokens = false } = {}): Promise<string> {
+async function pay(
+  name: string,
+  { by = 0, amount = PRICE, inTokens = false } = {},
+): Promise<string> {
   const token = inTokens ? { token: { mint, decimals: 6 } } : {}
   const order = { community: 'club', name, amount, recipient, ...token }
   const signature = await payCommunity(world.connection, world.solana.programId, payerOf(by), order)
@@ -86,7 +112,9 @@ async function pay(name: string, { by = 0, amount = PRICE, inTokens = false } = 
 
 const judge = () =>
   new PaymentJudge({
-    ...{ pool: world.bridge.pool, network: 'mainnet', ports: [] },
+    pool: world.bridge.pool,
+    network: 'mainnet',
+    ports: [],
     epoch: world.bridge.epochOf('index')!,
   }).step()
 
@@ -97,7 +125,11 @@ async function outcomeOf(signature: string): Promise<string> {
 }
 
 async function payoutOf(signature: string) {
-  const { rows } = await world.bridge.pool.query<{ state: number; reason: string | null; txs: object[] }>(
+  const { rows } = await world.bridge.pool.query<{
+    state: number
+    reason: string | null
+    txs: object[]
+  }>(
     `SELECT j.state, j.reason, j.txs FROM jobs j JOIN payments p ON p.id = j.subject WHERE p.tx = $1 AND j.kind IN (5, 8)`,
     [Buffer.from(bs58.decode(signature))],
   )
@@ -117,9 +149,13 @@ async function outcomesOf(signature: string): Promise<string[]> {
     const { startSlot: downToSlot } = world.solana
     const options = { commitment: 'confirmed' as const, until: null, downToSlot }
     const { listed } = await listTransactions(call, world.registrar, options)
-    const read = listed.reverse().map((one) => readTransaction(call, world.registrar, one.signature, 'confirmed'))
+    const read = listed
+      .reverse()
+      .map((one) => readTransaction(call, world.registrar, one.signature, 'confirmed'))
     const outcomes = (await Promise.all(read)).flatMap((tx) => tx!.ends)
-    return outcomes.filter(({ sequence }) => sequence === BigInt(paid.sequence)).map(({ outcome }) => outcome)
+    return outcomes
+      .filter(({ sequence }) => sequence === BigInt(paid.sequence))
+      .map(({ outcome }) => outcome)
   })
 }
 
@@ -141,15 +177,17 @@ describe('a payment that bought nothing', () => {
     expect(await outcomeOf(cheap)).toBe('invalid underpaid held')
     expect(await outcomeOf(lost)).toBe('lost_bid name_taken held')
     expect(await outcomeOf(bought)).toBe('finalized')
-    expect(await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain })).toMatchObject([
-      { kind: 'refuse', state: 'queued', count: 2 },
-    ])
+    expect(
+      await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
+    ).toMatchObject([{ kind: 'refuse', state: 'queued', count: 2 }])
     await world.finish(await world.restart())
     for (const signature of [cheap, lost]) {
       expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED, reason: null })
       expect(await outcomesOf(signature)).toEqual(['refused'])
     }
-    expect(`${await outcomeOf(cheap)}, ${await outcomeOf(lost)}`).toBe(`invalid underpaid refused, ${BACK}`)
+    expect(`${await outcomeOf(cheap)}, ${await outcomeOf(lost)}`).toBe(
+      `invalid underpaid refused, ${BACK}`,
+    )
     expect(await tokensOf(1)).toBe(String(TOKEN_PRICE))
     // all but the fee of the transaction that paid
     expect(before - (await world.balance(payerOf(0)))).toBeLessThan(100_000n)
@@ -209,14 +247,21 @@ describe('a payment that bought its name', () => {
     const { pool } = world.bridge
     const before = await world.balance(payerOf(4))
     const inSol = await pay('kept')
-    await mintTokens(world.connection, payerOf(3), { mint, owner: payerOf(0).publicKey, amount: TOKEN_PRICE })
+    await mintTokens(world.connection, payerOf(3), {
+      mint,
+      owner: payerOf(0).publicKey,
+      amount: TOKEN_PRICE,
+    })
     const inTokens = await pay('kept-too', { amount: TOKEN_PRICE, inTokens: true })
     await judge()
     await world.finish(await world.restart())
     expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([[], []])
     world.bridge.aheadMs = RELEASE_AFTER_MS + 60_000
     await world.finish(await world.restart())
-    expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([['released'], ['released']])
+    expect([await outcomesOf(inSol), await outcomesOf(inTokens)]).toEqual([
+      ['released'],
+      ['released'],
+    ])
     expect(await payoutOf(inSol)).toMatchObject({ state: CONFIRMED, reason: null })
     expect((await world.balance(payerOf(4))) - before).toBeGreaterThanOrEqual(PRICE)
     // the recipient has no account for the token: it collects
@@ -241,7 +286,13 @@ describe('a payment that bought its name', () => {
     const signature = await pay('too-late')
     const { pool, epochOf } = world.bridge
     const nowMs = () => Date.now() + 6.5 * 86_400_000
-    const late = new PaymentJudge({ pool, network: 'mainnet', ports: [], nowMs, epoch: epochOf('index')! })
+    const late = new PaymentJudge({
+      pool,
+      network: 'mainnet',
+      ports: [],
+      nowMs,
+      epoch: epochOf('index')!,
+    })
     expect(await late.step()).toMatchObject({ kind: 'entered', payments: 1 })
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
@@ -260,22 +311,37 @@ describe('a rewind', () => {
     const before = await payoutOf(given)
     expect(await outcomeOf(given)).toBe(BACK)
     // a refunded payment buys nothing in a new generation, whatever its entry is worth there
-    const refused = await inTransaction(bridge.pool, (client) => positionsOfRefused(client, 'mainnet'))
-    expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([true, false])
+    const refused = await inTransaction(bridge.pool, (client) =>
+      positionsOfRefused(client, 'mainnet'),
+    )
+    expect([refused.has(await positionOf(given)), refused.has(await positionOf(queued))]).toEqual([
+      true,
+      false,
+    ])
     const [hub] = await openChains(bridge.pool, bridge.file)
     // without an entry to leave out there would be no new generation
     const bid = { to: bridge.contracts.hub, data: placeBids(['left-out']), value: MINIMUM_WEI }
-    const { blockNumber } = await receiptOf(bridge.hub.public, await bridge.hub.walletClient(0).sendTransaction(bid))
+    const { blockNumber } = await receiptOf(
+      bridge.hub.public,
+      await bridge.hub.walletClient(0).sendTransaction(bid),
+    )
     await bridge.hub.test.mine({ blocks: 2 })
     await bridge.index()
     const row = (await findChain(bridge.pool, 'mainnet', '1'))!
     const target = await rewindPoint(bridge.pool, hub!.chain, row, Number(blockNumber))
-    const waiting = await bridge.pool.query('UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)')
-    expect((await rewind(bridge.pool, target, { apply: true })).generation).toEqual({ from: 1, to: 2 })
+    const waiting = await bridge.pool.query(
+      'UPDATE jobs SET failures = 9 WHERE kind = 5 AND state IN (0, 5)',
+    )
+    expect((await rewind(bridge.pool, target, { apply: true })).generation).toEqual({
+      from: 1,
+      to: 2,
+    })
     await bridge.releaseIndex()
     expect(await payoutOf(given)).toEqual(before)
     expect(await outcomeOf(queued)).toBe('invalid underpaid held')
-    const fresh = await bridge.pool.query('SELECT FROM jobs WHERE kind = 5 AND state = 0 AND failures = 0')
+    const fresh = await bridge.pool.query(
+      'SELECT FROM jobs WHERE kind = 5 AND state = 0 AND failures = 0',
+    )
     expect(fresh.rowCount).toBe(waiting.rowCount)
     await world.finish(await world.restart())
     expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([['refused'], ['refused']])

@@ -12,7 +12,9 @@ import { useBridge } from '../support/useBridge.js'
 const world = useBridge()
 
 async function rewindTo(label: string, block: number): Promise<RewindReport> {
-  const open = (await openChains(world.pool, world.file)).find(({ config }) => config.label === label)!
+  const open = (await openChains(world.pool, world.file)).find(
+    ({ config }) => config.label === label,
+  )!
   const row = (await findChain(world.pool, 'mainnet', label))!
   const target = await rewindPoint(world.pool, open.chain, row, block)
   const dry = await rewind(world.pool, target, { apply: false })
@@ -27,14 +29,16 @@ const blockOf = async (guid: string): Promise<number> => {
   return (await world.pool.query<{ block: number }>(sql, [fromHex(guid)])).rows[0]!.block
 }
 const guids = async () =>
-  (await world.pool.query<{ guid: Buffer }>('SELECT guid FROM messages ORDER BY block')).rows.map(({ guid }) =>
-    toHex(guid),
+  (await world.pool.query<{ guid: Buffer }>('SELECT guid FROM messages ORDER BY block')).rows.map(
+    ({ guid }) => toHex(guid),
   )
 const heads = async () => {
-  const sql = 'SELECT generation, feed_generation, seq, public_seq, caught_up FROM journal_heads WHERE network = 0'
+  const sql =
+    'SELECT generation, feed_generation, seq, public_seq, caught_up FROM journal_heads WHERE network = 0'
   return (await world.pool.query(sql)).rows
 }
-const executions = async (...of: `0x${string}`[]) => Promise.all(of.map((guid) => world.executions(guid)))
+const executions = async (...of: `0x${string}`[]) =>
+  Promise.all(of.map((guid) => world.executions(guid)))
 
 describe('a rewind of a spoke', () => {
   it('keeps what the hub has or may have taken, takes the rest in anew; each is executed once', async () => {
@@ -53,7 +57,10 @@ describe('a rewind of a spoke', () => {
     expect(report.staying.first.map(({ guid }) => guid)).toEqual([delivered, underWay])
     expect(await guids()).toEqual([delivered, underWay])
     expect(report.generation).toEqual({ from: 1, to: 2 })
-    expect(await findChain(world.pool, 'mainnet', '8453')).toMatchObject({ nextBlock: block, halted: null })
+    expect(await findChain(world.pool, 'mainnet', '8453')).toMatchObject({
+      nextBlock: block,
+      halted: null,
+    })
 
     await world.hub.test.setAutomine(true)
     await world.index()
@@ -80,10 +87,17 @@ describe('a rewind of the hub', () => {
       { generation: generation + 1, feed_generation: generation + 1, caught_up: false },
     ])
     expect(report.names.first).toMatchObject([{ name, to: null }])
-    expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({ nextBlock: first, halted: null })
-    const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+    expect(await findChain(world.pool, 'mainnet', '1')).toMatchObject({
+      nextBlock: first,
+      halted: null,
+    })
+    const { rows } = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [
+      fromHex(guid),
+    ])
     expect(rows).toEqual([{ settled: false }])
-    expect((await world.jobs()).filter(({ state }) => state === 'included').length).toBeGreaterThanOrEqual(2)
+    expect(
+      (await world.jobs()).filter(({ state }) => state === 'included').length,
+    ).toBeGreaterThanOrEqual(2)
 
     const relayer = await world.restart()
     await world.finish(relayer)
@@ -91,9 +105,13 @@ describe('a rewind of the hub', () => {
     await relayer.step()
     expect(await executions(guid)).toEqual([1])
     expect(await world.nonce()).toBe(nonce)
-    const owned = await world.pool.query(`SELECT 1 FROM names WHERE name = $1 AND outcome = 1`, [name])
+    const owned = await world.pool.query(`SELECT 1 FROM names WHERE name = $1 AND outcome = 1`, [
+      name,
+    ])
     expect(owned.rowCount).toBe(1)
-    const settled = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [fromHex(guid)])
+    const settled = await world.pool.query('SELECT settled FROM messages WHERE guid = $1', [
+      fromHex(guid),
+    ])
     expect(settled.rows).toEqual([{ settled: true }])
     const { live, rebuilt, generation: replayed } = await replay(world.pool, 'mainnet')
     expect({ rebuilt, replayed }).toEqual({ rebuilt: live, replayed: generation + 1 })
@@ -123,14 +141,20 @@ describe('a local chain that came back from an older state', () => {
 describe('a message', () => {
   it('is open until the hub’s block with it is confirmed', async () => {
     const isSettled = async () =>
-      (await world.pool.query('SELECT 1 FROM messages WHERE guid = $1 AND settled', [fromHex(guid)])).rowCount === 1
+      (
+        await world.pool.query('SELECT 1 FROM messages WHERE guid = $1 AND settled', [
+          fromHex(guid),
+        ])
+      ).rowCount === 1
     const guid = await world.send(4, ['settled'])
     const relayer = await world.restart()
     await world.run(relayer)
     await world.index()
     await world.run(relayer)
     expect(await world.executions(guid)).toBe(1)
-    const { rows } = await world.pool.query('SELECT confirmed FROM received WHERE guid = $1', [fromHex(guid)])
+    const { rows } = await world.pool.query('SELECT confirmed FROM received WHERE guid = $1', [
+      fromHex(guid),
+    ])
     expect(rows).toEqual([{ confirmed: false }])
     expect(await isSettled()).toBe(false)
     await world.hub.test.mine({ blocks: 2 })

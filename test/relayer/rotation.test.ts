@@ -16,7 +16,9 @@ const world = useBridge()
 beforeAll(() => world.hub.test.setBalance({ address: next.address, value: parseEther('100') }))
 
 const countOf = async (signer: string): Promise<{ chain: number; stored: number }> => {
-  const { rows } = await world.pool.query<{ signer: Buffer; next_nonce: string }>('SELECT * FROM relay_signers')
+  const { rows } = await world.pool.query<{ signer: Buffer; next_nonce: string }>(
+    'SELECT * FROM relay_signers',
+  )
   const row = rows.find((one) => toHex(one.signer) === signer.toLowerCase())
   const chain = await world.hub.public.getTransactionCount({ address: signer as `0x${string}` })
   return { chain, stored: Number(row?.next_nonce ?? 0) }
@@ -37,11 +39,17 @@ async function rotate(names: readonly [string, string]) {
   return { first, second, relayer: await world.restart({ account: next }) }
 }
 
-async function expectOnce(relayer: SteppedRelayer, first: `0x${string}`, second: `0x${string}`): Promise<void> {
+async function expectOnce(
+  relayer: SteppedRelayer,
+  first: `0x${string}`,
+  second: `0x${string}`,
+): Promise<void> {
   await world.hub.test.setAutomine(true)
   await world.finish(relayer)
   for (const guid of [first, second]) expect(await world.executions(guid)).toBe(1)
-  const signers = [await executeOf(world, first), await executeOf(world, second)].map(({ signer }) => toHex(signer!))
+  const signers = [await executeOf(world, first), await executeOf(world, second)].map(
+    ({ signer }) => toHex(signer!),
+  )
   expect(signers).toEqual([world.relayer, next.address].map((address) => address.toLowerCase()))
   for (const address of [world.relayer, next.address]) {
     const { chain, stored } = await countOf(address)

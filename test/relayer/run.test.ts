@@ -25,10 +25,14 @@ beforeAll(async () => {
   const { at, path } = targetOf(chains, '1')
   // the long poll interval leaves only notifications to wake the relayer in time
   const slow = { ...at.config, pollMs: 60_000 }
-  const [{ signal }, loops, onError] = [stopping, new Loops(), () => {}]
+  const { signal } = stopping
+  const loops = new Loops()
+  const onError = () => {}
   run = runRelayer({
-    ...{ missingKeys: [], loops, leases: world.pool },
-    ...{ listener: createListener({ url: world.postgres.url, signal, loops, onError }) },
+    missingKeys: [],
+    loops,
+    leases: world.pool,
+    listener: createListener({ url: world.postgres.url, signal, loops, onError }),
     targets: [{ at: { ...at, config: slow }, path }],
     pool: world.pool,
     network: 'mainnet',
@@ -59,7 +63,9 @@ const clusterd = (...args: string[]) => outboxCommand(world)(...args)
 describe('a running relayer', () => {
   it('is woken by what is indexed, and delivers', async () => {
     const guid = await world.send(0, ['woken'])
-    await until(async () => (await world.jobs()).filter(({ state }) => state === 'confirmed').length === 2)
+    await until(
+      async () => (await world.jobs()).filter(({ state }) => state === 'confirmed').length === 2,
+    )
     expect(await world.executions(guid)).toBe(1)
     const said = logged.filter(({ msg }) => msg === 'verified' || msg === 'delivered')
     expect(said).toHaveLength(2)
@@ -90,12 +96,16 @@ describe('a running relayer', () => {
       text = await metrics.registry.metrics()
       return value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="queued"}') === 1
     })
-    expect(value('clusterd_outbox_oldest_seconds{network="mainnet",kind="execute",state="queued"}')).toBeGreaterThan(0)
+    expect(
+      value('clusterd_outbox_oldest_seconds{network="mainnet",kind="execute",state="queued"}'),
+    ).toBeGreaterThan(0)
     expect(value('clusterd_outbox_jobs{network="mainnet",kind="execute",state="parked"}')).toBe(0)
     expect(value('clusterd_stuck_packets{network="mainnet"}')).toBe(0)
     expect(value('clusterd_relayer_nonce_gaps{network="mainnet",chain="1"}')).toBe(0)
     expect(value('clusterd_relayer_balance_wei{network="mainnet",chain="1"}')).toBeGreaterThan(1e21)
-    expect(value('clusterd_relayer_runway_seconds{network="mainnet",chain="1"}')).toBeGreaterThan(86_400)
+    expect(value('clusterd_relayer_runway_seconds{network="mainnet",chain="1"}')).toBeGreaterThan(
+      86_400,
+    )
   })
 
   it('is given a hand by the command line', async () => {
@@ -103,10 +113,19 @@ describe('a running relayer', () => {
     const listed = JSON.parse(stdout) as { id: string; kind: string; reason: string | null }[]
     const { id } = listed.find(({ reason }) => reason === 'no_peer')!
     const table = (await clusterd('list')).stdout.split('\n')
-    expect(table[0]).toMatch(/^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +SUBJECT$/)
-    expect(table.some((line) => new RegExp(`^${id} +mainnet +execute +queued .* no_peer +0x`).test(line))).toBe(true)
+    expect(table[0]).toMatch(
+      /^ID +NETWORK +KIND +STATE +NONCE +FAILURES +AGE +NEXT +REASON +SUBJECT$/,
+    )
+    expect(
+      table.some((line) =>
+        new RegExp(`^${id} +mainnet +execute +queued .* no_peer +0x`).test(line),
+      ),
+    ).toBe(true)
     expect((await clusterd('park', id)).stdout).toMatch(/^state +parked$/m)
-    expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({ id, state: 'parked' })
+    expect(JSON.parse((await clusterd('show', id, '--json')).stdout)).toMatchObject({
+      id,
+      state: 'parked',
+    })
     await shownParked(id)
     await setPeer(world, pad(world.contracts.spoke))
     expect((await clusterd('resume', id)).stdout).toMatch(/^state +queued$/m)
@@ -118,11 +137,23 @@ describe('a running relayer', () => {
   /** Whether the operator's page shows a parked job. */
   async function shownParked(id: string): Promise<void> {
     const { chains, solana } = parseChainsFile(world.file, 'test')
-    const nobody = { loops: new Loops(), runs: [], relays: [], relayed: new Set<'mainnet'>(), isStopping: false }
-    const sources = { ...nobody, pool: world.pool, config: { chains, solana, roles: ['relay' as const] } }
+    const nobody = {
+      loops: new Loops(),
+      runs: [],
+      relays: [],
+      relayed: new Set<'mainnet'>(),
+      isStopping: false,
+    }
+    const sources = {
+      ...nobody,
+      pool: world.pool,
+      config: { chains, solana, roles: ['relay' as const] },
+    }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>
-      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec((await page()).text)?.[1]
+      new RegExp(`<td>${id}<td>mainnet<td>execute<td>.*?(queued|parked)`).exec(
+        (await page()).text,
+      )?.[1]
     expect(await state()).toBe('parked')
   }
 

@@ -35,26 +35,43 @@ async function startSigner(): Promise<Child> {
     command: process.execPath,
     args: [await testProgram('test/support/signerProcess')],
     logFile: join(process.env.TMPDIR!, `signer-${port}-${Date.now()}.log`),
-    env: { SIGNER_KEY: RELAYER_KEY, SIGNER_CHAIN_ID: String(HUB_CHAIN_ID), SIGNER_PORT: String(port) },
+    env: {
+      SIGNER_KEY: RELAYER_KEY,
+      SIGNER_CHAIN_ID: String(HUB_CHAIN_ID),
+      SIGNER_PORT: String(port),
+    },
   })
   await waitFor(() => child.logTail().includes('signer on'), DEADLINE_MS, 50)
   return child
 }
 
-const accountAt = (path = '/') => relayerAccount({ signerUrl: `http://127.0.0.1:${port}${path}`, address })
+const accountAt = (path = '/') =>
+  relayerAccount({ signerUrl: `http://127.0.0.1:${port}${path}`, address })
 
 const TX: TransactionSerializableEIP1559 = {
-  ...{ type: 'eip1559', chainId: HUB_CHAIN_ID, nonce: 3, gas: 21_000n, to: address, value: 5n, data: '0x12' },
-  ...{ maxFeePerGas: 9n, maxPriorityFeePerGas: 1n },
+  type: 'eip1559',
+  chainId: HUB_CHAIN_ID,
+  nonce: 3,
+  gas: 21_000n,
+  to: address,
+  value: 5n,
+  data: '0x12',
+  maxFeePerGas: 9n,
+  maxPriorityFeePerGas: 1n,
 }
 
 describe('a signer elsewhere', () => {
   it('signs what a key here would have signed', async () => {
     const own = privateKeyToAccount(RELAYER_KEY)
     expect(await accountAt().signTransaction(TX)).toBe(await own.signTransaction(TX))
-    const word = releaseTypedData({ chainId: HUB_CHAIN_ID, contract: address, paymentIds: [Buffer.alloc(32, 1)] })
+    const word = releaseTypedData({
+      chainId: HUB_CHAIN_ID,
+      contract: address,
+      paymentIds: [Buffer.alloc(32, 1)],
+    })
     expect(await accountAt().signTypedData(word)).toBe(await own.signTypedData(word))
-    const [under, request] = [parentsWith(address).mainnet, word.message.paymentIds[0]!]
+    const under = parentsWith(address).mainnet
+    const request = word.message.paymentIds[0]!
     const answer = answerTypedData({ under, request, result: '0x12', expiresS: 1 })
     expect(await accountAt().signTypedData(answer)).toBe(await own.signTypedData(answer))
   })

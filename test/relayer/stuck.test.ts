@@ -18,9 +18,10 @@ const world = useBridge()
 const { asVerifier } = deliveriesOf(() => world)
 
 const alarmsOf = ({ state }: SteppedRelayer): string[] =>
-  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now() + world.aheadMs).map(
-    ({ alarm }) => alarm,
-  )
+  outboxProblems(
+    { network: 'mainnet', relayers: [state], payer: null },
+    Date.now() + world.aheadMs,
+  ).map(({ alarm }) => alarm)
 
 /** Lets time pass, so that the relayer looks at everything anew. */
 async function later(relayer: SteppedRelayer, ms: number): Promise<void> {
@@ -36,10 +37,13 @@ async function settle(relayer: SteppedRelayer): Promise<void> {
   await later(relayer, 10_000)
 }
 
-const clusterd = async (...args: string[]): Promise<string> => (await outboxCommand(world)(...args)).stdout
+const clusterd = async (...args: string[]): Promise<string> =>
+  (await outboxCommand(world)(...args)).stdout
 
 const asOwner = (functionName: 'pause' | 'unpause') =>
-  world.hub.walletClient(9).writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
+  world.hub
+    .walletClient(9)
+    .writeContract({ address: world.contracts.hub, abi: hubAbi, functionName })
 const setBaseFee = (gwei: bigint) => mineAt(world.hub, gwei * GWEI)
 
 describe('what is stuck', () => {
@@ -80,12 +84,16 @@ describe('what is stuck', () => {
     await world.run(relayer)
     await later(relayer, HOUR_MS + 10_000)
     expect(alarmsOf(relayer)).toContain('ClusterdJobsWait')
-    const open = (await world.jobs()).filter(({ message }) => message && toHex(message.guid) === guid)
+    const open = (await world.jobs()).filter(
+      ({ message }) => message && toHex(message.guid) === guid,
+    )
     expect(open.map(({ reason }) => reason)).toContain('gas_price_above_cap')
     for (const { id } of open) await clusterd('park', id)
     await later(relayer, 10_000)
     // the packet itself has not arrived for an hour either
-    expect(new Set(alarmsOf(relayer))).toEqual(new Set(['ClusterdJobsParked', 'ClusterdPacketsStuck']))
+    expect(new Set(alarmsOf(relayer))).toEqual(
+      new Set(['ClusterdJobsParked', 'ClusterdPacketsStuck']),
+    )
     await setBaseFee(1n)
     await world.hub.test.mine({ blocks: 6 })
     for (const { id } of open) await clusterd('resume', id)
@@ -105,10 +113,11 @@ describe('what is stuck', () => {
     expect(alarmsOf(relayer)).toContain('ClusterdPacketsStuck')
     const allowed = await world.restart(publicHub(true))
     await settle(allowed)
-    expect([await world.executions(guid), (await executeOf(world, guid)).state, alarmsOf(allowed)]).toEqual([
-      ...[1, 'confirmed'],
-      [],
-    ])
+    expect([
+      await world.executions(guid),
+      (await executeOf(world, guid)).state,
+      alarmsOf(allowed),
+    ]).toEqual([...[1, 'confirmed'], []])
   })
 
   it('what a test holds back: it stays so over a restart and new funds, and goes on once it is released', async () => {

@@ -8,7 +8,11 @@ import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { findClusterById, findClusterByName, findClusterId } from '../../src/db/registry/clusters.js'
+import {
+  findClusterById,
+  findClusterByName,
+  findClusterId,
+} from '../../src/db/registry/clusters.js'
 import {
   communityNameAvailability,
   findCommunityRules,
@@ -28,7 +32,10 @@ import { nameOf, shapeOf, strangerOf, txOf, walletOf } from '../support/scale/po
 
 /** Names; one owner has a hundredth of them, three clusters have 1,000 wallets, one community names below it. */
 const NAMES = 5_000
-const [OWNER, FULL, COMMUNITY, ORDINARY] = [1, 2, 5, 1_234]
+const OWNER = 1
+const FULL = 2
+const COMMUNITY = 5
+const ORDINARY = 1_234
 const PAYMENTS = 20_000
 const NETWORK = 'mainnet'
 
@@ -74,7 +81,9 @@ interface Examined {
 async function examined(work: (db: Queryable) => Promise<unknown>): Promise<Examined> {
   const found: Examined = { rows: 0, whole: [], movesSought: 0 }
   const query = async (config: pg.QueryConfig) => {
-    for (const node of nodesOf(await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values))) {
+    for (const node of nodesOf(
+      await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${config.text}`, config.values),
+    )) {
       const table = node['Relation Name']
       if (!table || SMALL.includes(table)) continue
       found.rows += rowsRead(node)
@@ -96,20 +105,44 @@ const greatest = shapeOf(OWNER, NAMES).names
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
   ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
   ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
-  ['the name of a stranger with a community name', 3, (db) => findByAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)])],
-  ['the address of a name', 2, (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }])],
+  [
+    'the name of a stranger with a community name',
+    3,
+    (db) => findByAddresses(db, NETWORK, [strangerOf(COMMUNITY, 0)]),
+  ],
+  [
+    'the address of a name',
+    2,
+    (db) => findByNames(db, NETWORK, [{ cluster: nameOf(ORDINARY), wallet: null }]),
+  ],
   [
     'the address of a wallet of a full cluster',
     8,
     (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
   ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
-  ['a cluster by its id', 60, (db) => findClusterById(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0))],
+  [
+    'a cluster by its id',
+    60,
+    (db) => findClusterById(db, NETWORK, clusterId(NETWORK, walletOf(ORDINARY), 0)),
+  ],
   ['a full cluster by its name', 3_010, (db) => findClusterByName(db, NETWORK, nameOf(FULL))],
   ['the cluster of an address', 4, (db) => findClusterId(db, NETWORK, walletOf(OWNER))],
-  ['wallets of clusters, up to a limit', 12, (db) => findPublicWallets(db, NETWORK, [nameOf(FULL)], 10)],
-  ['names of the greatest owner', 32, (db) => findOwnedNames(db, NETWORK, walletOf(OWNER), { after: 5, limit: 10 })],
-  ['the place of a name', 1, (db) => positionOf(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null })],
+  [
+    'wallets of clusters, up to a limit',
+    12,
+    (db) => findPublicWallets(db, NETWORK, [nameOf(FULL)], 10),
+  ],
+  [
+    'names of the greatest owner',
+    32,
+    (db) => findOwnedNames(db, NETWORK, walletOf(OWNER), { after: 5, limit: 10 }),
+  ],
+  [
+    'the place of a name',
+    1,
+    (db) => positionOf(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+  ],
   [
     'names below communities',
     5,
@@ -119,7 +152,10 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'availability below a community',
     60,
-    (db) => communityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [price]),
+    (db) =>
+      communityNameAvailability(db, NETWORK, { community: nameOf(COMMUNITY), name: 'free' }, [
+        price,
+      ]),
   ],
   [
     'membership in clusters',
@@ -127,15 +163,31 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
   ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
-  ['the first page of the feed', 11, (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1 })],
-  ['a page in the middle', 11, (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 15_000 })],
-  ['the newest page', 12, (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null })],
+  [
+    'the first page of the feed',
+    11,
+    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
+  ],
+  [
+    'a page in the middle',
+    11,
+    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
+  ],
+  [
+    'the newest page',
+    12,
+    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null }),
+  ],
   [
     'a page of an actor',
     10,
     (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
   ],
-  ['a page of nobody', 20, (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY })],
+  [
+    'a page of nobody',
+    20,
+    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY }),
+  ],
   ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],
   ['money that is owed', 70, (db) => findOwedPayments(db, NETWORK, walletOf(ORDINARY), LAST)],

@@ -12,7 +12,13 @@ import { startProgramsFrom } from '../../src/testing/processes/programs.js'
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Of the package. */
-const PROGRAMS = ['cli', 'client/index', 'contracts/index', 'testing/index', 'testing/solana/surfpoolChild']
+const PROGRAMS = [
+  'cli',
+  'client/index',
+  'contracts/index',
+  'testing/index',
+  'testing/solana/surfpoolChild',
+]
 /** Of tests. */
 const TEST_PROGRAMS = [
   'test/relayer/child',
@@ -49,11 +55,15 @@ export function startBuiltPrograms(name: string): void {
 }
 
 /** The file of a program of the tests or of a script that they run, by its path, in this run. */
-export const testProgram = (program: string): Promise<string> => builtProgram(inject('programs'), program)
+export const testProgram = (program: string): Promise<string> =>
+  builtProgram(inject('programs'), program)
 
 async function build(folder: string): Promise<void> {
   // loaded by the one worker that builds
-  const [esbuild, { LIBRARIES }] = await Promise.all([import('esbuild'), import('../../scripts/bundle.js')])
+  const [esbuild, { LIBRARIES }] = await Promise.all([
+    import('esbuild'),
+    import('../../scripts/bundle.js'),
+  ])
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })
   await esbuild.build({
@@ -79,7 +89,9 @@ const inPlace = (folder: string): Plugin => ({
       const text = readFileSync(path, 'utf8')
       if (!text.includes('import.meta.')) return null
       const inSources = relative(join(ROOT, 'src'), path)
-      const place = inSources.startsWith('..') ? path : join(folder, inSources.replace(/\.ts$/, '.js'))
+      const place = inSources.startsWith('..')
+        ? path
+        : join(folder, inSources.replace(/\.ts$/, '.js'))
       const contents = text
         .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href))
         .replaceAll('import.meta.dirname', JSON.stringify(dirname(place)))

@@ -28,7 +28,9 @@ export default function setup(project: TestProject): () => Promise<void> {
   expectSharedWorld(path.join(home, 'processes'))
   const { programs } = project.getProvidedContext()
   startProgramsFrom((program) => builtProgram(programs, program))
-  const starting = startStack({ home, blockMs: BLOCK_MS }).then(share, (error: Error) => shareWorld(error))
+  const starting = startStack({ home, blockMs: BLOCK_MS }).then(share, (error: Error) =>
+    shareWorld(error),
+  )
   return async () => {
     const stack = await starting
     if (stack) {
@@ -42,7 +44,9 @@ export default function setup(project: TestProject): () => Promise<void> {
 
 function share(stack: Stack): Stack {
   const { surfpool } = stack.solana ?? {}
-  const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(({ pid }) => pid)
+  const pids = [stack.daemon, ...Object.values(stack.anvils), ...(surfpool ? [surfpool] : [])].map(
+    ({ pid }) => pid,
+  )
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   shareWorld(pids)
   return stack

@@ -32,7 +32,9 @@ export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId, project }: TestSpecification): number => {
       const found = LONGEST.indexOf(moduleId)
-      return (project.name === 'chains' ? LONGEST.length + 1 : 0) + (found < 0 ? LONGEST.length : found)
+      return (
+        (project.name === 'chains' ? LONGEST.length + 1 : 0) + (found < 0 ? LONGEST.length : found)
+      )
     }
     const sorted = await super.sort(files)
     return sorted.sort((a, b) => place(a) - place(b))

@@ -7,7 +7,9 @@ export default class Retried implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { retryCount = 0, flaky = false } = test.diagnostic() ?? {}
     if (!flaky) return
-    const met = (test.result().errors ?? []).map(({ message }) => `\n==     ${message.slice(0, 1_000)}`).join('')
+    const met = (test.result().errors ?? [])
+      .map(({ message }) => `\n==     ${message.slice(0, 1_000)}`)
+      .join('')
     this.#names.push(`${test.module.moduleId} > ${test.fullName} (${retryCount + 1} tries)${met}`)
   }
 

@@ -5,7 +5,8 @@ import { isWorldShared, signalSharedWorld } from './signals.js'
 
 const WAKE_LIMIT_MS = 60_000
 
-if (!(await waitFor(isWorldShared, WAKE_LIMIT_MS))) throw new Error('the shared world does not start')
+if (!(await waitFor(isWorldShared, WAKE_LIMIT_MS)))
+  throw new Error('the shared world does not start')
 // a running process ignores SIGCONT, see globalSetup.ts
 signalSharedWorld('SIGCONT')
 
@@ -13,5 +14,6 @@ signalSharedWorld('SIGCONT')
 for (const network of Object.keys(world().networks) as Network[]) {
   const check = `/v1/names/register/check?testnet=${network === 'testnet'}`
   const sells = async () => (await ask('POST', check, [freshName()])).status === 200
-  if (!(await waitFor(sells, WAKE_LIMIT_MS))) throw new Error(`the shared world sells no name on ${network}`)
+  if (!(await waitFor(sells, WAKE_LIMIT_MS)))
+    throw new Error(`the shared world sells no name on ${network}`)
 }

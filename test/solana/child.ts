@@ -15,17 +15,30 @@ export interface WatcherOrder {
   failpoint: string
 }
 
-const { databaseUrl, solana, rpcUrl, feeds, failpoint } = JSON.parse(process.argv[2]!) as WatcherOrder
+const { databaseUrl, solana, rpcUrl, feeds, failpoint } = JSON.parse(
+  process.argv[2]!,
+) as WatcherOrder
 armFailpoint(failpoint)
 const pool = createPool({ url: databaseUrl, max: 4, applicationName: 'test child' })
 const config = clusterConfig(solana, [rpcUrl], feeds)
 // this process gives no quotes: the hub is never asked
 const hub = createRpc({ label: '1', urls: [rpcUrl], chainId: 1 })
-const source = await openSolana({ pool, network: 'mainnet', config, hub, quoteKeys: [QUOTE_KEY], releaseAfterMs: 1 })
+const source = await openSolana({
+  pool,
+  network: 'mainnet',
+  config,
+  hub,
+  quoteKeys: [QUOTE_KEY],
+  releaseAfterMs: 1,
+})
 const epoch = await readEpoch(pool, 'mainnet', 'index')
-const { rpc, registrar, label } = source.chain
+const { rpc, registrar } = source.chain
 const watcher = new PaymentWatcher({
-  ...{ pool, rpc, registrar, label, startSlot: config.startSlot, commitment: config.commitment },
+  pool,
+  rpc,
+  registrar,
+  startSlot: config.startSlot,
+  commitment: config.commitment,
   ...(await source.open()),
   epoch,
   signal: new AbortController().signal,

@@ -25,7 +25,8 @@ beforeAll(async () => {
   if (!started) throw new Error('these tests need Surfpool')
   solana = started
   connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })
-  const [contract, feed] = [`0x${'11'.repeat(20)}`, `0x${'0f'.repeat(20)}`]
+  const contract = `0x${'11'.repeat(20)}`
+  const feed = `0x${'0f'.repeat(20)}`
   chains = join(folder, 'chains.json')
   const hub = { label: '1', role: 'hub', rpcUrls: ['http://127.0.0.1:1'], contract, local: true }
   const feeds = { solUsd: feed, ethUsd: feed }
@@ -41,7 +42,9 @@ const run = (...args: string[]) => runAt(chains, ...args)
 /** Runs a command that is killed when it says that it has written ten pieces. */
 async function killed(file: string, ...args: string[]): Promise<void> {
   const { command, args: cli } = await programCommand('cli')
-  const child = spawn(command, [...cli, 'solana', ...args], { env: { ...process.env, CLUSTERD_CHAINS: file } })
+  const child = spawn(command, [...cli, 'solana', ...args], {
+    env: { ...process.env, CLUSTERD_CHAINS: file },
+  })
   child.stdout.on('data', (bytes: Buffer) => {
     if (bytes.toString().includes('written 10 of')) child.kill('SIGKILL')
   })
@@ -65,15 +68,23 @@ describe('clusterd solana', () => {
   it('shows the program, rotates the relay key and hands the admin authority over', async () => {
     const treasuryAuthority = solanaOperator('treasurer').publicKey.toBase58()
     expect(await show()).toMatchObject({
-      ...{ adminAuthority: deployer.publicKey.toBase58(), proposedAdmin: null, treasuryAuthority, sequence: '0' },
-      ...{ relayAuthority: solana.relayAuthority.address, reclaimSeconds: '604800', keptLamports: '0' },
+      adminAuthority: deployer.publicKey.toBase58(),
+      proposedAdmin: null,
+      treasuryAuthority,
+      sequence: '0',
+      relayAuthority: solana.relayAuthority.address,
+      reclaimSeconds: '604800',
+      keptLamports: '0',
     })
-    const [next, admin] = [keyOf(0), keyOf(1)]
+    const next = keyOf(0)
+    const admin = keyOf(1)
     await send(deployer, 'authorities', '--relay', next.publicKey.toBase58())
     await send(deployer, 'propose-admin', admin.publicKey.toBase58())
     await send(admin, 'accept-admin')
     expect(await show()).toMatchObject({
-      ...{ adminAuthority: admin.publicKey.toBase58(), proposedAdmin: null, treasuryAuthority },
+      adminAuthority: admin.publicKey.toBase58(),
+      proposedAdmin: null,
+      treasuryAuthority,
       relayAuthority: next.publicKey.toBase58(),
     })
     await send(admin, 'authorities', '--relay', solana.relayAuthority.address)
@@ -81,16 +92,25 @@ describe('clusterd solana', () => {
   }, 60_000)
 
   it('takes out what is kept', async () => {
-    const [payer, relay, treasurer] = [keyOf(2), keypairOf(solana.relayAuthority), solanaOperator('treasurer')]
+    const payer = keyOf(2)
+    const relay = keypairOf(solana.relayAuthority)
+    const treasurer = solanaOperator('treasurer')
     const registrar = createRegistrar(solana.programId)
     const key = { payer: payer.publicKey, quoteId: Buffer.alloc(32, 5), sequence: 1n }
     const terms = {
-      ...{ payer: payer.publicKey.toBytes(), name: Buffer.alloc(32, 1), referral: Buffer.alloc(32), amountWei: 1n },
-      ...{ lamports: 9_000_000n, expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600) },
+      payer: payer.publicKey.toBytes(),
+      name: Buffer.alloc(32, 1),
+      referral: Buffer.alloc(32),
+      amountWei: 1n,
+      lamports: 9_000_000n,
+      expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600),
     }
     const { blockhash } = await connection.getLatestBlockhash()
     const tx = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash })
-    tx.add(registrar.register(terms, key.quoteId), registrar.settle(relay.publicKey, [key])).sign(payer, relay)
+    tx.add(registrar.register(terms, key.quoteId), registrar.settle(relay.publicKey, [key])).sign(
+      payer,
+      relay,
+    )
     await confirmSolana(connection, [await connection.sendRawTransaction(tx.serialize())])
     const to = Keypair.generate().publicKey
     await send(treasurer, 'withdraw', '8000000', '--to', to.toBase58())
@@ -121,16 +141,36 @@ describe('clusterd solana', () => {
     const { programId, startSlot } = printed
     Object.assign(json.solana.mainnet, printed)
     writeFileSync(draft, JSON.stringify(json))
-    const checked = { programId, code: 'ours', deployedSlot: startSlot, upgradeAuthority: payer.publicKey.toBase58() }
-    const [sha256] = readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8').split(' ')
+    const checked = {
+      programId,
+      code: 'ours',
+      deployedSlot: startSlot,
+      upgradeAuthority: payer.publicKey.toBase58(),
+    }
+    const [sha256] = readFileSync('contracts/solana/registrar/registrar.so.sha256', 'utf8').split(
+      ' ',
+    )
     expect(JSON.parse((await at('upgrade-check')).stdout)).toEqual({ ...checked, sha256 })
 
-    const [relay, treasury] = [solana.relayAuthority.address, solanaOperator('treasurer').publicKey.toBase58()]
+    const relay = solana.relayAuthority.address
+    const treasury = solanaOperator('treasurer').publicKey.toBase58()
     const own = payer.publicKey.toBase58()
-    const roles = ['--upgrade-authority', own, '--admin', own, '--relay', relay, '--treasury', treasury]
+    const roles = [
+      '--upgrade-authority',
+      own,
+      '--admin',
+      own,
+      '--relay',
+      relay,
+      '--treasury',
+      treasury,
+    ]
     expect((await at('init', ...roles, '--keypair', keyFile)).stderr).toContain('say --yes')
     expect((await at('init', ...roles, ...key)).stderr).toBe('')
-    expect(JSON.parse((await at('show')).stdout)).toMatchObject({ adminAuthority: own, relayAuthority: relay })
+    expect(JSON.parse((await at('show')).stdout)).toMatchObject({
+      adminAuthority: own,
+      relayAuthority: relay,
+    })
     expect((await at('accept-admin', ...key)).stderr).toContain('Nobody is proposed')
     expect((await run('authorities', '--relay', own, ...key)).stderr).toContain('has to sign')
     const proposal = await at('propose-admin', relay, '--base58')
@@ -139,16 +179,26 @@ describe('clusterd solana', () => {
 
   it('says what it cannot do', async () => {
     const errorOf = async (...args: string[]) => (await run(...args)).stderr
-    expect(await errorOf('accept-admin')).toBe('clusterd: Nobody is proposed: see `clusterd solana propose-admin`.\n')
+    expect(await errorOf('accept-admin')).toBe(
+      'clusterd: Nobody is proposed: see `clusterd solana propose-admin`.\n',
+    )
     expect(await errorOf('authorities')).toContain('Name another --relay or --treasury')
     expect(await errorOf('propose-admin', 'nobody')).toContain('is a Solana address')
     expect(await errorOf('show', '--testnet')).toContain('has no Solana cluster of the testnet')
     const { address } = solana.relayAuthority
-    const keys = ['--upgrade-authority', '--admin', '--relay', '--treasury'].flatMap((one) => [one, address])
-    expect(await errorOf('init', ...keys, '--reclaim-days', '31')).toContain('--reclaim-days is a number from 1 to 30')
+    const keys = ['--upgrade-authority', '--admin', '--relay', '--treasury'].flatMap((one) => [
+      one,
+      address,
+    ])
+    expect(await errorOf('init', ...keys, '--reclaim-days', '31')).toContain(
+      '--reclaim-days is a number from 1 to 30',
+    )
     expect(await errorOf('init', ...keys)).toContain('To be signed by')
     // the program would take nine times what a stranger has sent there
-    const move = { fromPubkey: keyOf(0).publicKey, toPubkey: createRegistrar(solana.programId).treasury }
+    const move = {
+      fromPubkey: keyOf(0).publicKey,
+      toPubkey: createRegistrar(solana.programId).treasury,
+    }
     const sent = SystemProgram.transfer({ ...move, lamports: 60_000_000 })
     await sendSolana(connection, [keyOf(0)], sent)
     expect(await errorOf('init', ...keys)).toMatch(/Somebody has sent \d+ lamports to the treasury/)

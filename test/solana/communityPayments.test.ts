@@ -11,8 +11,12 @@ const world = await useSolanaWorld()
 describe('payments for names of communities', () => {
   const program = () => createCommunityProgram(world.registrar)
   const order = (name: string, index = 0) => ({
-    ...{ payer: world.payer(index).publicKey, recipient: world.payer(1).publicKey, amount: 1_000_000n },
-    ...{ community: nameToWord('club'), name: nameToWord(name), referral: Buffer.alloc(32) },
+    payer: world.payer(index).publicKey,
+    recipient: world.payer(1).publicKey,
+    amount: 1_000_000n,
+    community: nameToWord('club'),
+    name: nameToWord(name),
+    referral: Buffer.alloc(32),
     number: paymentNumber(nameToWord('club'), nameToWord(name)),
   })
   const pay = (name: string, index = 0) => program().pay(order(name, index))
@@ -26,21 +30,32 @@ describe('payments for names of communities', () => {
 
   it('come out of the same transactions, with SOL and tokens, counted apart', async () => {
     const { connection } = world
-    const [payer, authority] = [world.payer(0), world.payer(2)]
+    const payer = world.payer(0)
+    const authority = world.payer(2)
     const mint = await createMint(connection, authority)
     await mintTokens(connection, authority, { mint, owner: payer.publicKey, amount: 500n })
     const inTokens = { ...order('spl'), amount: 300n }
-    await world.send(payer, pay('ann'), registerOrder(world, 'beside'), program().pay(inTokens, { mint, decimals: 6 }))
+    await world.send(
+      payer,
+      pay('ann'),
+      registerOrder(world, 'beside'),
+      program().pay(inTokens, { mint, decimals: 6 }),
+    )
     await world.send(payer, world.throughCaller(pay('called')))
     const watcher = await world.watcher()
-    expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 1, communityPayments: 3 }, { kind: 'idle' }])
+    expect(await settle(watcher)).toMatchObject([
+      { kind: 'took', payments: 1, communityPayments: 3 },
+      { kind: 'idle' },
+    ])
     const shown = { token: 'native', amount: 1_000_000, confirmed: true }
     expect(await payments()).toMatchObject([
       { ...shown, sequence: 1, name: 'ann', number: String(order('ann').number), outcome: null },
       { ...shown, sequence: 2, name: 'spl', token: mint.toBase58(), amount: 300 },
       { ...shown, sequence: 3, name: 'called' },
     ])
-    expect((await payments()).every(({ held_ms: ms }) => Math.abs(ms - 604_800_000) < 60_000)).toBe(true)
+    expect((await payments()).every(({ held_ms: ms }) => Math.abs(ms - 604_800_000) < 60_000)).toBe(
+      true,
+    )
     expect(await settle(await world.watcher())).toMatchObject([{ kind: 'idle' }])
   })
 
@@ -56,7 +71,8 @@ describe('payments for names of communities', () => {
     )
     const took = { kind: 'took', communityPayments: 0, outcomes: 2 }
     expect(await settle(await world.watcher())).toMatchObject([took, { kind: 'idle' }])
-    const [REFUSED, RELEASED] = [1, 2]
+    const REFUSED = 1
+    const RELEASED = 2
     const outcomes = async () => (await payments()).slice(-2).map(({ outcome }) => outcome)
     expect(await outcomes()).toEqual([REFUSED, RELEASED])
     await world.hub.pool.query('DELETE FROM payments')
@@ -72,8 +88,13 @@ describe('payments for names of communities', () => {
   it('that were judged stay so, however often they are read', async () => {
     await world.hub.pool.query('UPDATE payments SET state = 2 WHERE kind = 2')
     await world.hub.pool.query('DELETE FROM payment_cursors')
-    expect((await settle(await world.watcher()))[0]).toMatchObject({ kind: 'took', communityPayments: 5 })
-    const { rows } = await world.hub.pool.query('SELECT DISTINCT state FROM payments WHERE kind = 2')
+    expect((await settle(await world.watcher()))[0]).toMatchObject({
+      kind: 'took',
+      communityPayments: 5,
+    })
+    const { rows } = await world.hub.pool.query(
+      'SELECT DISTINCT state FROM payments WHERE kind = 2',
+    )
     expect(rows).toEqual([{ state: 2 }])
   })
 
@@ -109,7 +130,8 @@ describe('payments for names of communities', () => {
     expect((await settle(watcher)).at(-1)).toMatchObject({ unconfirmed: 1 })
     expect((await payments()).at(-1)).toMatchObject({ name: 'tail', confirmed: false })
     const fork = without(signature)
-    world.proxy.alter = (...asked) => fork(asked[0], asked[1], notFinalized(slot, known, 7)(...asked))
+    world.proxy.alter = (...asked) =>
+      fork(asked[0], asked[1], notFinalized(slot, known, 7)(...asked))
     await settle(watcher)
     expect((await names()).at(-1)).toEqual([7, 'after'])
     world.proxy.alter = null

@@ -10,14 +10,20 @@ const WAIT = { timeout: 20_000, interval: 100 }
 const world = await useSolanaWorld()
 
 /** The transaction as of a node that has lost what it did. */
-const withoutEvents = <T extends { meta: object }>(tx: T) => ({ ...tx, meta: { ...tx.meta, innerInstructions: [] } })
+const withoutEvents = <T extends { meta: object }>(tx: T) => ({
+  ...tx,
+  meta: { ...tx.meta, innerInstructions: [] },
+})
 
 /** The signature of no transaction. */
 const NOTHING = bs58.encode(Buffer.alloc(64, 7))
 
 const names = async () => (await world.rows()).map(({ name }) => name)
-const refusing = (signature: string, code: number) => (method: string, params: readonly unknown[]) =>
-  method === 'getTransaction' && params[0] === signature ? { code, message: 'method not found' } : undefined
+const refusing =
+  (signature: string, code: number) => (method: string, params: readonly unknown[]) =>
+    method === 'getTransaction' && params[0] === signature
+      ? { code, message: 'method not found' }
+      : undefined
 
 it('a version that a node says once that it does not know hides no payment behind which others came', async () => {
   let nowMs = Date.now()
@@ -40,7 +46,9 @@ it('a node that refuses for another reason is waited for: nothing counts as read
   const before = await names()
   const refused = await world.pay(world.payer(0), 'refused')
   world.proxy.errorOf = refusing(refused, -32_601)
-  await expect(watcher.step()).rejects.toThrow(/no RPC URL answers \(getTransaction: method not found\)/)
+  await expect(watcher.step()).rejects.toThrow(
+    /no RPC URL answers \(getTransaction: method not found\)/,
+  )
   world.proxy.errorOf = null
   await new Promise((resolve) => setTimeout(resolve, 300))
   await settle(watcher)
@@ -79,19 +87,23 @@ it.each<[string, string, (result: unknown, slot: number) => unknown]>([
     'getSignaturesForAddress',
     (result, slot) => [...(result as object[]), { signature: NOTHING, slot, err: null }],
   ],
-])('a node that gives %s is passed over for one whose answers can be read', async (what, method, answer) => {
-  const watcher = await besideAnother()
-  const slot = await world.connection.getSlot()
-  const name = `beside-${what.replaceAll(' ', '-')}`
-  await world.pay(world.payer(0), name)
-  world.proxy.alter = (asked, _, result) => (asked === method ? answer(result, slot) : result)
-  await settle(watcher)
-  expect((await names()).at(-1)).toBe(name)
-})
+])(
+  'a node that gives %s is passed over for one whose answers can be read',
+  async (what, method, answer) => {
+    const watcher = await besideAnother()
+    const slot = await world.connection.getSlot()
+    const name = `beside-${what.replaceAll(' ', '-')}`
+    await world.pay(world.payer(0), name)
+    world.proxy.alter = (asked, _, result) => (asked === method ? answer(result, slot) : result)
+    await settle(watcher)
+    expect((await names()).at(-1)).toBe(name)
+  },
+)
 
 it('a payment is not dated by the word of one node about the program, where there is another', async () => {
   const watcher = await besideAnother()
-  world.proxy.alter = (asked, _, result) => (asked === 'getAccountInfo' ? heldFor(86_400n)(result) : result)
+  world.proxy.alter = (asked, _, result) =>
+    asked === 'getAccountInfo' ? heldFor(86_400n)(result) : result
   await world.pay(world.payer(0), 'dated')
   await expect(watcher.step()).rejects.toThrow('contradict')
   world.proxy.alter = null
@@ -103,9 +115,12 @@ it('a payment that one odd answer left out is read again after a while, without 
   let nowMs = Date.now()
   const watcher = await world.watcher({ nowMs: () => nowMs })
   await settle(watcher)
-  const [odd] = [await world.pay(world.payer(0), 'left-out'), await world.pay(world.payer(0), 'behind-it')]
+  const odd = await world.pay(world.payer(0), 'left-out')
+  await world.pay(world.payer(0), 'behind-it')
   world.proxy.alter = (method, [signature], result) =>
-    method === 'getTransaction' && signature === odd ? withoutEvents(result as { meta: object }) : result
+    method === 'getTransaction' && signature === odd
+      ? withoutEvents(result as { meta: object })
+      : result
   expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'missing' })
   expect((await names()).at(-1)).toBe('behind-it')
   world.proxy.alter = null
@@ -139,7 +154,8 @@ it('one odd slot of a transaction does not hide all later payments', async () =>
 })
 
 it('nor does a transaction that one node alone has made up, in a slot that never comes', async () => {
-  const [signature, slot] = [NOTHING, 2 ** 40]
+  const signature = NOTHING
+  const slot = 2 ** 40
   const message = { accountKeys: [world.registrar.id] }
   world.proxy.alter = (method, [asked, options], result) => {
     if (method === 'getSignaturesForAddress' && !(options as { before?: string }).before)
@@ -175,7 +191,10 @@ it('a transaction has not failed for good by the word of one node, where there i
     if (method !== 'getSignatureStatuses' || hasLied) return result
     hasLied = true
     const { value, ...rest } = result as { value: object[] }
-    return { ...rest, value: value.map((status) => ({ ...status, err: { InstructionError: [0, 'InvalidSeeds'] } })) }
+    return {
+      ...rest,
+      value: value.map((status) => ({ ...status, err: { InstructionError: [0, 'InvalidSeeds'] } })),
+    }
   }
   expect(await chain.transaction(signature)).toMatchObject({ state: 'mined', succeeded: true })
   expect(hasLied).toBe(true)
@@ -199,7 +218,9 @@ it('a payment that one of two nodes does not show waits until they agree', async
   const { watcher, settled } = await twoNodes()
   const odd = await world.pay(world.payer(0), 'of-one')
   world.proxy.alter = (method, [signature], result) =>
-    method === 'getTransaction' && signature === odd ? withoutEvents(result as { meta: object }) : result
+    method === 'getTransaction' && signature === odd
+      ? withoutEvents(result as { meta: object })
+      : result
   await expect(settle(watcher)).rejects.toThrow(odd)
   // nor is one of them believed alone then
   await expect(settle(watcher)).rejects.toThrow(odd)

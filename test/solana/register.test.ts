@@ -22,7 +22,11 @@ beforeAll(() => index())
 const SERVED_MS = 2_100
 const PATH = '/v1/names/register/solana'
 const owner = () =>
-  createWalletClient({ chain: chain(), account: world.hub.wallet(9), transport: http(world.hub.anvil.rpcUrl) })
+  createWalletClient({
+    chain: chain(),
+    account: world.hub.wallet(9),
+    transport: http(world.hub.anvil.rpcUrl),
+  })
 const chain = () => ({ ...foundry, id: world.hub.config.chainId })
 const sender = (i = 0) => world.payer(i).publicKey.toBase58()
 const quote = (names: unknown[], changes: object = {}, path = PATH) =>
@@ -50,11 +54,18 @@ async function deliver(name: string): Promise<bigint> {
     source: Buffer
     sequence: string
     referral: Buffer | null
-  }>('SELECT id, payer, amount_wei, referral, source, sequence FROM payments WHERE name_word = $1', [nameToWord(name)])
+  }>(
+    'SELECT id, payer, amount_wei, referral, source, sequence FROM payments WHERE name_word = $1',
+    [nameToWord(name)],
+  )
   const { payer, amount_wei: wei, referral, source, sequence } = rows[0]!
   const delivery = {
-    ...{ source: toHex(source), sequence: BigInt(sequence), from: toHex(payer.subarray(1)), amounts: [BigInt(wei)] },
-    ...{ names: [toHex(nameToWord(name))], referral: toHex(referral ?? Buffer.alloc(32)) },
+    source: toHex(source),
+    sequence: BigInt(sequence),
+    from: toHex(payer.subarray(1)),
+    amounts: [BigInt(wei)],
+    names: [toHex(nameToWord(name))],
+    referral: toHex(referral ?? Buffer.alloc(32)),
   }
   const hash = await owner().writeContract({
     address: world.hub.hub,
@@ -69,7 +80,12 @@ const setPrice = async (feed: Hex, answer: bigint, ageS = 0) => {
   const { timestamp } = await world.hub.public.getBlock()
   const at = BigInt(Math.floor(Date.now() / 1_000) - ageS)
   const args = [answer, ageS === 0 && timestamp > at ? timestamp : at] as const
-  const hash = await owner().writeContract({ address: feed, abi: priceFeedAbi, functionName: 'setRound', args })
+  const hash = await owner().writeContract({
+    address: feed,
+    abi: priceFeedAbi,
+    functionName: 'setRound',
+    args,
+  })
   await receiptOf(world.hub.public, hash)
   await new Promise((resolve) => setTimeout(resolve, SERVED_MS))
 }
@@ -97,10 +113,14 @@ describe('a quote on Solana', () => {
     const fee = BigInt(q.bridgeFee) / 2n
     const before = await world.connection.getBalance(world.registrar.treasury)
     await world.sign(world.payer(0), q.transactionData[0]!)
-    expect(BigInt((await world.connection.getBalance(world.registrar.treasury)) - before)).toBe(200_000_000n + fee)
+    expect(BigInt((await world.connection.getBalance(world.registrar.treasury)) - before)).toBe(
+      200_000_000n + fee,
+    )
     await world.sign(world.payer(0), q.transactionData[1]!)
     await watch()
-    const { rows } = await world.hub.pool.query('SELECT verdict FROM payments ORDER BY sequence DESC LIMIT 2')
+    const { rows } = await world.hub.pool.query(
+      'SELECT verdict FROM payments ORDER BY sequence DESC LIMIT 2',
+    )
     expect(rows).toEqual([{ verdict: 1 }, { verdict: 1 }])
   })
 
@@ -109,11 +129,21 @@ describe('a quote on Solana', () => {
     const { status: http_, body } = await quote([{ name: 'old-shape' }], {}, '/v0.1/register')
     expect(http_, JSON.stringify(body)).toBe(200)
     const [tx] = (body as { transactionData: LegacyTransaction[] }).transactionData
-    const fields = ['bridgeFee', 'expiresAt', 'gasToken', 'names', 'registrationFee', 'transactionData']
+    const fields = [
+      'bridgeFee',
+      'expiresAt',
+      'gasToken',
+      'names',
+      'registrationFee',
+      'transactionData',
+    ]
     expect(Object.keys(body).sort()).toEqual(fields)
     expect(tx).toMatchObject({ feePayer: sender(), nonceInfo: null, signers: [] })
     // clients assemble the transaction like this
-    const rebuilt = new Transaction({ feePayer: new PublicKey(tx!.feePayer), recentBlockhash: tx!.recentBlockhash })
+    const rebuilt = new Transaction({
+      feePayer: new PublicKey(tx!.feePayer),
+      recentBlockhash: tx!.recentBlockhash,
+    })
     for (const { keys, programId, data } of tx!.instructions)
       rebuilt.add(
         new TransactionInstruction({
@@ -123,7 +153,10 @@ describe('a quote on Solana', () => {
         }),
       )
     expect(rebuilt.instructions).toHaveLength(1)
-    await world.sign(world.payer(0), rebuilt.serialize({ requireAllSignatures: false }).toString('base64'))
+    await world.sign(
+      world.payer(0),
+      rebuilt.serialize({ requireAllSignatures: false }).toString('base64'),
+    )
     await watch()
   })
 
@@ -142,12 +175,30 @@ describe('a quote on Solana', () => {
       400,
       'invalid_amount',
     ],
-    ['more lamports than there are', { names: [{ name: 'a', amountWei: String(2n ** 127n) }] }, 400, 'invalid_amount'],
-    ['two amounts', { names: [{ name: 'a', amountWei: '1', weiAmount: '1' }] }, 400, 'invalid_amount'],
-    ['101 names', { names: Array.from({ length: 101 }, (_, i) => ({ name: `n${i}` })) }, 400, 'too_many'],
+    [
+      'more lamports than there are',
+      { names: [{ name: 'a', amountWei: String(2n ** 127n) }] },
+      400,
+      'invalid_amount',
+    ],
+    [
+      'two amounts',
+      { names: [{ name: 'a', amountWei: '1', weiAmount: '1' }] },
+      400,
+      'invalid_amount',
+    ],
+    [
+      '101 names',
+      { names: Array.from({ length: 101 }, (_, i) => ({ name: `n${i}` })) },
+      400,
+      'too_many',
+    ],
     ['a referrer that is none', { referralClusterId: '0x00' }, 400, 'invalid_request'],
   ])('is refused for %s', async (_, changes, http_, error) => {
-    expect(await quote([{ name: 'fine' }], changes)).toMatchObject({ status: http_, body: { status: http_, error } })
+    expect(await quote([{ name: 'fine' }], changes)).toMatchObject({
+      status: http_,
+      body: { status: http_, error },
+    })
   })
 
   it('is not given on the testnet, which has no cluster here', async () => {
@@ -181,20 +232,31 @@ describe('a quote on Solana', () => {
 describe('the status of a payment', () => {
   it('is bridging, then what the hub decided, and a name that is taken is quoted no more', async () => {
     const won = await world.pay(world.payer(1), 'wanted')
-    expect(await status(won)).toMatchObject({ tx: won, status: 'pending', confirmations: { have: 1, need: 1 } })
+    expect(await status(won)).toMatchObject({
+      tx: won,
+      status: 'pending',
+      confirmations: { have: 1, need: 1 },
+    })
     const lost = await world.pay(world.payer(2), 'wanted-too', 'second')
     await watch()
-    expect(await status(won)).toMatchObject({ status: 'bridging', names: [{ name: 'wanted', outcome: 'bridging' }] })
+    expect(await status(won)).toMatchObject({
+      status: 'bridging',
+      names: [{ name: 'wanted', outcome: 'bridging' }],
+    })
     await world.hub.bid(3, ['wanted-too'])
     await deliver('wanted')
     await deliver('wanted-too')
     await index()
     expect(await status(won)).toMatchObject({
-      ...{ status: 'finalized', hubTx: expect.stringMatching(/^0x/) },
-      ...{ block: expect.any(Number), hubBlock: expect.any(Number) },
+      status: 'finalized',
+      hubTx: expect.stringMatching(/^0x/),
+      block: expect.any(Number),
+      hubBlock: expect.any(Number),
     })
     expect(await status(lost)).toMatchObject({
-      ...{ status: 'lost_bid', reason: 'name_taken', refund: 'held' },
+      status: 'lost_bid',
+      reason: 'name_taken',
+      refund: 'held',
       names: [
         { name: 'wanted-too', outcome: 'lost' },
         { name: 'second', outcome: 'bridging' },
@@ -207,7 +269,10 @@ describe('the status of a payment', () => {
     // terminal ones are answered from our rows
     world.proxy.isDown = true
     expect(await status(won)).toMatchObject({ status: 'finalized' })
-    expect((await world.request('GET', `/v0.1/register/tx/${won}`)).body).toEqual({ tx: won, status: 'finalized' })
+    expect((await world.request('GET', `/v0.1/register/tx/${won}`)).body).toEqual({
+      tx: won,
+      status: 'finalized',
+    })
   })
 
   it('that keeps to no quote of ours is invalid', async () => {
@@ -227,13 +292,17 @@ describe('the status of a payment', () => {
     await watch()
     expect(await status(tx)).toMatchObject({ status: 'bridging' })
     const { pool } = world.hub
-    const { rows } = await pool.query('SELECT chain, id FROM payments WHERE tx = $1', [Buffer.from(bs58.decode(tx))])
+    const { rows } = await pool.query('SELECT chain, id FROM payments WHERE tx = $1', [
+      Buffer.from(bs58.decode(tx)),
+    ])
     const outcome = { id: rows[0].id, outcome: 'reclaimed', block: 1 } as const
     await inTransaction(pool, (client) =>
       writeOutcomes(client, { network: 'mainnet', chain: rows[0].chain }, [outcome]),
     )
     expect(await status(tx)).toMatchObject({
-      ...{ status: 'invalid', reason: 'reclaimed', names: [{ name: 'taken-back', outcome: 'refused' }] },
+      status: 'invalid',
+      reason: 'reclaimed',
+      names: [{ name: 'taken-back', outcome: 'refused' }],
     })
   })
 })
@@ -248,11 +317,21 @@ describe('the status of another transaction', () => {
   })
 
   it('that paid nothing is invalid', async () => {
-    const [from, to] = [world.payer(0), world.payer(1).publicKey]
-    const transfer = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports: 1_000_000 })
+    const from = world.payer(0)
+    const to = world.payer(1).publicKey
+    const transfer = SystemProgram.transfer({
+      fromPubkey: from.publicKey,
+      toPubkey: to,
+      lamports: 1_000_000,
+    })
     const signature = await world.send(from, transfer)
-    expect(await status(signature)).toMatchObject({ status: 'invalid', reason: 'not_a_registration' })
-    const row = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [bs58.decode(signature)])
+    expect(await status(signature)).toMatchObject({
+      status: 'invalid',
+      reason: 'not_a_registration',
+    })
+    const row = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [
+      bs58.decode(signature),
+    ])
     expect(row.rowCount).toBe(0)
   })
 
@@ -260,12 +339,19 @@ describe('the status of another transaction', () => {
     const unknown = bs58.encode(Buffer.alloc(64, 200))
     expect(await status(unknown)).toEqual({ tx: unknown, status: 'not_found' })
     expect(await status(unknown, '?testnet=true')).toEqual({ tx: unknown, status: 'not_found' })
-    const { rows } = await world.hub.pool.query('SELECT 1 FROM tracked_txs WHERE hash = $1', [Buffer.alloc(64, 200)])
+    const { rows } = await world.hub.pool.query('SELECT 1 FROM tracked_txs WHERE hash = $1', [
+      Buffer.alloc(64, 200),
+    ])
     expect(rows).toEqual([])
     for (const length of [32, 63, 65])
-      expect(await status(bs58.encode(Buffer.alloc(length, 200)))).toMatchObject({ error: 'invalid_request' })
+      expect(await status(bs58.encode(Buffer.alloc(length, 200)))).toMatchObject({
+        error: 'invalid_request',
+      })
     world.proxy.isDown = true
-    expect(await status(bs58.encode(Buffer.alloc(64, 201)))).toMatchObject({ status: 503, error: 'unavailable' })
+    expect(await status(bs58.encode(Buffer.alloc(64, 201)))).toMatchObject({
+      status: 503,
+      error: 'unavailable',
+    })
   })
 })
 

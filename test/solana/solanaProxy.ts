@@ -17,7 +17,12 @@ export interface SolanaProxy {
   /** Null: answers are passed on as they are. */
   alter: Alter | null
   /** Gives the error that a call is answered with; undefined for none. */
-  errorOf: ((method: string, params: readonly unknown[]) => { code: number; message: string } | undefined) | null
+  errorOf:
+    | ((
+        method: string,
+        params: readonly unknown[],
+      ) => { code: number; message: string } | undefined)
+    | null
   /** Every request is refused. */
   isDown: boolean
   stop(): Promise<void>
@@ -46,7 +51,8 @@ export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
     answer().catch(() => response.destroy())
   })
   const proxy: SolanaProxy = {
-    ...{ url, stop },
+    url,
+    stop,
     counts: new Map(),
     alter: null,
     errorOf: null,

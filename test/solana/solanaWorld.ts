@@ -1,5 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { Connection, Keypair, PublicKey, Transaction, TransactionInstruction } from '@solana/web3.js'
+import {
+  Connection,
+  Keypair,
+  PublicKey,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { pino } from 'pino'
 import { createWalletClient, http } from 'viem'
@@ -40,7 +46,11 @@ export interface SolanaWorld {
   /** Sends instructions in one transaction and waits for it; one that fails too. @returns its signature */
   send(payer: Keypair, ...instructions: TransactionInstruction[]): Promise<string>
   /** Terms of a quote of ours, and its id. */
-  quoted(payer: PublicKey, name: string, changes?: Partial<PaymentTerms>): { terms: PaymentTerms; id: Buffer }
+  quoted(
+    payer: PublicKey,
+    name: string,
+    changes?: Partial<PaymentTerms>,
+  ): { terms: PaymentTerms; id: Buffer }
   /** Pays names by quotes of ours, in one transaction. @returns its signature */
   pay(payer: Keypair, ...names: string[]): Promise<string>
   /** An instruction wrapped in a call by another program. */
@@ -49,9 +59,20 @@ export interface SolanaWorld {
   /** A fresh watcher, as after a restart. */
   watcher(options?: Partial<PaymentWatcherOptions>): Promise<PaymentWatcher>
   rows(): Promise<
-    { sequence: number; name: string; verdict: number; confirmed: boolean; settled: boolean; paid_ms: number }[]
+    {
+      sequence: number
+      name: string
+      verdict: number
+      confirmed: boolean
+      settled: boolean
+      paid_ms: number
+    }[]
   >
-  request(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Record<string, unknown> }>
   /** Signs a transaction of a quote as a wallet does, and sends it. */
   sign(payer: Keypair, base64: string): Promise<string>
   stop(): Promise<void>
@@ -68,7 +89,10 @@ export async function useSolanaWorld(): Promise<SolanaWorld> {
 async function startSolanaWorld(): Promise<SolanaWorld> {
   const [hub, solana] = await Promise.all([startHubWorld(), startLocalSolana({ slotMs: SLOT_MS })])
   if (!solana) throw new Error('these tests need Surfpool')
-  const connection = new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl, commitment: 'confirmed' })
+  const connection = new Connection(solana.rpcUrl, {
+    wsEndpoint: solana.wsUrl,
+    commitment: 'confirmed',
+  })
   const proxy = await startSolanaProxy(solana.rpcUrl)
   const caller = Keypair.generate()
   const [, vaultBump] = PublicKey.findProgramAddressSync([Buffer.from('vault')], caller.publicKey)
@@ -76,11 +100,17 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
   const chain = { ...foundry, id: hub.config.chainId }
   const [feeds] = await Promise.all([
     deployPriceFeeds({
-      walletClient: createWalletClient({ chain, account: hub.wallet(9), transport: http(hub.anvil.rpcUrl) }),
+      walletClient: createWalletClient({
+        chain,
+        account: hub.wallet(9),
+        transport: http(hub.anvil.rpcUrl),
+      }),
       publicClient: hub.public,
     }),
     deployProgram(createSolanaRpc({ label: 'solana', urls: [solana.rpcUrl] }), {
-      ...{ payer: deployer, program: caller, code: readFileSync(CALLER) },
+      payer: deployer,
+      program: caller,
+      code: readFileSync(CALLER),
     }),
   ])
   const registrar = createRegistrar(solana.programId)
@@ -89,27 +119,46 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
   const { chain: hubChain } = await hub.open()
   const open = (changes: Partial<SolanaConfig> = {}) =>
     openSolana({
-      ...{ pool: hub.pool, network: 'mainnet', hub: hubChain.rpc, quoteKeys: [QUOTE_KEY], releaseAfterMs: 1 },
+      pool: hub.pool,
+      network: 'mainnet',
+      hub: hubChain.rpc,
+      quoteKeys: [QUOTE_KEY],
+      releaseAfterMs: 1,
       config: { ...config, ...changes },
     })
   const api = await startApi(hub, await open(), [hubChain])
 
   const world: SolanaWorld = {
-    ...{ hub, solana, connection, registrar, feeds, proxy, open },
+    hub,
+    solana,
+    connection,
+    registrar,
+    feeds,
+    proxy,
+    open,
     payer: (index) => keypairOf(solana.accounts[index]!),
     send: (payer, ...instructions) =>
-      sendSolana(connection, [payer], ...instructions).catch((error: Error & { signature?: string }) => {
-        if (error.signature) return error.signature
-        throw error
-      }),
+      sendSolana(connection, [payer], ...instructions).catch(
+        (error: Error & { signature?: string }) => {
+          if (error.signature) return error.signature
+          throw error
+        },
+      ),
     quoted(payer, name, changes = {}) {
       const terms: PaymentTerms = {
-        ...{ payer: payer.toBytes(), name: nameToWord(name), amountWei: 10n ** 16n, lamports: 200_000_000n },
+        payer: payer.toBytes(),
+        name: nameToWord(name),
+        amountWei: 10n ** 16n,
+        lamports: 200_000_000n,
         expiresAt: BigInt(Math.floor(Date.now() / 1_000) + 600),
         referral: Buffer.alloc(32),
         ...changes,
       }
-      const identity = { network: 'mainnet', genesisHash, programId: registrar.programId.toBytes() } as const
+      const identity = {
+        network: 'mainnet',
+        genesisHash,
+        programId: registrar.programId.toBytes(),
+      } as const
       return { terms, id: quoteId(QUOTE_KEY, identity, terms) }
     },
     pay: (payer, ...names) =>
@@ -124,15 +173,24 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
       new TransactionInstruction({
         programId: caller.publicKey,
         keys: [{ pubkey: programId, isSigner: false, isWritable: false }, ...keys],
-        data: Buffer.concat([Buffer.of(vaultBump), Buffer.from(keys.map(({ isSigner }) => Number(isSigner))), data]),
+        data: Buffer.concat([
+          Buffer.of(vaultBump),
+          Buffer.from(keys.map(({ isSigner }) => Number(isSigner))),
+          data,
+        ]),
       }),
     async watcher(options = {}) {
       const epoch = await readEpoch(hub.pool, 'mainnet', 'index')
       const opened = await open()
-      const { rpc, label, config: used } = opened.chain
+      const { rpc, config: used } = opened.chain
       return new PaymentWatcher({
-        ...{ pool: hub.pool, rpc, registrar, label, epoch, signal: new AbortController().signal },
-        ...{ startSlot: used.startSlot, commitment: used.commitment },
+        pool: hub.pool,
+        rpc,
+        registrar,
+        epoch,
+        signal: new AbortController().signal,
+        startSlot: used.startSlot,
+        commitment: used.commitment,
         ...(await opened.open()),
         ...options,
       })
@@ -159,7 +217,11 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
   return world
 }
 
-async function startApi(hub: HubWorld, { chain }: OpenSolana, chains: Parameters<typeof createApi>[0]['chains']) {
+async function startApi(
+  hub: HubWorld,
+  { chain }: OpenSolana,
+  chains: Parameters<typeof createApi>[0]['chains'],
+) {
   const log = pino({ level: 'silent' })
   const api = createApi({
     pool: hub.pool,

@@ -12,7 +12,8 @@ import { useSolanaWorld } from './solanaWorld.js'
 /** Work at a Solana node that anybody can cause without a key. */
 
 /** What strangers may ask of a node for one kind of question: at once, and waiting. */
-const [AT_ONCE, WAITING] = [32, 200]
+const AT_ONCE = 32
+const WAITING = 200
 /** More than a mint, or a token account, with what the node says of it. */
 const ANSWER_CHARS = 1_000
 
@@ -34,7 +35,9 @@ describe('the balances of a requirement', () => {
     const { programId } = world.registrar
     const loader = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
     const [code] = PublicKey.findProgramAddressSync([programId.toBytes()], loader)
-    expect((await world.connection.getAccountInfo(code))!.data.length).toBeGreaterThan(10 * ANSWER_CHARS)
+    expect((await world.connection.getAccountInfo(code))!.data.length).toBeGreaterThan(
+      10 * ANSWER_CHARS,
+    )
     const sizes: number[] = []
     world.proxy.alter = (_method, _params, result) => {
       sizes.push(JSON.stringify(result ?? null).length)
@@ -51,17 +54,23 @@ describe('the balances of a requirement', () => {
   it('are those of mints alone: a community can not name anything else', async () => {
     const chains = [(await world.hub.open()).chain]
     const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
-    const { mainnet: context } = createContexts({ pool: world.hub.pool, chains, solana: [open.chain], config })
+    const { mainnet: context } = createContexts({
+      pool: world.hub.pool,
+      chains,
+      solana: [open.chain],
+      config,
+    })
     const author = { wallet: fromHex(`0x01${'ab'.repeat(20)}`) }
     const configure = (token: string) => {
       const requirements = [{ kind: 'token', network: 'solana', token, minimum: '1' }]
-      return configureCommunity(context, author, { name: 'club', rules: communityRulesInput.parse({ requirements }) })
+      return configureCommunity(context, author, {
+        name: 'club',
+        rules: communityRulesInput.parse({ requirements }),
+      })
     }
     await expect(configure(world.registrar.id)).rejects.toMatchObject({
-      ...{
-        code: 'invalid_request',
-        extra: { details: [{ path: 'requirements[0].token', message: 'is no mint there' }] },
-      },
+      code: 'invalid_request',
+      extra: { details: [{ path: 'requirements[0].token', message: 'is no mint there' }] },
     })
     const mint = await createMint(world.connection, world.payer(2))
     // nobody holds the name
@@ -69,7 +78,8 @@ describe('the balances of a requirement', () => {
   })
 
   it('are asked for once in a while', async () => {
-    const [token, wallet] = [address(), address()]
+    const token = address()
+    const wallet = address()
     await Promise.all(Array.from({ length: 50 }, () => open.chain.recentBalance!(token, wallet)))
     expect(world.proxy.counts.get('getTokenAccountsByOwner')).toBe(1)
   })
@@ -85,18 +95,27 @@ describe('the balances of a requirement', () => {
 
 describe('the status of a signature', () => {
   it('is not remembered while the node does not show what the transaction did', async () => {
-    const [from, to] = [world.payer(1), Keypair.generate().publicKey]
-    const transfer = SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports: 10_000_000 })
+    const from = world.payer(1)
+    const to = Keypair.generate().publicKey
+    const transfer = SystemProgram.transfer({
+      fromPubkey: from.publicKey,
+      toPubkey: to,
+      lamports: 10_000_000,
+    })
     const signature = await world.send(from, transfer)
     world.proxy.alter = (method, _, result) => (method === 'getTransaction' ? null : result)
     expect((await statusOf(signature)).body).toMatchObject({ tx: signature, status: 'pending' })
-    const { rows } = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [bs58.decode(signature)])
+    const { rows } = await world.hub.pool.query('SELECT FROM tracked_txs WHERE hash = $1', [
+      bs58.decode(signature),
+    ])
     expect(rows).toEqual([])
   })
 
   it('is asked for once, by however many', async () => {
     const signature = bs58.encode(Buffer.alloc(64, 7))
-    const all = await Promise.all(Array.from({ length: 50 }, () => open.chain.transaction(signature)))
+    const all = await Promise.all(
+      Array.from({ length: 50 }, () => open.chain.transaction(signature)),
+    )
     for (const { state } of all) expect(state).toBe('unknown')
     expect(world.proxy.counts.get('getSignatureStatuses')).toBe(1)
   })

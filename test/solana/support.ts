@@ -15,7 +15,12 @@ export async function settle(watcher: PaymentWatcher): Promise<WatchOutcome[]> {
 }
 
 /** The instruction of a quoted payment for a name. */
-export function registerOrder(world: SolanaWorld, name: string, index = 0, changes = {}): TransactionInstruction {
+export function registerOrder(
+  world: SolanaWorld,
+  name: string,
+  index = 0,
+  changes = {},
+): TransactionInstruction {
   const { terms, id } = world.quoted(world.payer(index).publicKey, name, changes)
   return world.registrar.register(terms, id)
 }
@@ -31,12 +36,17 @@ export const without =
       : result
 
 /** A cluster that has finalized nothing after a slot, with its count of payments then. */
-export function notFinalized(slot: number, sequence: number, communitySequence: number | null = null): Alter {
+export function notFinalized(
+  slot: number,
+  sequence: number,
+  communitySequence: number | null = null,
+): Alter {
   return (method, params, result) => {
     const options = params.at(-1) as { commitment?: string }
     if (options?.commitment !== 'finalized') return result
     if (method === 'getSlot') return slot
-    if (method === 'getSignaturesForAddress') return (result as Signatures).filter((one) => one.slot <= slot)
+    if (method === 'getSignaturesForAddress')
+      return (result as Signatures).filter((one) => one.slot <= slot)
     if (method === 'getTransaction')
       return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
     if (method !== 'getAccountInfo') return result

@@ -1,5 +1,10 @@
 import { spawn } from 'node:child_process'
-import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  PublicKey,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { describe, expect, it } from 'vitest'
 import { watchLogs } from '../../src/chains/rpc/logs.js'
 import { ChainMismatchError } from '../../src/db/journal/chains.js'
@@ -13,12 +18,16 @@ import { notFinalized, registerOrder, settle, without } from './support.js'
 
 const world = await useSolanaWorld()
 
-const shown = async () => (await world.rows()).map(({ sequence, name, verdict }) => ({ sequence, name, verdict }))
+const shown = async () =>
+  (await world.rows()).map(({ sequence, name, verdict }) => ({ sequence, name, verdict }))
 const last = async (n: number) => (await shown()).slice(-n)
 const count = async () => (await world.rows()).length
-const cursor = async () => (await world.hub.pool.query('SELECT signature, sequence FROM payment_cursors')).rows[0]
-const register = (name: string, index = 0, changes = {}) => registerOrder(world, name, index, changes)
-const [HONOURED, FOREIGN] = [1, 2]
+const cursor = async () =>
+  (await world.hub.pool.query('SELECT signature, sequence FROM payment_cursors')).rows[0]
+const register = (name: string, index = 0, changes = {}) =>
+  registerOrder(world, name, index, changes)
+const HONOURED = 1
+const FOREIGN = 2
 
 describe('payments on Solana', () => {
   it('are indexed: direct, several in one transaction, through another program, versioned; a failed one is none', async () => {
@@ -33,8 +42,12 @@ describe('payments on Solana', () => {
     const watcher = await world.watcher()
     expect(await settle(watcher)).toMatchObject([{ kind: 'took', payments: 7 }, { kind: 'idle' }])
     const names = ['alone', 'two-a', 'two-b', 'called', 'versioned', 'last-a', 'last-b']
-    expect(await shown()).toEqual(names.map((name, i) => ({ sequence: i + 1, name, verdict: HONOURED })))
-    expect((await world.rows()).every(({ paid_ms: ms }) => Math.abs(ms - Date.now()) < 60_000)).toBe(true)
+    expect(await shown()).toEqual(
+      names.map((name, i) => ({ sequence: i + 1, name, verdict: HONOURED })),
+    )
+    expect(
+      (await world.rows()).every(({ paid_ms: ms }) => Math.abs(ms - Date.now()) < 60_000),
+    ).toBe(true)
     expect(watcher.state).toMatchObject({ isCaughtUp: true, lastError: null, halted: null })
   })
 
@@ -63,7 +76,10 @@ describe('payments on Solana', () => {
     const { terms, id } = world.quoted(payer.publicKey, 'cheap')
     const { registrar } = world
     await world.send(payer, registrar.register({ ...terms, lamports: 1n }, id))
-    await world.send(payer, registrar.register({ ...terms, expiresAt: 2n ** 63n - 1n }, Buffer.alloc(32, 9)))
+    await world.send(
+      payer,
+      registrar.register({ ...terms, expiresAt: 2n ** 63n - 1n }, Buffer.alloc(32, 9)),
+    )
     await settle(await world.watcher())
     expect(await last(2)).toMatchObject([{ verdict: FOREIGN }, { verdict: FOREIGN }])
   })
@@ -119,7 +135,11 @@ describe('payments on Solana', () => {
     world.proxy.alter = without(hidden)
     const before = await cursor()
     const { sequence } = before
-    expect((await settle(watcher)).at(-1)).toMatchObject({ kind: 'missing', from: sequence + 1, isAlarm: false })
+    expect((await settle(watcher)).at(-1)).toMatchObject({
+      kind: 'missing',
+      from: sequence + 1,
+      isAlarm: false,
+    })
     expect((await last(1))[0]!.name).toBe('after')
     expect(await cursor()).toEqual(before)
     nowMs += 61_000
@@ -260,7 +280,10 @@ describe('a watcher', () => {
       await world.pay(world.payer(3), `killed-${point}-b`)
       expect(await die(`solana.${point}`)).toBe('SIGKILL')
       await settle(await world.watcher())
-      expect((await last(2)).map(({ name }) => name)).toEqual([`killed-${point}-a`, `killed-${point}-b`])
+      expect((await last(2)).map(({ name }) => name)).toEqual([
+        `killed-${point}-a`,
+        `killed-${point}-b`,
+      ])
       expect(await count()).toBe(before + 2)
     },
   )
@@ -289,11 +312,20 @@ describe('a cluster', () => {
 async function versioned(name: string): Promise<void> {
   const payer = world.payer(0)
   const { blockhash } = await world.connection.getLatestBlockhash()
-  const instructions = [ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }), register(name)]
-  const message = new TransactionMessage({ payerKey: payer.publicKey, recentBlockhash: blockhash, instructions })
+  const instructions = [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: 100_000 }),
+    register(name),
+  ]
+  const message = new TransactionMessage({
+    payerKey: payer.publicKey,
+    recentBlockhash: blockhash,
+    instructions,
+  })
   const tx = new VersionedTransaction(message.compileToV0Message())
   tx.sign([payer])
-  await confirmSolana(world.connection, [await world.connection.sendTransaction(tx, { skipPreflight: true })])
+  await confirmSolana(world.connection, [
+    await world.connection.sendTransaction(tx, { skipPreflight: true }),
+  ])
 }
 
 /** Runs a watcher in a process of its own until it dies at a fail point. @returns the signal that ended it */
@@ -307,6 +339,8 @@ async function die(failpoint: string): Promise<string | null> {
     failpoint,
   }
   const program = await testProgram('test/solana/child')
-  const spawned = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const spawned = spawn(process.execPath, [program, JSON.stringify(order)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   return new Promise((resolve) => spawned.on('exit', (_code, signal) => resolve(signal)))
 }

@@ -2,7 +2,11 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
 import { appendEntries } from '../../src/db/journal/append.js'
-import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
+import {
+  type ChainIdentity,
+  ChainMismatchError,
+  registerChain,
+} from '../../src/db/journal/chains.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { openChain } from '../../src/open.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -11,8 +15,13 @@ import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
 const identity: ChainIdentity = {
-  ...{ network: 'mainnet', label: '10', instance: '', chainId: 10, startBlock: 0 },
-  ...{ genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) },
+  network: 'mainnet',
+  label: '10',
+  instance: '',
+  chainId: 10,
+  startBlock: 0,
+  genesisHash: Buffer.alloc(32),
+  contract: Buffer.alloc(20),
 }
 
 test('a chain keeps its label: under another one its payments would be taken twice', async () => {
@@ -32,8 +41,14 @@ test('a chain keeps its label: under another one its payments would be taken twi
 test('the hub of a filled database is no spoke, nor any other chain the hub', async () => {
   const { pool } = database
   const config = (label: string, role: 'hub' | 'spoke') => ({
-    ...{ network: 'testnet', label, role, chainId: Number(label), rpcUrls: ['http://127.0.0.1:9'] },
-    ...{ contract: `0x${label.padStart(40, '0')}`, genesisHash: `0x${'00'.repeat(32)}`, confirmation: { blocks: 2 } },
+    network: 'testnet',
+    label,
+    role,
+    chainId: Number(label),
+    rpcUrls: ['http://127.0.0.1:9'],
+    contract: `0x${label.padStart(40, '0')}`,
+    genesisHash: `0x${'00'.repeat(32)}`,
+    confirmation: { blocks: 2 },
   })
   const metrics = { rpc: { watch() {} } } as unknown as Parameters<typeof openChain>[1]['metrics']
   const open = async (hub: string, ...spokes: string[]) => {
@@ -44,7 +59,10 @@ test('the hub of a filled database is no spoke, nor any other chain the hub', as
   await pool.query('DELETE FROM chains')
   for (const label of ['11155111', '17000'])
     await registerChain(pool, {
-      ...{ ...identity, network: 'testnet', label, chainId: Number(label) },
+      ...identity,
+      network: 'testnet',
+      label,
+      chainId: Number(label),
       contract: Buffer.from(label.padStart(40, '0'), 'hex'),
     })
   await open('11155111', '17000')

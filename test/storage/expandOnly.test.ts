@@ -18,7 +18,10 @@ const TAKES: readonly (readonly [RegExp, string])[] = [
     /\bADD\s+COLUMN\b(?:(?!\bADD\s+COLUMN\b)[^;,])*\bNOT\s+NULL\b(?![^;,]*\bDEFAULT\b)(?<!\bDEFAULT\b[^;,]*)/i,
     'demands a value',
   ],
-  [/\bALTER\s+TABLE\b[^;]*\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b/i, 'refuses rows'],
+  [
+    /\bALTER\s+TABLE\b[^;]*\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b/i,
+    'refuses rows',
+  ],
   [/\bALTER\s+COLUMN\b[^;,]*\b(TYPE|SET\s+DATA)\b/i, 'changes a type'],
   [/\b(TRUNCATE|REVOKE|CREATE\s+(OR\s+REPLACE\s+)?RULE)\b/i, 'changes what is written'],
   // one that is called once a statement has written its rows can't change them
@@ -33,7 +36,11 @@ const OVER_KEY = '"leaders_network_role_epoch_key"'
 
 /** Tables that a migration makes: what follows to them breaks nobody. */
 const madeBy = (sql: string): Set<string> =>
-  new Set([...sql.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/gi)].map(([, t]) => t!))
+  new Set(
+    [...sql.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/gi)].map(
+      ([, t]) => t!,
+    ),
+  )
 
 /** Statements of a migration that an older version does not bear. */
 function breaches(text: string): string[] {
@@ -43,7 +50,8 @@ function breaches(text: string): string[] {
     const table = /\bALTER\s+TABLE\s+(?:ONLY\s+)?"?(\w+)"?/i.exec(statement)?.[1]
     if (table && made.has(table)) return []
     const unique = /\bCREATE\s+UNIQUE\s+INDEX\b.*?\bON\s+"?(\w+)"?/is.exec(statement)?.[1]
-    if (unique && !made.has(unique) && !statement.includes(OVER_KEY)) return [`refuses rows: ${statement.trim()}`]
+    if (unique && !made.has(unique) && !statement.includes(OVER_KEY))
+      return [`refuses rows: ${statement.trim()}`]
     const found = TAKES.find(([pattern]) => pattern.test(statement))
     return found ? [`${found[1]}: ${statement.trim()}`] : []
   })
@@ -57,8 +65,15 @@ it('each migration only adds, or says that it is a contract step and of what', (
   for (const name of names.filter((name) => name > BEFORE)) {
     const step = CONTRACT_STEP.exec(name)
     // what is removed was done without by a version before: with a migration of its own, or the step's predecessor
-    if (step) expect(names.findIndex((other) => other.startsWith(`${step[1]}_`))).toBeLessThan(names.indexOf(name))
-    else expect([name, breaches(readFileSync(`${MIGRATIONS_DIR}/${name}/migration.sql`, 'utf8'))]).toEqual([name, []])
+    if (step)
+      expect(names.findIndex((other) => other.startsWith(`${step[1]}_`))).toBeLessThan(
+        names.indexOf(name),
+      )
+    else
+      expect([
+        name,
+        breaches(readFileSync(`${MIGRATIONS_DIR}/${name}/migration.sql`, 'utf8')),
+      ]).toEqual([name, []])
     if (step) expect(names.some((other) => other.startsWith(`${step[1]}_`))).toBe(true)
   }
 })

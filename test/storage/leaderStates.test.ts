@@ -11,14 +11,30 @@ import { useDatabase } from '../support/database.js'
 const database = useDatabase()
 
 const stateNow = (): ChainState => ({
-  ...{ network: 'mainnet', label: '1', chain: 0, nextBlock: 10, latest: 9, confirmed: 9, tailBlock: 9 },
-  ...{ headMs: Date.now(), confirmedMs: null, blockMs: 1_000, lastStepMs: Date.now() },
-  ...{ isCaughtUp: true, trust: 'proved', halted: null, lastError: null },
+  network: 'mainnet',
+  label: '1',
+  chain: 0,
+  nextBlock: 10,
+  latest: 9,
+  confirmed: 9,
+  tailBlock: 9,
+  headMs: Date.now(),
+  confirmedMs: null,
+  blockMs: 1_000,
+  lastStepMs: Date.now(),
+  isCaughtUp: true,
+  trust: 'proved',
+  halted: null,
+  lastError: null,
 })
 
 const status = () =>
   statusOf({
-    config: { chains: [{ network: 'mainnet', label: '1' } as ChainConfig], solana: {}, roles: ['api'] },
+    config: {
+      chains: [{ network: 'mainnet', label: '1' } as ChainConfig],
+      solana: {},
+      roles: ['api'],
+    },
     pool: database.pool,
     loops: new Loops(),
     runs: [],
@@ -30,7 +46,10 @@ const status = () =>
 it('takes a chain for well only once its leader of today has said so', async () => {
   const first = await tryLead(database.pool, 'mainnet', 'index')
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
-  expect(await status()).toMatchObject({ ok: true, leaders: [{ role: 'index', ageMs: expect.any(Number) }] })
+  expect(await status()).toMatchObject({
+    ok: true,
+    leaders: [{ role: 'index', ageMs: expect.any(Number) }],
+  })
 
   await first!.release()
   expect((await status()).problems).toContain('nobody indexes mainnet')

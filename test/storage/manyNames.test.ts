@@ -21,7 +21,8 @@ let community: string
 beforeAll(async () => {
   owner = await memberOf(world)
   community = freshName()
-  for (const name of [freshName(), freshName()]) await world.append('mainnet', [bid({ from: owner.address, name })])
+  for (const name of [freshName(), freshName()])
+    await world.append('mainnet', [bid({ from: owner.address, name })])
   await addNames(NAMES)
   await world.append('mainnet', [bid({ from: owner.address, name: community })])
 })
@@ -43,7 +44,10 @@ async function addNames(count: number): Promise<void> {
      WHERE n.network = 0 AND n.seq = h.seq`,
     [count],
   )
-  await pool.query('UPDATE journal_heads SET seq = seq + $1, public_seq = public_seq + $1 WHERE network = 0', [count])
+  await pool.query(
+    'UPDATE journal_heads SET seq = seq + $1, public_seq = public_seq + $1 WHERE network = 0',
+    [count],
+  )
   await pool.query('ANALYZE')
 }
 
@@ -86,19 +90,29 @@ describe(`a cluster of ${NAMES} names`, () => {
     const free = { prices: [], startsAt: null, ownersOnly: false, requirements: [] }
     expect((await owner.call('PUT', `/v1/communities/${community}`, free)).status).toBe(200)
     for (const name of ['ann', 'ben', 'cat'])
-      expect((await friend.call('POST', `/v1/names/community/${community}/register`, { name })).status).toBe(200)
+      expect(
+        (await friend.call('POST', `/v1/names/community/${community}/register`, { name })).status,
+      ).toBe(200)
     await world.append('mainnet', [bid({ from: friend.address, name: 'friends' })])
     const pages = await pagesOf(friend.address, '?limit=2')
     const names = ['friends', ...['ann', 'ben', 'cat'].map((name) => `${community}/${name}`)]
-    expect(pages.map((page) => page.map(({ name }) => name))).toEqual([names.slice(0, 2), names.slice(2)])
+    expect(pages.map((page) => page.map(({ name }) => name))).toEqual([
+      names.slice(0, 2),
+      names.slice(2),
+    ])
     for (const after of ['nobody-has-this', 'a/b', '!'])
-      expect(await world.get(`/v1/names/owner/address/${friend.address}?after=${after}`)).toMatchObject({
-        ...{ status: 400, body: { error: 'invalid_page' } },
+      expect(
+        await world.get(`/v1/names/owner/address/${friend.address}?after=${after}`),
+      ).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_page' },
       })
   })
 
   it('is not read whole for a change of its wallets, whose names still share a space with those of its communities', async () => {
-    const wallets = [{ address: Buffer.concat([Buffer.of(1), Buffer.alloc(20, 5)]), name: 'x', isPrivate: false }]
+    const wallets = [
+      { address: Buffer.concat([Buffer.of(1), Buffer.alloc(20, 5)]), name: 'x', isPrivate: false },
+    ]
     // the oldest, and the community
     expect(await namesRead({ kind: 'add_wallets', actor: bytesOf(owner), wallets })).toBe(2)
     const taken = await owner.add([{ address: `0x${'05'.repeat(20)}`, name: 'ann' }])

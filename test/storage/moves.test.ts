@@ -22,7 +22,9 @@ import { useDatabase } from '../support/database.js'
 const NAMES = 3_500
 const database = useDatabase()
 const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
-const [alice, bob, carol] = [wallet(0xa1), wallet(0xb0), wallet(0xca)]
+const alice = wallet(0xa1)
+const bob = wallet(0xb0)
+const carol = wallet(0xca)
 let pool: pg.Pool
 let row: ChainRow
 let left: Buffer
@@ -30,26 +32,46 @@ let entered: Buffer
 
 beforeAll(async () => {
   pool = database.pool
-  const chain = { network: 'mainnet', label: '1', instance: '', chainId: 31_337, startBlock: 0 } as const
-  row = await registerChain(pool, { ...chain, genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) })
+  const chain = {
+    network: 'mainnet',
+    label: '1',
+    instance: '',
+    chainId: 31_337,
+    startBlock: 0,
+  } as const
+  row = await registerChain(pool, {
+    ...chain,
+    genesisHash: Buffer.alloc(32),
+    contract: Buffer.alloc(20),
+  })
   await pool.query('UPDATE chains SET next_block = 10000')
   await pool.query('UPDATE journal_heads SET caught_up = true')
-  await bidFor(Array.from({ length: NAMES }, (_, i) => ({ from: alice, name: `name-${i + 1}`, block: i + 1 })))
+  await bidFor(
+    Array.from({ length: NAMES }, (_, i) => ({ from: alice, name: `name-${i + 1}`, block: i + 1 })),
+  )
   const one = (address: Buffer, name: string) => [{ address, name, isPrivate: false }]
   left = await make({ kind: 'add_wallets', actor: alice, wallets: one(carol, 'carol') })
   entered = await make({ kind: 'add_wallets', actor: bob, wallets: one(alice, 'alice') })
 })
 
-async function bidFor(bids: readonly { from: Buffer; name: string; block: number }[]): Promise<void> {
+async function bidFor(
+  bids: readonly { from: Buffer; name: string; block: number }[],
+): Promise<void> {
   const entries = bids.map(({ from, name, block }) => {
-    const body = Buffer.concat([Buffer.alloc(32, 1), addressToWord(from), bigIntToWord(5n), nameToWord(name)])
+    const body = Buffer.concat([
+      Buffer.alloc(32, 1),
+      addressToWord(from),
+      bigIntToWord(5n),
+      nameToWord(name),
+    ])
     const position = { chain: row.chain, block, logIndex: 0 }
     return decodeEntry({ kind: 'bid', position, txKey: 1n, causeMs: block, body })
   })
   await inTransaction(pool, (client) => appendEntries(client, 'mainnet', entries, {}))
 }
 
-const ask = (change: ClusterChange) => appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
+const ask = (change: ClusterChange) =>
+  appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 
 async function make(change: ClusterChange): Promise<Buffer> {
   const made = await ask(change)
@@ -101,7 +123,9 @@ describe(`${NAMES} names that move`, () => {
 
   it('let nobody into the cluster that they leave, and its target keep somebody', async () => {
     const moving = { kind: 'refused', refusal: { code: 'names_moving' } }
-    expect(await ask({ kind: 'verify_wallet', actor: carol, clusterId: left })).toMatchObject(moving)
+    expect(await ask({ kind: 'verify_wallet', actor: carol, clusterId: left })).toMatchObject(
+      moving,
+    )
     // what comes meanwhile is the target's
     await bidFor([{ from: alice, name: 'meanwhile', block: 9_000 }])
     const { listed } = await answers()
@@ -119,7 +143,8 @@ describe(`${NAMES} names that move`, () => {
       () => 'moved',
       () => 'cut',
     )
-    const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
+    const waiting =
+      "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()"
     let pid: number | undefined
     while (pid === undefined) pid = (await pool.query(waiting)).rows[0]?.pid
     await pool.query('SELECT pg_terminate_backend($1)', [pid])
@@ -146,9 +171,13 @@ describe(`${NAMES} names that move`, () => {
     expect(report.withoutEffect.first).toEqual([])
     expect((await pool.query('SELECT count(*)::int AS n FROM moves')).rows).toEqual([{ n: 0 }])
     const all = await findOwnedNames(pool, 'mainnet', alice, { after: 0, limit: 10_000 })
-    expect(all.map(({ name }) => name)).toEqual(Array.from({ length: 2_500 }, (_, i) => `name-${i + 1}`))
+    expect(all.map(({ name }) => name)).toEqual(
+      Array.from({ length: 2_500 }, (_, i) => `name-${i + 1}`),
+    )
     expect(all.every(({ clusterId }) => clusterId.equals(entered))).toBe(true)
-    const slices = await pool.query('SELECT public_count FROM journal WHERE generation = 2 AND kind = 25 ORDER BY seq')
+    const slices = await pool.query(
+      'SELECT public_count FROM journal WHERE generation = 2 AND kind = 25 ORDER BY seq',
+    )
     expect(slices.rows.map(({ public_count }) => public_count)).toEqual([1_000, 500, 0])
     await expectReplay()
   })

@@ -28,7 +28,9 @@ const counts = async (network: Network) => {
      FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = $1::regclass ORDER BY c.oid`,
     [`journal_${network}`],
   )
-  return Object.fromEntries(rows.map(({ part, rows }) => [part.slice(`journal_${network}_`.length), rows]))
+  return Object.fromEntries(
+    rows.map(({ part, rows }) => [part.slice(`journal_${network}_`.length), rows]),
+  )
 }
 
 test('what follows the first partitions goes into the last, which refuses a log twice as they do', async () => {
@@ -49,8 +51,12 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
   expect(await inTransaction(pool, (client) => stateHash(client, 'mainnet', 1))).toBe(golden.hash)
   const { live, rebuilt } = await replay(pool, 'mainnet')
   expect([live, rebuilt]).toEqual([golden.hash, golden.hash])
-  const page = (order: 'oldest' | 'newest', first: number | null, limit: number, events = Number.MAX_SAFE_INTEGER) =>
-    readStretch(pool, 'mainnet', { order, first, limit, floor: 1, events, from: null })
+  const page = (
+    order: 'oldest' | 'newest',
+    first: number | null,
+    limit: number,
+    events = Number.MAX_SAFE_INTEGER,
+  ) => readStretch(pool, 'mainnet', { order, first, limit, floor: 1, events, from: null })
   const { rows } = await page('oldest', 1, total)
   const paged: number[] = []
   for (let first = 1; ; ) {
@@ -60,13 +66,19 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
     first = next.at(-1)!.publicFirst + next.at(-1)!.publicCount
   }
   expect(paged).toEqual(rows.map(({ publicFirst }) => publicFirst))
-  expect((await page('newest', null, total)).rows.map(({ publicFirst }) => publicFirst)).toEqual(paged.toReversed())
+  expect((await page('newest', null, total)).rows.map(({ publicFirst }) => publicFirst)).toEqual(
+    paged.toReversed(),
+  )
   // as far as the event that follows ten, and no further
   const { rows: ten } = await page('oldest', rows[5]!.publicFirst, total, 10)
   const end = rows[5]!.publicFirst + 10
-  expect(ten).toEqual(rows.filter(({ publicFirst }) => publicFirst >= rows[5]!.publicFirst && publicFirst <= end))
+  expect(ten).toEqual(
+    rows.filter(({ publicFirst }) => publicFirst >= rows[5]!.publicFirst && publicFirst <= end),
+  )
   const { rows: last, newest } = await page('newest', null, total, 10)
-  expect(last).toEqual(rows.filter((row) => row.publicFirst + row.publicCount > newest - 10).toReversed())
+  expect(last).toEqual(
+    rows.filter((row) => row.publicFirst + row.publicCount > newest - 10).toReversed(),
+  )
 })
 
 test('a replay folds without a snapshot, and takes in what is appended meanwhile', async () => {
@@ -79,7 +91,8 @@ test('a replay folds without a snapshot, and takes in what is appended meanwhile
   await append('testnet', 0, 50)
   const reader = Object.create(await pool.connect())
   const meanwhile = async () => {
-    const sql = 'SELECT FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()'
+    const sql =
+      'SELECT FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()'
     held = (await pool.query(sql)).rowCount
     await append('testnet', 50, 80)
   }

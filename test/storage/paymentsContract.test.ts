@@ -1,15 +1,25 @@
 import { expect, test } from 'vitest'
-import { type ChainIdentity, ChainMismatchError, registerChain } from '../../src/db/journal/chains.js'
+import {
+  type ChainIdentity,
+  ChainMismatchError,
+  registerChain,
+} from '../../src/db/journal/chains.js'
 import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
 import { requeueRefusals, weighRefusals } from '../../src/db/outbox/refusals.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
-const [first, second] = [Buffer.alloc(20, 1), Buffer.alloc(20, 2)]
+const first = Buffer.alloc(20, 1)
+const second = Buffer.alloc(20, 2)
 const identity: ChainIdentity = {
-  ...{ network: 'mainnet', label: '1', instance: '', chainId: 1, startBlock: 0 },
-  ...{ genesisHash: Buffer.alloc(32), contract: Buffer.alloc(20) },
+  network: 'mainnet',
+  label: '1',
+  instance: '',
+  chainId: 1,
+  startBlock: 0,
+  genesisHash: Buffer.alloc(32),
+  contract: Buffer.alloc(20),
 }
 
 test('the contract of payments changes only while none of its payments is open', async () => {
@@ -60,7 +70,8 @@ test('what was left to its payers at a contract is never asked of the next one, 
   const { pool } = database
   const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
   const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
-  const wake = (leastWei = 1n) => inTransaction(pool, (client) => weighRefusals(client, row, leastWei))
+  const wake = (leastWei = 1n) =>
+    inTransaction(pool, (client) => weighRefusals(client, row, leastWei))
   const dust = async (id: string) => {
     const payment = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
       VALUES (0, $2, 2, $1, 2, '\\x01', 1, $3, '\\x01', 'native', 1, '\\x01', 1, '\\x01', 'r', 1)`
@@ -74,11 +85,15 @@ test('what was left to its payers at a contract is never asked of the next one, 
   expect([await wake(), await wake()]).toEqual([1, 0])
   await pool.query("UPDATE jobs SET state = 5, reason = 'below_refusal_cost'")
   await keep(second)
-  expect((await formerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([`0x${'01'.repeat(20)}`])
+  expect((await formerPaymentsContracts(pool, 'mainnet')).get(row.chain)).toEqual([
+    `0x${'01'.repeat(20)}`,
+  ])
   expect(await wake()).toBe(0)
   // nor after a rewind, which asks for its refusal anew
   await inTransaction(pool, (client) => requeueRefusals(client, 'mainnet', 1, 1))
-  expect((await pool.query('SELECT state, alone FROM jobs')).rows).toEqual([{ state: 5, alone: true }])
+  expect((await pool.query('SELECT state, alone FROM jobs')).rows).toEqual([
+    { state: 5, alone: true },
+  ])
   await dust('b')
   expect(await wake(2n), 'worth less than its refusal').toBe(0)
   await pool.query('UPDATE payments SET outcome = 3')

@@ -1,11 +1,21 @@
 import type pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { messagesToQueue, QUEUED_AT_ONCE, STUCK_AT_MOST, stuckMessages } from '../../src/db/bridge/openMessages.js'
+import {
+  messagesToQueue,
+  QUEUED_AT_ONCE,
+  STUCK_AT_MOST,
+  stuckMessages,
+} from '../../src/db/bridge/openMessages.js'
 import { dueNonceJobs, NONCE_JOBS_AT_ONCE } from '../../src/db/outbox/due.js'
 import { signerStats } from '../../src/db/outbox/stats.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import type { Queryable } from '../../src/db/pg/rows.js'
-import { findByAddresses, findByNames, findByTypes, readAvailability } from '../../src/db/registry/lookups.js'
+import {
+  findByAddresses,
+  findByNames,
+  findByTypes,
+  readAvailability,
+} from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 
@@ -18,7 +28,8 @@ const signer = Buffer.alloc(20, 7)
 const database = useDatabase()
 
 const NUMBERED = `FROM generate_series(1, ${ROWS}) i`
-const bytesOf = (salt: string, size: number) => `substr(sha256(('${salt}' || i)::bytea), 1, ${size})`
+const bytesOf = (salt: string, size: number) =>
+  `substr(sha256(('${salt}' || i)::bytea), 1, ${size})`
 
 /** Jobs that ended one a minute, and the newest tenth that waits. */
 const JOBS = `INSERT INTO jobs (network, kind, chain, subject, state, txs, signer, nonce, spent_wei, created_ms, updated_ms)
@@ -52,12 +63,15 @@ beforeAll(async () => {
 })
 
 /** The tables that a statement reads whole, and the number of rows that it gives. */
-async function look<T>(work: (db: Queryable) => Promise<T>): Promise<{ scanned: string[]; result: T }> {
+async function look<T>(
+  work: (db: Queryable) => Promise<T>,
+): Promise<{ scanned: string[]; result: T }> {
   const scanned: string[] = []
   const { pool } = database
   const query = async (config: pg.QueryConfig) => {
     const nodes = nodesOf(await pool.query(`EXPLAIN (FORMAT JSON) ${config.text}`, config.values))
-    for (const node of nodes) if (node['Node Type'] === 'Seq Scan') scanned.push(node['Relation Name']!)
+    for (const node of nodes)
+      if (node['Node Type'] === 'Seq Scan') scanned.push(node['Relation Name']!)
     return pool.query(config)
   }
   return { result: await work({ query } as Queryable), scanned }
@@ -68,7 +82,9 @@ const isLarge = (table: string) => LARGE.includes(table)
 
 describe(`among ${ROWS} rows, no table is read whole for`, () => {
   it('what a signer has spent in a day', async () => {
-    const { result, scanned } = await look((db) => signerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1))
+    const { result, scanned } = await look((db) =>
+      signerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1),
+    )
     expect(result.spentLastDayWei).toBe(BigInt(DAY_MS / 60_000))
     expect(scanned.filter(isLarge)).toEqual([])
   })
@@ -82,7 +98,9 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
 
   it('the messages of a step, of which the oldest are queued, and the alarm of those that are stuck', async () => {
     const fresh = await look((db) => messagesToQueue(db, 'testnet', Date.now()))
-    expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(Array.from({ length: QUEUED_AT_ONCE }, (_, i) => i + 1))
+    expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(
+      Array.from({ length: QUEUED_AT_ONCE }, (_, i) => i + 1),
+    )
     const stuck = await look((db) => stuckMessages(db, 'testnet', Date.now()))
     expect(stuck.result.length).toBe(STUCK_AT_MOST)
     expect([...fresh.scanned, ...stuck.scanned].filter(isLarge)).toEqual([])
@@ -99,7 +117,9 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
 async function walletsRead(work: (db: Queryable) => Promise<unknown>): Promise<number> {
   let read = 0
   const query = async ({ text, values }: pg.QueryConfig) => {
-    for (const node of nodesOf(await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)))
+    for (const node of nodesOf(
+      await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values),
+    ))
       if (node['Relation Name'] === 'wallets_testnet') read += rowsRead(node)
     return database.pool.query(text, values as unknown[])
   }
@@ -131,7 +151,9 @@ it('names of one large cluster cost one look at it, in whatever number they are 
 })
 
 it('the wallet of a kind costs one look at its cluster', async () => {
-  const read = await walletsRead((db) => findByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]))
+  const read = await walletsRead((db) =>
+    findByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
+  )
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })
 
@@ -142,7 +164,9 @@ it('availability reads nothing of other names of the tail, by the plan that a co
   const read: unknown[] = []
   const query = async (config: pg.QueryConfig) => {
     await one.query(`PREPARE asked (text[]) AS ${config.text}`)
-    const explained = await one.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (ARRAY['fact-7'])`)
+    const explained = await one.query(
+      `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked (ARRAY['fact-7'])`,
+    )
     for (const node of nodesOf(explained)) read.push(node['Actual Rows'])
     return one.query(config)
   }

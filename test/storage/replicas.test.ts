@@ -37,7 +37,9 @@ it('answers look-ups as the primary does, and changes with 503', async () => {
   await world.append('mainnet', [bid({ from: randomAddress(), name })])
   const asked = `/v1/clusters/name/${name}`
   await expect.poll(async () => (await call(asked)).status, { timeout: 20_000 }).toBe(200)
-  expect(await call(asked)).toEqual(await world.get(asked).then(({ status, body }) => ({ status, body })))
+  expect(await call(asked)).toEqual(
+    await world.get(asked).then(({ status, body }) => ({ status, body })),
+  )
 
   const worker = sqlWorker({
     pool: world.pool,
@@ -45,7 +47,8 @@ it('answers look-ups as the primary does, and changes with 503', async () => {
     epoch: await readEpoch(world.pool, 'mainnet', 'index'),
   })
   await worker.step(new AbortController().signal, () => {})
-  const byAnalyst = () => pool.query('SELECT count(*)::int FROM registry_v1.names WHERE name = $1', [name])
+  const byAnalyst = () =>
+    pool.query('SELECT count(*)::int FROM registry_v1.names WHERE name = $1', [name])
   await expect.poll(async () => (await byAnalyst()).rows[0].count).toBe(1)
 
   const member = await memberOf(world)

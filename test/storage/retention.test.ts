@@ -23,7 +23,12 @@ const daysAgo = (days: number) => Date.now() - days * DAY_MS
 
 afterEach(() => vi.restoreAllMocks())
 
-const sighting = (n: number, days: number, verdict: string | null = null, replacedBy: Buffer | null = null) =>
+const sighting = (
+  n: number,
+  days: number,
+  verdict: string | null = null,
+  replacedBy: Buffer | null = null,
+) =>
   sql(
     `INSERT INTO tracked_txs (network, hash, chain, first_seen_ms, last_seen_ms, verdict, replaced_by)
      VALUES (0, $1, 1, $2, $2, $3, $4)`,
@@ -37,8 +42,15 @@ const job = (nonce: number, state: number, days: number) =>
     [state, JSON.stringify([tx('first'), tx('last')]), nonce, daysAgo(days)],
   )
 const tx = (hash: string) => ({
-  ...{ hash, raw: '0x02', purpose: 'deliver', sentBlock: 7, isRejected: false },
-  ...{ gas: '21000', valueWei: '0', maxFeePerGas: '2', maxPriorityFeePerGas: '1' },
+  hash,
+  raw: '0x02',
+  purpose: 'deliver',
+  sentBlock: 7,
+  isRejected: false,
+  gas: '21000',
+  valueWei: '0',
+  maxFeePerGas: '2',
+  maxPriorityFeePerGas: '1',
 })
 
 const session = (n: number, expiresMs: number) =>
@@ -66,7 +78,8 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   await session(1, Date.now() - 1_000)
   await session(2, Date.now() + 60_000)
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
-  for (const generation of [1, 2, 3, 4]) for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
+  for (const generation of [1, 2, 3, 4])
+    for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
   await sql('UPDATE journal_heads SET feed_generation = 4')
   await sql('INSERT INTO feed_shown (network, generation) VALUES (0, 2), (1, 1)')
   await sql(`INSERT INTO feed_events (network, generation, number, type, actor, at_ms, data)
@@ -74,13 +87,19 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400, [EVENTS]: 1 }
   expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
   expect(await removeExpired(database.pool, 'mainnet')).toEqual({
-    ...{ [SIGHTINGS]: 0, [BYTES]: 0, [SESSIONS]: 0, [ENTRIES]: 0, [EVENTS]: 0 },
+    [SIGHTINGS]: 0,
+    [BYTES]: 0,
+    [SESSIONS]: 0,
+    [ENTRIES]: 0,
+    [EVENTS]: 0,
   })
   const left = async (text: string) => (await sql(text)).rows.map((row) => Object.values(row)[0])
   expect(await left('SELECT get_byte(hash, 0) FROM tracked_txs ORDER BY 1')).toEqual([2, 3, 4])
   expect(await left('SELECT get_byte(key_hash, 0) FROM sessions')).toEqual([2])
   expect(await left('SELECT DISTINCT generation FROM journal ORDER BY 1')).toEqual([3, 4])
-  expect(await left('SELECT generation FROM feed_events ORDER BY network, generation')).toEqual([2, 3, 4, 1])
+  expect(await left('SELECT generation FROM feed_events ORDER BY network, generation')).toEqual([
+    2, 3, 4, 1,
+  ])
   expect(await left("SELECT nonce FROM jobs WHERE txs->0->>'raw' = '' ORDER BY 1")).toEqual([1])
 })
 
@@ -91,10 +110,22 @@ test('a job without its bytes, which a rewind looks at again, is signed anew at 
     ['last', ''],
   ])
   const prepared = { gas: 21_000n, fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n } }
-  const seen = { done: 'no', mined: null, nonce: 'next', head: 9, nowMs: 0, random: 0, searched: 0, prepared }
+  const seen = {
+    done: 'no',
+    mined: null,
+    nonce: 'next',
+    head: 9,
+    nowMs: 0,
+    random: 0,
+    searched: 0,
+    prepared,
+  }
   const reopened = { ...row, state: 'signed' as const }
   const policy = { spendCapWei: 10n ** 18n, gasPriceCapWei: 10n ** 9n }
-  expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({ do: 'sign', nonce: 1 })
+  expect(planNonceJob(reopened, seen as unknown as Seen, policy)).toMatchObject({
+    do: 'sign',
+    nonce: 1,
+  })
 })
 
 test('the leader does it by itself, once an hour', async () => {
@@ -123,9 +154,17 @@ test('takes as long as it takes, and shows that it lives: else its leader would 
     SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)
   const ended = new AbortController()
   const log = createLog({ level: 'silent' })
-  const worker = retentionWorker({ pool: database.pool, network: 'mainnet', log } as unknown as LeaderContext)
+  const worker = retentionWorker({
+    pool: database.pool,
+    network: 'mainnet',
+    log,
+  } as unknown as LeaderContext)
   const limits = { stepMs: 200, endMs: 1_000, lostMs: 1_000 }
-  const done = runWorkers([{ ...worker, check: () => ended.abort() }], { log, signal: ended.signal, limits })
+  const done = runWorkers([{ ...worker, check: () => ended.abort() }], {
+    log,
+    signal: ended.signal,
+    limits,
+  })
   await expect(done).resolves.toBeUndefined()
   expect((await sql('SELECT FROM journal WHERE network = 0 AND generation = 1')).rowCount).toBe(0)
 })

@@ -15,7 +15,9 @@ it('the same sign-in, sent many times at once, opens one session for all', async
     for (let i = 0; i < 100; i++) {
       const signed = { wallet: randomBytes(21), signingMs: Date.now(), signature: '0x' }
       const session = { ...signed, keyHash: randomBytes(32), lifetimeMs: 60_000 }
-      const opened = await Promise.allSettled(Array.from({ length: SENT_AT_ONCE }, () => openSession(pool, session)))
+      const opened = await Promise.allSettled(
+        Array.from({ length: SENT_AT_ONCE }, () => openSession(pool, session)),
+      )
       expect(opened).toEqual(Array(SENT_AT_ONCE).fill({ status: 'fulfilled', value: true }))
     }
     expect((await pool.query('SELECT FROM sessions')).rowCount).toBe(100)

@@ -47,7 +47,11 @@ export async function payBy(
 ): Promise<{ distributor: Hex; token: Hex; endsAtS: bigint }> {
   const token = await deployLocalToken(client)
   const deployed = await deployDistributor({
-    ...{ ...client, ...settings, token, merkleRoot: `0x${airdrop.merkleRoot.toString('hex')}`, mints: airdrop.total },
+    ...client,
+    ...settings,
+    token,
+    merkleRoot: `0x${airdrop.merkleRoot.toString('hex')}`,
+    mints: airdrop.total,
   })
   await setDistributor(pool, airdrop.network, airdrop.community, {
     label: airdrop.label,
@@ -56,11 +60,19 @@ export async function payBy(
     endsAtS: Number(deployed.endsAtS),
     fromBlock: Number(deployed.block),
   })
-  return { distributor: deployed.distributor.toLowerCase() as Hex, token, endsAtS: deployed.endsAtS }
+  return {
+    distributor: deployed.distributor.toLowerCase() as Hex,
+    token,
+    endsAtS: deployed.endsAtS,
+  }
 }
 
 /** Calldata that claims an EVM account's allocation, proven out of the stored pages. */
-export async function claimData(pool: pg.Pool, { network, airdrop }: Airdrop, address: string): Promise<Hex> {
+export async function claimData(
+  pool: pg.Pool,
+  { network, airdrop }: Airdrop,
+  address: string,
+): Promise<Hex> {
   const account = storedOf(address)
   const { rows } = await pool.query<{ index: number; position: number; amount: string }>(
     'SELECT index, position, amount FROM airdrop_allocations WHERE airdrop = $1 AND account = $2',

@@ -6,7 +6,11 @@ export interface Sample {
 }
 
 const labelsOf = (text: string): [string, string, string][] =>
-  [...text.matchAll(/(\w+)(=~|=)"((?:[^"\\]|\\.)*)"/g)].map(([, name, op, value]) => [name!, op!, value!])
+  [...text.matchAll(/(\w+)(=~|=)"((?:[^"\\]|\\.)*)"/g)].map(([, name, op, value]) => [
+    name!,
+    op!,
+    value!,
+  ])
 
 /** Reads a scrape. */
 export function parseSamples(text: string): Sample[] {
@@ -45,11 +49,14 @@ export function firing(expr: string, scrapes: [Sample[], Sample[]]): Sample[] {
   if (!compared) return vector(expr, scrapes)
   const [, left, op, on, right] = compared
   const holds = COMPARE[op!]!
-  if (on === undefined) return vector(left!, scrapes).filter(({ value }) => holds(value, Number(right)))
+  if (on === undefined)
+    return vector(left!, scrapes).filter(({ value }) => holds(value, Number(right)))
   const key = ({ labels }: Sample) => on.split(', ').map((label) => labels[label])
   const others = vector(right!, scrapes)
   return vector(left!, scrapes).filter((sample) =>
-    others.some((other) => `${key(other)}` === `${key(sample)}` && holds(sample.value, other.value)),
+    others.some(
+      (other) => `${key(other)}` === `${key(sample)}` && holds(sample.value, other.value),
+    ),
   )
 }
 
@@ -57,7 +64,10 @@ function vector(expr: string, scrapes: [Sample[], Sample[]]): Sample[] {
   const rate = /^rate\((.+)\[5m\]\)$/.exec(expr)
   if (rate) {
     const [before, after] = scrapes.map((scrape) => select(rate[1]!, scrape))
-    return after!.map((sample, i) => ({ ...sample, value: (sample.value - before![i]!.value) / SCRAPES_APART_S }))
+    return after!.map((sample, i) => ({
+      ...sample,
+      value: (sample.value - before![i]!.value) / SCRAPES_APART_S,
+    }))
   }
   const max = /^max by \((.+)\) \((.+)\)$/.exec(expr)
   return max ? maxBy(max[1]!.split(', '), select(max[2]!, scrapes[1])) : select(expr, scrapes[1])
@@ -65,7 +75,9 @@ function vector(expr: string, scrapes: [Sample[], Sample[]]): Sample[] {
 
 function maxBy(by: readonly string[], samples: readonly Sample[]): Sample[] {
   const key = ({ labels }: Sample) => by.map((label) => labels[label]).join()
-  return samples.filter((one) => !samples.some((other) => key(other) === key(one) && other.value > one.value))
+  return samples.filter(
+    (one) => !samples.some((other) => key(other) === key(one) && other.value > one.value),
+  )
 }
 
 function select(selector: string, scrape: readonly Sample[]): Sample[] {

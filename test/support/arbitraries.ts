@@ -21,7 +21,11 @@ export const tagged =
     fc.record({ [field]: fc.constant(tag), ...parts } as never) as fc.Arbitrary<{ [P in F]: K } & T>
 
 /** Text of any other form stops the reader of a body; a body with a byte changed does, or is read as one that is. */
-export function expectOneForm<T>(given: fc.Arbitrary<T>, encode: (value: T) => Buffer, decode: Reader<T>): void {
+export function expectOneForm<T>(
+  given: fc.Arbitrary<T>,
+  encode: (value: T) => Buffer,
+  decode: Reader<T>,
+): void {
   fc.assert(
     fc.property(given, fc.oneof(fc.json(), fc.string()), (value, text) => {
       expect(() => decode(Buffer.from(text), value)).toThrow(RangeError)

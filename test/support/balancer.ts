@@ -16,13 +16,20 @@ export async function startBalancer(processes: () => readonly ClusterdProcess[])
   const look = async () => {
     while (!stop.signal.aborted) {
       await Promise.all(
-        processes().map(async (one) => ((await one.isReady()) ? ready.add(one.api) : ready.delete(one.api))),
+        processes().map(async (one) =>
+          (await one.isReady()) ? ready.add(one.api) : ready.delete(one.api),
+        ),
       )
       await sleep(LOOK_MS)
     }
   }
   const looking = look()
-  const answer = (req: http.IncomingMessage, res: http.ServerResponse, body: Buffer, left: string[]): void => {
+  const answer = (
+    req: http.IncomingMessage,
+    res: http.ServerResponse,
+    body: Buffer,
+    left: string[],
+  ): void => {
     const api = left[0]
     if (!api) return void res.writeHead(503).end('no process is ready')
     let isSent = false

@@ -1,6 +1,9 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { testBatchAbi, testBatchBytecode } from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
+import {
+  testBatchAbi,
+  testBatchBytecode,
+} from '../../contracts/evm/artifacts/test-doubles/TestBatch.js'
 import { localClients, walletOf } from '../../src/testing/chains/localChain.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 

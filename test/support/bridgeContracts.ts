@@ -27,14 +27,18 @@ export function chainAt(rpcUrl: string, id: number) {
   return {
     public: createPublicClient({ chain, transport, pollingInterval: 20, cacheTime: 0 }),
     test: createTestClient({ chain, mode: 'anvil', transport }),
-    walletClient: (index: number) => createWalletClient({ chain, account: account(index), transport }),
+    walletClient: (index: number) =>
+      createWalletClient({ chain, account: account(index), transport }),
   }
 }
 
 export const account = (index: number) => testAccount(index)
 
 /** Deployer of a chain in these tests. */
-const deployerOf = (at: ChainClients): DeployClient => ({ walletClient: at.walletClient(9), publicClient: at.public })
+const deployerOf = (at: ChainClients): DeployClient => ({
+  walletClient: at.walletClient(9),
+  publicClient: at.public,
+})
 
 /** Deploys hub and spoke with their message libraries by account 9, and connects them. */
 export function deployBridge(hub: ChainClients, spoke: ChainClients, relayer: Hex) {
@@ -54,14 +58,26 @@ export async function deployEnds(
   const { owner, pauser, relayer } = roles
   const [onHub, onSpoke] = await Promise.all([
     deployHub({ ...hubClient, ...roles, minimumWei: MINIMUM_WEI, eid: HUB_EID }),
-    deploySpoke({ ...spokeClient, owner, pauser, minimumWei: MINIMUM_WEI, eid: SPOKE_EID, hubEid: HUB_EID }),
+    deploySpoke({
+      ...spokeClient,
+      owner,
+      pauser,
+      minimumWei: MINIMUM_WEI,
+      eid: SPOKE_EID,
+      hubEid: HUB_EID,
+    }),
   ])
   const [hubLibrary, spokeLibrary] = await Promise.all([
     deployMessageLibrary(hubClient, onHub.endpoint, relayer),
     deployMessageLibrary(spokeClient, onSpoke.endpoint, relayer),
   ])
   const hubEnd = { ...hubClient, endpoint: onHub.endpoint, library: hubLibrary, app: onHub.app }
-  const spokeEnd = { ...spokeClient, endpoint: onSpoke.endpoint, library: spokeLibrary, app: onSpoke.app }
+  const spokeEnd = {
+    ...spokeClient,
+    endpoint: onSpoke.endpoint,
+    library: spokeLibrary,
+    app: onSpoke.app,
+  }
   await Promise.all([
     connectEnd(hubEnd, [{ eid: SPOKE_EID, app: onSpoke.app, price: ETH_PRICE }]),
     connectEnd(spokeEnd, [{ eid: HUB_EID, app: onHub.app, price }]),

@@ -71,19 +71,34 @@ export async function startBridgeWorld({ payments = false } = {}) {
   await hub.test.setBalance({ address: relayer, value: 10n ** 22n })
   await spoke.test.setBalance({ address: relayer, value: 10n ** 22n })
   const contracts = await deployBridge(hub, spoke, relayer)
-  const paid = payments ? await deployPayments(hub, spoke, relayer) : { hub: undefined, spoke: undefined }
+  const paid = payments
+    ? await deployPayments(hub, spoke, relayer)
+    : { hub: undefined, spoke: undefined }
   const pool = createPool({ url: postgres.url, max: 12, applicationName: 'test' })
   const common = { network: 'mainnet', confirmation: { blocks: 2 }, pollMs: 50, local: true }
   const file = {
     chains: [
       {
-        ...{ ...common, label: '1', role: 'hub', chainId: HUB_CHAIN_ID, rpcUrls: [hubAnvil.rpcUrl], eid: HUB_EID },
-        ...{ contract: contracts.hub, endpoint: contracts.hubEndpoint, messageLib: contracts.hubLibrary },
+        ...common,
+        label: '1',
+        role: 'hub',
+        chainId: HUB_CHAIN_ID,
+        rpcUrls: [hubAnvil.rpcUrl],
+        eid: HUB_EID,
+        contract: contracts.hub,
+        endpoint: contracts.hubEndpoint,
+        messageLib: contracts.hubLibrary,
         ...(paid.hub && { communityPayments: paid.hub }),
       },
       {
-        ...{ ...common, label: '8453', role: 'spoke', chainId: SPOKE_CHAIN_ID, rpcUrls: [spokeAnvil.rpcUrl] },
-        ...{ eid: SPOKE_EID, contract: contracts.spoke, endpoint: contracts.spokeEndpoint },
+        ...common,
+        label: '8453',
+        role: 'spoke',
+        chainId: SPOKE_CHAIN_ID,
+        rpcUrls: [spokeAnvil.rpcUrl],
+        eid: SPOKE_EID,
+        contract: contracts.spoke,
+        endpoint: contracts.spokeEndpoint,
         ...(paid.spoke && { communityPayments: paid.spoke }),
       },
     ],
@@ -114,7 +129,10 @@ export async function startBridgeWorld({ payments = false } = {}) {
     ): Promise<Hex> {
       const sum = calldata ? 0n : amountWei * BigInt(names.length)
       const hubCalldata = calldata ?? placeBids(names, amountWei)
-      const options = encodeLzReceiveOption({ gas: RECEIVE_GAS + 40_000n * BigInt(names.length), value: sum })
+      const options = encodeLzReceiveOption({
+        gas: RECEIVE_GAS + 40_000n * BigInt(names.length),
+        value: sum,
+      })
       const sender: Hex = `0x${account(index).address.slice(2).toLowerCase().padStart(64, '0')}`
       const { nativeFee } = await spoke.public.readContract({
         address: contracts.spoke,
@@ -137,21 +155,33 @@ export async function startBridgeWorld({ payments = false } = {}) {
     async index(): Promise<void> {
       if (!leads.index) {
         leads.index = await takeLead(pool, 'index')
-        indexers = await Promise.all((await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)))
+        indexers = await Promise.all(
+          (await openChains(pool, file)).map((open) => indexerOf(pool, open, leads.index!)),
+        )
       }
-      for (const indexer of indexers) for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
+      for (const indexer of indexers)
+        for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
     },
     fileWith,
     /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */
-    async restart({ file: otherFile = {}, hub: of = {}, ...options }: RestartOptions = {}): Promise<SteppedRelayer> {
+    async restart({
+      file: otherFile = {},
+      hub: of = {},
+      ...options
+    }: RestartOptions = {}): Promise<SteppedRelayer> {
       await leads.relay?.release()
       leads.relay = await takeLead(pool, 'relay')
       const outcomes: string[] = []
-      const relayer = await openRelayer(pool, { ...fileWith(of), ...otherFile }, leads.relay.epoch, {
-        clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
-        onOutcome: ({ kind }, outcome) => void outcomes.push(`${kind} ${outcome}`),
-        ...options,
-      })
+      const relayer = await openRelayer(
+        pool,
+        { ...fileWith(of), ...otherFile },
+        leads.relay.epoch,
+        {
+          clock: { nowMs: () => Date.now() + world.aheadMs, random: () => 0.5 },
+          onOutcome: ({ kind }, outcome) => void outcomes.push(`${kind} ${outcome}`),
+          ...options,
+        },
+      )
       return {
         state: relayer.state,
         outcomes,
@@ -183,7 +213,8 @@ export async function startBridgeWorld({ payments = false } = {}) {
       const outcomes: string[] = []
       for (let i = 0; i < 30; i++) {
         outcomes.push(...(await world.run(relayer)))
-        if ((await world.jobs()).every(({ state }) => state === 'confirmed' || state === 'parked')) return outcomes
+        if ((await world.jobs()).every(({ state }) => state === 'confirmed' || state === 'parked'))
+          return outcomes
         await hub.test.mine({ blocks: 1 })
       }
       throw new Error(`jobs did not end: ${outcomes.join(' ')}`)
@@ -222,7 +253,9 @@ export async function startBridgeWorld({ payments = false } = {}) {
 
 /** Excludes jobs on Solana, which no relayer of these worlds does. */
 const isOnEvm = (job: JobRow): job is JobRow<NonceTx> =>
-  job.kind !== 'settle' && job.kind !== 'refund' && !(job.kind === 'refuse' && job.payment?.blockHash === null)
+  job.kind !== 'settle' &&
+  job.kind !== 'refund' &&
+  !(job.kind === 'refuse' && job.payment?.blockHash === null)
 
 export const placeBids = (names: readonly string[], amountWei = MINIMUM_WEI): Hex =>
   encodeFunctionData({
@@ -239,8 +272,12 @@ export async function openChains(pool: pg.Pool, file: object): Promise<Open[]> {
   for (const config of parseChainsFile(file, 'test').chains) {
     const rpc = createChainRpc(config)
     const row = await registerChain(pool, {
-      ...{ network: config.network, label: config.label, instance: '', chainId: config.chainId },
-      ...{ contract: fromHex(config.contract), startBlock: config.startBlock },
+      network: config.network,
+      label: config.label,
+      instance: '',
+      chainId: config.chainId,
+      contract: fromHex(config.contract),
+      startBlock: config.startBlock,
       genesisHash: fromHex(await rpc.genesisHash()),
     })
     open.push({ config, row, chain: createEvmChain({ config, chain: row.chain, rpc }) })
@@ -258,7 +295,15 @@ export async function openRelayer(
   const target = targetOf(await openChains(pool, file), label)
   const settings = parseChainsFile(file, 'test').deliveries.mainnet
   const payer = privateKeyToAccount(RELAYER_KEY)
-  return new EvmRelayer({ pool, network: 'mainnet', ...target, account: payer, settings, epoch, ...options })
+  return new EvmRelayer({
+    pool,
+    network: 'mainnet',
+    ...target,
+    account: payer,
+    settings,
+    epoch,
+    ...options,
+  })
 }
 
 /** The relayer's target on a chain of a chains file. */

@@ -6,14 +6,24 @@ import { messageOf } from '../../src/cli/output.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 
 /** Runs a command of `clusterd`. @returns its output @throws Error with it where the command fails */
-export async function runCli(args: readonly string[], env: NodeJS.ProcessEnv, cwd?: string): Promise<string> {
+export async function runCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd?: string,
+): Promise<string> {
   const { command, args: cli } = await programCommand('cli')
-  const { stdout } = await promisify(execFile)(command, [...cli, ...args], { env: { ...process.env, ...env }, cwd })
+  const { stdout } = await promisify(execFile)(command, [...cli, ...args], {
+    env: { ...process.env, ...env },
+    cwd,
+  })
   return stdout
 }
 
 /** Runs what a command does in this process, which starts sooner. @returns what it prints */
-export async function printed(env: NodeJS.ProcessEnv, command: () => Promise<unknown>): Promise<string> {
+export async function printed(
+  env: NodeJS.ProcessEnv,
+  command: () => Promise<unknown>,
+): Promise<string> {
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   process.exitCode = undefined
   const lines: string[] = []
@@ -29,10 +39,18 @@ export async function printed(env: NodeJS.ProcessEnv, command: () => Promise<unk
 }
 
 /** Runs a command in this process, and ends as `src/cli.ts` does. @param add its commands @returns output and code */
-export async function runHere(add: (program: Command) => void, args: readonly string[], env: NodeJS.ProcessEnv) {
+export async function runHere(
+  add: (program: Command) => void,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+) {
   const lines: string[] = []
-  const error = vi.spyOn(console, 'error').mockImplementation((text) => void lines.push(`${text}\n`))
-  const program = new Command('clusterd').exitOverride().configureOutput({ writeErr: (text) => void lines.push(text) })
+  const error = vi
+    .spyOn(console, 'error')
+    .mockImplementation((text) => void lines.push(`${text}\n`))
+  const program = new Command('clusterd')
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => void lines.push(text) })
   add(program)
   let code = 0
   const stdout = await printed(env, async () => {

@@ -8,6 +8,7 @@ const now = () => RealDate.now() + aheadMs
 
 globalThis.Date = new Proxy(RealDate, {
   apply: () => new RealDate(now()).toString(),
-  construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+  construct: (target, args, newTarget) =>
+    Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
   get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
 })

@@ -37,18 +37,25 @@ export async function startClusterd(
   env: Readonly<Record<string, string | undefined>>,
   { args: options = [], program }: { args?: readonly string[]; program?: string } = {},
 ): Promise<ClusterdProcess> {
-  const { command, args } = program ? { command: process.execPath, args: [program] } : await programCommand('cli')
+  const { command, args } = program
+    ? { command: process.execPath, args: [program] }
+    : await programCommand('cli')
   const folder = mkdtempSync(join(tmpdir(), 'clusterd-process-'))
   const logFile = join(folder, 'log')
-  const [port, opsPort] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const opsPort = await freePort()
   const ports = { PORT: String(port), OPS_PORT: String(opsPort) }
   const ops = `http://127.0.0.1:${opsPort}`
   let child: Child
   const start = async () => {
     const own = { ...env, ...ports, CLUSTERD_CHILD: 'true' }
     child = await spawnChild({
-      ...{ command, args: [...args, 'start', ...options], logFile, env: own },
-      ...{ ipc: true, exitSignal: 'SIGTERM' as const },
+      command,
+      args: [...args, 'start', ...options],
+      logFile,
+      env: own,
+      ipc: true,
+      exitSignal: 'SIGTERM' as const,
     })
   }
   await start()
@@ -62,7 +69,11 @@ export async function startClusterd(
     get pid() {
       return child.pid
     },
-    ...{ api: `http://127.0.0.1:${port}`, ops, isReady, log, start },
+    api: `http://127.0.0.1:${port}`,
+    ops,
+    isReady,
+    log,
+    start,
     async ready() {
       const isUp = await waitFor(async () => child.hasExited() || (await isReady()), READY_LIMIT_MS)
       if (!isUp || child.hasExited()) throw new Error(`clusterd is not ready:\n${child.logTail()}`)

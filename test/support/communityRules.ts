@@ -15,7 +15,8 @@ const addressOn = (type: 'evm' | 'solana', ...few: string[]) =>
     { weight: 4, arbitrary: fc.constantFrom(...few) },
     text.filter((one) => one.type === type).map((one) => one.text),
   )
-const [evm, solana] = [addressOn('evm', EVM, TOKEN), addressOn('solana', MINT)]
+const evm = addressOn('evm', EVM, TOKEN)
+const solana = addressOn('solana', MINT)
 /** A token of a network, an amount and a recipient of it. @param evmBits of an amount on an EVM chain */
 const onChain = (evmBits: bigint) =>
   fc.constantFrom('1', '8453', 'solana').chain((network) => {
@@ -28,14 +29,22 @@ const price = fc
   .tuple(onChain(128n), fc.boolean())
   .map(([asked, isNative]) => (isNative ? { ...asked, token: 'native' } : asked))
 const requirement: fc.Arbitrary<CommunityRequirement> = fc.oneof(
-  onChain(256n).map(({ network, token, amount }) => ({ kind: 'token' as const, network, token, minimum: amount })),
+  onChain(256n).map(({ network, token, amount }) => ({
+    kind: 'token' as const,
+    network,
+    token,
+    minimum: amount,
+  })),
   fc.record({
     kind: fc.constant('allowlist'),
     addresses: fc.uniqueArray(fc.oneof(evm, solana), { minLength: 1, maxLength: 5 }),
   }),
   fc.record({ kind: fc.constant('cluster'), name }),
 )
-const prices = fc.uniqueArray(price, { selector: (one) => `${one.network} ${one.token}`, maxLength: 4 })
+const prices = fc.uniqueArray(price, {
+  selector: (one) => `${one.network} ${one.token}`,
+  maxLength: 4,
+})
 /** Rules of a community, of every kind that the interface takes. */
 export const communityRules: fc.Arbitrary<CommunityRules> = fc
   .record({

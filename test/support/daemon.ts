@@ -15,7 +15,12 @@ export interface TestDaemon {
   startMs: number
   /** Lines of the log, from level warn on or LOG_LEVEL. */
   warnings(): string[]
-  status(): Promise<{ code: number; problems: string[]; warnings: string[]; [field: string]: unknown }>
+  status(): Promise<{
+    code: number
+    problems: string[]
+    warnings: string[]
+    [field: string]: unknown
+  }>
   metric(name: string): Promise<string[]>
   stop(): Promise<void>
 }
@@ -29,20 +34,34 @@ export async function startTestDaemon(
   const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
   const file = join(home, 'chains.json')
   writeFileSync(file, JSON.stringify(chainsFile))
-  const ports = { PORT: '0', OPS_PORT: '0', DRAIN_SECONDS: '0', TOKEN_KEY: `0x${'5b'.repeat(32)}`, LIMITS: 'off' }
+  const ports = {
+    PORT: '0',
+    OPS_PORT: '0',
+    DRAIN_SECONDS: '0',
+    TOKEN_KEY: `0x${'5b'.repeat(32)}`,
+    LIMITS: 'off',
+  }
   const config = readConfig({ ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env })
   const lines: string[] = []
-  const log = createLog({ level: env.LOG_LEVEL ?? 'warn', to: { write: (line) => void lines.push(line) } })
+  const log = createLog({
+    level: env.LOG_LEVEL ?? 'warn',
+    to: { write: (line) => void lines.push(line) },
+  })
   const startedMs = performance.now()
   const daemon: Daemon = await startDaemon(config, log)
   const startMs = performance.now() - startedMs
   const ops = `http://127.0.0.1:${daemon.opsPort}`
   return {
-    ...{ api: `http://127.0.0.1:${daemon.apiPort}`, ops, startMs },
+    api: `http://127.0.0.1:${daemon.apiPort}`,
+    ops,
+    startMs,
     warnings: () => lines,
     async status() {
       const response = await fetch(`${ops}/status`)
-      return { code: response.status, ...((await response.json()) as { problems: string[]; warnings: string[] }) }
+      return {
+        code: response.status,
+        ...((await response.json()) as { problems: string[]; warnings: string[] }),
+      }
     },
     metric: (name) => metricLines(ops, name),
     async stop() {

@@ -7,7 +7,9 @@ export const END_S = 25
 export const PORTS = { api: DEFAULT_PORT, ops: DEFAULT_OPS_PORT }
 
 const source = readFileSync('src/config/environment.ts', 'utf8')
-const VARIABLES = new Set([...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name))
+const VARIABLES = new Set(
+  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name),
+)
 
 /** Names that no variable of clusterd has. */
 export const unknownVariables = (names: Iterable<string>): string[] =>
@@ -19,7 +21,8 @@ export const checkEnvironment = readEnvironment
 /** Documents of a YAML file. @throws Error for a mistake of its syntax */
 export function yamlDocuments<T>(path: string): T[] {
   return parseAllDocuments(readFileSync(path, 'utf8'), { merge: true }).map((document) => {
-    for (const error of [...document.errors, ...document.warnings]) throw new Error(`${path}: ${error.message}`)
+    for (const error of [...document.errors, ...document.warnings])
+      throw new Error(`${path}: ${error.message}`)
     return document.toJS() as T
   })
 }

@@ -5,7 +5,9 @@ export const ROOT = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map(
+    (file) => `docs/${file}`,
+  ),
 ].filter((path) => path.endsWith('.md'))
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
@@ -23,7 +25,9 @@ export const shellOf = (text: string): string[] =>
 
 /** Rows of tables, by their cells. */
 export const rowsOf = (text: string): string[][] =>
-  [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row]) => row!.split(' | ').map((cell) => cell.trim()))
+  [...text.matchAll(/^\| (.*) \|$/gm)].map(([, row]) =>
+    row!.split(' | ').map((cell) => cell.trim()),
+  )
 
 /** Paragraphs and items of lists, a line each: no code, tables, headings, pictures or comments. */
 export const proseOf = (text: string): string[] =>
@@ -46,4 +50,5 @@ export const sentencesOf = (text: string): string[] =>
   proseOf(text).flatMap((part) => part.split(/(?<=[.?!:;]["'”’)*`]*) (?=\S)/))
 
 /** As `wc -w` counts them. */
-export const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
+export const wordsOf = (text: string): number =>
+  text.split(/\s+/).filter((word) => word !== '').length

@@ -1,5 +1,14 @@
 import { EnsPlugin, Network as EthersNetwork, JsonRpcProvider } from 'ethers'
-import { type Abi, createPublicClient, encodeFunctionData, type Hex, http, keccak256, parseAbi, toHex } from 'viem'
+import {
+  type Abi,
+  createPublicClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  keccak256,
+  parseAbi,
+  toHex,
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { packetToBytes } from 'viem/ens'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
@@ -30,8 +39,11 @@ export function ensClients(
   { registry, universalResolver: address }: Pick<WorldEns, 'registry' | 'universalResolver'>,
 ) {
   const chain = {
-    ...{ id: chainId, name: 'local', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 } },
-    ...{ rpcUrls: { default: { http: [rpcUrl] } }, contracts: { ensUniversalResolver: { address } } },
+    id: chainId,
+    name: 'local',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+    contracts: { ensUniversalResolver: { address } },
   }
   const network = new EthersNetwork('local', chainId)
   network.attachPlugin(new EnsPlugin(registry, chainId))
@@ -44,7 +56,10 @@ export function ensClients(
 const NODE = keccak256('0x')
 /** A call of a profile, `addr(bytes32,uint256)`: the node counts for nothing. */
 export const callOf = (signature: string, ...args: unknown[]): Hex =>
-  encodeFunctionData({ abi: parseAbi([`function ${signature}`] as string[]) as Abi, args: [NODE, ...args] } as never)
+  encodeFunctionData({
+    abi: parseAbi([`function ${signature}`] as string[]) as Abi,
+    args: [NODE, ...args],
+  } as never)
 
 /** The call that a client looks up, of a name as text or DNS-encoded. */
 export const lookupOf = (name: string, call: Hex): Hex =>
@@ -57,11 +72,15 @@ export const lookupOf = (name: string, call: Hex): Hex =>
 /** Calls that ask for addresses and a text of names below the parent. */
 export const lookupsOf = (names: readonly string[]): Hex[] =>
   names.flatMap((name) =>
-    [callOf('addr(bytes32)'), callOf('addr(bytes32,uint256)', 501n), callOf('text(bytes32,string)', 'url')].map(
-      (call) => lookupOf(`${name}.bundles.eth`, call),
-    ),
+    [
+      callOf('addr(bytes32)'),
+      callOf('addr(bytes32,uint256)', 501n),
+      callOf('text(bytes32,string)', 'url'),
+    ].map((call) => lookupOf(`${name}.bundles.eth`, call)),
   )
 
 /** An answer as the gateway encodes it; by default signed with its key over what it says. */
-export const signedAnswer = async (answer: EnsAnswer, { by = ensKey, over = answer } = {}): Promise<Hex> =>
-  encodeAnswer(answer, await by.signTypedData(answerTypedData(over)))
+export const signedAnswer = async (
+  answer: EnsAnswer,
+  { by = ensKey, over = answer } = {},
+): Promise<Hex> => encodeAnswer(answer, await by.signTypedData(answerTypedData(over)))

@@ -18,7 +18,14 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployHub } from '../../src/testing/contracts/deploy.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import type { TestAccount } from '../../src/testing/world.js'
-import { account, type ChainClients, chainAt, HUB_CHAIN_ID, HUB_EID, MINIMUM_WEI } from './bridgeContracts.js'
+import {
+  account,
+  type ChainClients,
+  chainAt,
+  HUB_CHAIN_ID,
+  HUB_EID,
+  MINIMUM_WEI,
+} from './bridgeContracts.js'
 import { takeLead } from './lead.js'
 import { startMigrated } from './migrated.js'
 
@@ -35,10 +42,17 @@ export interface HubWorld {
   test: ChainClients['test']
   wallet(index: number): TestAccount
   /** Sends bids in one transaction and waits until it is mined. */
-  bid(index: number, names: readonly string[], options?: { amountWei?: bigint; nonce?: number }): Promise<Hex>
+  bid(
+    index: number,
+    names: readonly string[],
+    options?: { amountWei?: bigint; nonce?: number },
+  ): Promise<Hex>
   open(config?: Partial<ChainConfig>): Promise<{ chain: EvmChain; row: ChainRow }>
   /** A fresh indexer that leads, as after a restart. */
-  restart(options?: { config?: Partial<ChainConfig>; onProgress?: (progress: Progress) => void }): Promise<ChainIndexer>
+  restart(options?: {
+    config?: Partial<ChainConfig>
+    onProgress?: (progress: Progress) => void
+  }): Promise<ChainIndexer>
   stop(): Promise<void>
 }
 

@@ -1,7 +1,14 @@
 import { bodyOf, serve } from './httpServer.js'
 
 /** Faults of a node that repeats the request and its own URL in its answer. */
-export const INDISCRETIONS = ['server_error', 'rate_limit', 'rpc_error', 'garbage', 'truncated', 'hang'] as const
+export const INDISCRETIONS = [
+  'server_error',
+  'rate_limit',
+  'rpc_error',
+  'garbage',
+  'truncated',
+  'hang',
+] as const
 type Indiscretion = (typeof INDISCRETIONS)[number]
 
 export interface IndiscreetNode {
@@ -21,7 +28,11 @@ export async function startIndiscreetNode(target: string, key: string): Promise<
   const { url, drop, stop } = await serve(async (request, response) => {
     const body = await bodyOf(request)
     if (fault === null) {
-      const answer = await fetch(target, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+      const answer = await fetch(target, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
       response.writeHead(answer.status).end(await answer.text())
       return
     }

@@ -15,7 +15,9 @@ const BLOCK_MS = 200
 /** Runs a relayer in another process until it dies at a fail point. @returns the signal that ended it */
 export async function runChild(order: ChildOrder): Promise<string | null> {
   const program = await testProgram('test/relayer/child')
-  const child = spawn(process.execPath, [program, JSON.stringify(order)], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(process.execPath, [program, JSON.stringify(order)], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   return new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)))
 }
 
@@ -39,7 +41,9 @@ export async function die(
 
 /** The execution of a message. */
 export const executeOf = async (world: BridgeWorld, guid: Hex): Promise<JobRow<NonceTx>> =>
-  (await world.jobs()).find(({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid)!
+  (await world.jobs()).find(
+    ({ kind, message }) => kind === 'execute' && message && toHex(message.guid) === guid,
+  )!
 
 /** Expects one execution after a restart, and no nonce gap. */
 export async function expectOnce(world: BridgeWorld, guid: Hex): Promise<void> {
@@ -49,7 +53,9 @@ export async function expectOnce(world: BridgeWorld, guid: Hex): Promise<void> {
   await world.finish(relayer)
   expect(await world.executions(guid)).toBe(1)
   expect(await executeOf(world, guid)).toMatchObject({ state: 'confirmed' })
-  const { rows } = await world.pool.query<{ next_nonce: number }>('SELECT next_nonce FROM relay_signers')
+  const { rows } = await world.pool.query<{ next_nonce: number }>(
+    'SELECT next_nonce FROM relay_signers',
+  )
   expect(await world.nonce()).toBe(rows[0]!.next_nonce)
   await relayer.step()
   expect(relayer.state.nonceGaps).toBe(0)

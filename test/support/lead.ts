@@ -8,7 +8,9 @@ export async function takeLead(pool: pg.Pool, role: LeaderRole): Promise<Leaders
   let taken: Leadership | null = null
   // its last transaction may hold the lease's row longer than one attempt waits
   await waitFor(async () => {
-    await pool.query('UPDATE leaders SET until_ms = 0 WHERE network = 0 AND role = $1', [LEADER_ROLE[role]])
+    await pool.query('UPDATE leaders SET until_ms = 0 WHERE network = 0 AND role = $1', [
+      LEADER_ROLE[role],
+    ])
     taken = await tryLead(pool, 'mainnet', role)
     return taken !== null
   }, 10_000)

@@ -7,9 +7,15 @@ const [format, secret, what] = process.argv.slice(2) as ['json' | 'pretty', stri
 const log = createLog({ level: 'trace', format })
 
 /** Makes an error where no code of ours lies, as libraries do: the log tells them by their place. */
-const makeElsewhere = runInThisContext('(Class, options) => new Class(options)', { filename: 'library.js' })
+const makeElsewhere = runInThisContext('(Class, options) => new Class(options)', {
+  filename: 'library.js',
+})
 const error = (): Error =>
-  makeElsewhere(HttpRequestError, { url: `http://node/${secret}`, body: { data: secret }, status: 500 })
+  makeElsewhere(HttpRequestError, {
+    url: `http://node/${secret}`,
+    body: { data: secret },
+    status: 500,
+  })
 
 const NAMES = 'authorization signature share privateKey secretKey passphrase databaseUrl'.split(' ')
 

@@ -12,7 +12,8 @@ const MINED_DEADLINE_MS = 30_000
 export async function allMined({ test }: Pick<LocalClients, 'test'>): Promise<void> {
   const end = performance.now() + MINED_DEADLINE_MS
   while ((await test.getTxpoolStatus()).pending > 0 && (await test.getAutomine())) {
-    if (performance.now() > end) throw new Error(`transactions were left unmined for ${MINED_DEADLINE_MS / 1_000} s`)
+    if (performance.now() > end)
+      throw new Error(`transactions were left unmined for ${MINED_DEADLINE_MS / 1_000} s`)
     await sleep(5)
   }
 }
@@ -24,7 +25,11 @@ export async function holdBlocks(clients: Pick<LocalClients, 'test'>): Promise<v
 }
 
 /** Mines blocks of which the first one has this base fee. */
-export async function mineAt({ test }: Pick<LocalClients, 'test'>, baseFeePerGas: bigint, blocks = 1): Promise<void> {
+export async function mineAt(
+  { test }: Pick<LocalClients, 'test'>,
+  baseFeePerGas: bigint,
+  blocks = 1,
+): Promise<void> {
   await test.setNextBlockBaseFeePerGas({ baseFeePerGas })
   await test.mine({ blocks })
 }

@@ -1,7 +1,11 @@
 import type { JobKind, JobProgress, JobTx } from '../../src/registry/outbox.js'
 
 /** A job that was just queued. */
-export function newJob<Tx extends JobTx>(id: string, kind: JobKind, valueWei = 0n): JobProgress<Tx> {
+export function newJob<Tx extends JobTx>(
+  id: string,
+  kind: JobKind,
+  valueWei = 0n,
+): JobProgress<Tx> {
   return {
     id,
     kind,
@@ -12,6 +16,9 @@ export function newJob<Tx extends JobTx>(id: string, kind: JobKind, valueWei = 0
     included: null,
     failures: 0,
     nextMs: 0,
-    ...{ spentWei: 0n, reason: null, release: null, alone: false },
+    spentWei: 0n,
+    reason: null,
+    release: null,
+    alone: false,
   }
 }

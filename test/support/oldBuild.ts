@@ -15,7 +15,13 @@ export function commitBeforeNewestMigration(): string | null {
     .filter((name) => /^\d+_/.test(name))
     .sort()
     .at(-1)
-  const added = ['--first-parent', '--diff-merges=first-parent', '--diff-filter=A', '--format=%H', '--no-patch']
+  const added = [
+    '--first-parent',
+    '--diff-merges=first-parent',
+    '--diff-filter=A',
+    '--format=%H',
+    '--no-patch',
+  ]
   const commit = git('log', ...added, '-1', '--', `prisma/migrations/${newest}/migration.sql`)
   return commit ? git('rev-parse', '--verify', '--quiet', `${commit}^`) : null
 }
@@ -49,6 +55,9 @@ await builtProgram(${JSON.stringify(dist)}, 'cli')`
   const tsx = pathToFileURL(resolve('node_modules/tsx/dist/loader.mjs')).href
   // its scripts may know nothing of what this checkout leaves out of Prisma
   const env = { ...process.env, NODE_OPTIONS: `--require ${resolve('scripts/withoutStudio.cjs')}` }
-  execFileSync(process.execPath, ['--import', tsx, '--input-type=module', '--eval', work], { cwd: folder, env })
+  execFileSync(process.execPath, ['--import', tsx, '--input-type=module', '--eval', work], {
+    cwd: folder,
+    env,
+  })
   return { folder, program }
 }

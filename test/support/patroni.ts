@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
@@ -73,7 +81,9 @@ export interface PatroniCluster {
 }
 
 /** @param dcs timings of Patroni instead of the example's, as `ttl: 20` */
-export async function startPatroni(dcs: Readonly<Record<string, number>> = {}): Promise<PatroniCluster> {
+export async function startPatroni(
+  dcs: Readonly<Record<string, number>> = {},
+): Promise<PatroniCluster> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-patroni-'))
   const ended: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -90,8 +100,11 @@ export async function startPatroni(dcs: Readonly<Record<string, number>> = {}): 
     const cluster: PatroniCluster = {
       primaryUrl: urlOf(primaryPort!, 'clusterd', 'clusterd'),
       replicaUrls: replicaPorts.map((port) => urlOf(port, 'clusterd', 'clusterd')),
-      ...{ nodes, members, stop },
-      logs: () => NODES.map((number) => readFileSync(join(home, `node${number}.log`), 'utf8')).join('\n'),
+      nodes,
+      members,
+      stop,
+      logs: () =>
+        NODES.map((number) => readFileSync(join(home, `node${number}.log`), 'utf8')).join('\n'),
       async leader() {
         const leader = (await members()).find(({ role }) => role === 'leader')
         return nodes.find(({ name }) => name === leader?.name)!
@@ -117,12 +130,21 @@ async function createOwner(url: string): Promise<void> {
 
 /** Starts etcd: one is enough, since none of the outages is its own. @returns its port for clients */
 async function startEtcd(home: string, ended: (() => Promise<unknown>)[]): Promise<number> {
-  const [port, peerPort] = [await freePort(), await freePort()]
-  const [url, peerUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`]
+  const port = await freePort()
+  const peerPort = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const peerUrl = `http://127.0.0.1:${peerPort}`
   const child = await spawnChild({
     command: 'etcd',
     args: [
-      ...['--data-dir', join(home, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn', '--enable-v2=true'],
+      ...[
+        '--data-dir',
+        join(home, 'etcd'),
+        '--unsafe-no-fsync',
+        '--log-level',
+        'warn',
+        '--enable-v2=true',
+      ],
       ...['--listen-client-urls', url, '--advertise-client-urls', url],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
       ...['--initial-cluster', `default=${peerUrl}`],
@@ -157,7 +179,11 @@ async function startHaproxy(
   })
   const file = join(home, 'haproxy.cfg')
   writeFileSync(file, text)
-  const child = await spawnChild({ command: HAPROXY!, args: ['-db', '-f', file], logFile: join(home, 'haproxy.log') })
+  const child = await spawnChild({
+    command: HAPROXY!,
+    args: ['-db', '-f', file],
+    logFile: join(home, 'haproxy.log'),
+  })
   ended.push(() => child.end('SIGKILL', 0))
   return ports
 }
@@ -173,7 +199,11 @@ function replaced(text: string, what: string, by: string, proof = what): string 
 /** The example, for this machine: no socket, no disk, other timings. The rest comes from the environment. */
 function configFor(dcs: Readonly<Record<string, number>>): string {
   const socket = 'unix_socket_directories: /var/run/postgresql'
-  let text = replaced(example('patroni.yml'), socket, `unix_socket_directories: ''\n    fsync: 'off'`)
+  let text = replaced(
+    example('patroni.yml'),
+    socket,
+    `unix_socket_directories: ''\n    fsync: 'off'`,
+  )
   for (const [name, value] of Object.entries(dcs)) {
     const line = new RegExp(`(?<=^ +${name}: )\\d+$`, 'm')
     if (!line.test(text)) throw new Error(`the example lacks "${name}"`)
@@ -194,23 +224,33 @@ async function createNode(
   dcs: Readonly<Record<string, number>>,
 ): Promise<LocalNode> {
   const name = `node${number}`
-  const [port, restPort] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const restPort = await freePort()
   // others reach the node, and it reaches etcd, through these
-  const [etcd, postgres, rest] = await Promise.all([etcdPort, port, restPort].map((to) => startTcpProxy({ port: to })))
+  const [etcd, postgres, rest] = await Promise.all(
+    [etcdPort, port, restPort].map((to) => startTcpProxy({ port: to })),
+  )
   const paths = [etcd!, postgres!, rest!]
   const file = join(home, `${name}.yml`)
   writeFileSync(file, configFor(dcs))
   const dataDir = join(home, name)
   mkdirSync(dataDir, { mode: 0o700 })
   const env = {
-    ...{ PATH: process.env.PATH, HOME: home, PATRONI_NAME: name, PATRONI_LOG_LEVEL: 'INFO' },
-    ...{ PATRONI_ETCD_HOSTS: `127.0.0.1:${etcd!.port}`, PATRONI_ETCD_USE_PROXIES: 'true' },
-    ...{ PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`, PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}` },
+    PATH: process.env.PATH,
+    HOME: home,
+    PATRONI_NAME: name,
+    PATRONI_LOG_LEVEL: 'INFO',
+    PATRONI_ETCD_HOSTS: `127.0.0.1:${etcd!.port}`,
+    PATRONI_ETCD_USE_PROXIES: 'true',
+    PATRONI_RESTAPI_LISTEN: `127.0.0.1:${restPort}`,
+    PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}`,
     PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${rest!.port}`,
     PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${postgres!.port}`,
-    ...{ PATRONI_POSTGRESQL_DATA_DIR: dataDir, PATRONI_POSTGRESQL_BIN_DIR: BIN_DIR },
+    PATRONI_POSTGRESQL_DATA_DIR: dataDir,
+    PATRONI_POSTGRESQL_BIN_DIR: BIN_DIR,
     PATRONI_POSTGRESQL_PGPASS: join(home, `${name}.pgpass`),
-    ...{ PATRONI_SUPERUSER_PASSWORD: PASSWORD, PATRONI_REPLICATION_PASSWORD: PASSWORD },
+    PATRONI_SUPERUSER_PASSWORD: PASSWORD,
+    PATRONI_REPLICATION_PASSWORD: PASSWORD,
     PATRONI_REWIND_PASSWORD: PASSWORD,
   }
   const [command, args] = commandOf(serverUser(), 'patroni', [file])
@@ -229,9 +269,19 @@ async function createNode(
     await waitFor(() => !all.some(isAlive), START_LIMIT_MS)
   }
   return {
-    ...{ name, port, restPort, pids, kill },
+    name,
+    port,
+    restPort,
+    pids,
+    kill,
     async start() {
-      child = await spawnChild({ command, args, env, logFile: `${dataDir}.log`, exitSignal: 'SIGTERM' })
+      child = await spawnChild({
+        command,
+        args,
+        env,
+        logFile: `${dataDir}.log`,
+        exitSignal: 'SIGTERM',
+      })
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
@@ -265,7 +315,9 @@ function serverPids(dataDir: string): number[] {
 async function membersOf(nodes: readonly LocalNode[]): Promise<Member[]> {
   for (const { restPort } of nodes) {
     try {
-      const response = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(1_000) })
+      const response = await fetch(`http://127.0.0.1:${restPort}/cluster`, {
+        signal: AbortSignal.timeout(1_000),
+      })
       // one that is cut off from etcd knows nothing of the others
       const { members = [] } = (await response.json()) as { members?: Member[] }
       if (response.ok && members.length > 0) return members
@@ -279,7 +331,8 @@ async function waitUntilHealthy(members: () => Promise<Member[]>, standbys: numb
   const isHealthy = async () => {
     seen = await members()
     const isUp = ({ state }: Member) => state === 'running' || state === 'streaming'
-    const count = (role: Member['role']) => seen.filter((one) => one.role === role && isUp(one)).length
+    const count = (role: Member['role']) =>
+      seen.filter((one) => one.role === role && isUp(one)).length
     return count('leader') === 1 && count('sync_standby') >= standbys
   }
   if (!(await waitFor(isHealthy, HEALTHY_LIMIT_MS, POLL_MS)))

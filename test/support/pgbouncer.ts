@@ -8,7 +8,9 @@ import { waitFor } from '../../src/testing/processes/processes.js'
 
 const NOBODY = 65_534
 const START_LIMIT_MS = 10_000
-const COMMAND = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)
+const COMMAND = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
+  (name) => spawnSync(name, ['--version']).status === 0,
+)
 
 /** Whether this machine has a pgbouncer. */
 export const hasPgbouncer = COMMAND !== undefined
@@ -41,7 +43,8 @@ default_pool_size = ${poolSize}
     said += chunk.toString()
   })
   const isUp = () => said.includes('process up') || child.exitCode !== null
-  if (!(await waitFor(isUp, START_LIMIT_MS)) || child.exitCode !== null) throw new Error(`starting pgbouncer: ${said}`)
+  if (!(await waitFor(isUp, START_LIMIT_MS)) || child.exitCode !== null)
+    throw new Error(`starting pgbouncer: ${said}`)
   const url = new URL(serverUrl)
   url.port = String(port)
   return {

@@ -20,4 +20,6 @@ export const nodesOf = ({ rows }: pg.QueryResult): Plan[] =>
 /** Rows that a node looks at, those that a filter takes out again too. */
 export const rowsRead = (node: Plan): number =>
   node['Actual Loops'] *
-  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0))
+  (node['Actual Rows'] +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0))

@@ -32,7 +32,10 @@ export interface PublicChain extends Chain {
 }
 
 const EXECUTOR = '0x00000000000000000000000000000000e8ec0001'
-const DVNS = ['0x00000000000000000000000000000000d0d0000a', '0x00000000000000000000000000000000d0d0000b'] as const
+const DVNS = [
+  '0x00000000000000000000000000000000d0d0000a',
+  '0x00000000000000000000000000000000d0d0000b',
+] as const
 /** Returns 10^14 wei whatever it is called with: `mstore(0, fee) return(0, 32)`. */
 const CHARGES = '0x655af3107a400060005260206000f3'
 /** The same for 0.0101 ether: the value of a bid, which an executor lays out, and its fee. */
@@ -52,8 +55,12 @@ const LIBRARY = parseAbi([
 
 const DEAD = '0x000000000000000000000000000000000000dead'
 const DEFAULT_ULN = {
-  ...{ confirmations: 1n, requiredDVNCount: 1, optionalDVNCount: 0, optionalDVNThreshold: 0 },
-  ...{ requiredDVNs: [DEAD], optionalDVNs: [] },
+  confirmations: 1n,
+  requiredDVNCount: 1,
+  optionalDVNCount: 0,
+  optionalDVNThreshold: 0,
+  requiredDVNs: [DEAD],
+  optionalDVNs: [],
 } as const
 
 const creationOf = (name: string, args: readonly unknown[]): Hex => {
@@ -64,37 +71,64 @@ const creationOf = (name: string, args: readonly unknown[]): Hex => {
 }
 
 /** Starts chains on which LayerZero knows all others, each with a default verifier that verifies nothing. */
-export async function startPublicChains(chains: readonly { chainId: number; eid: number }[]): Promise<PublicChain[]> {
+export async function startPublicChains(
+  chains: readonly { chainId: number; eid: number }[],
+): Promise<PublicChain[]> {
   return Promise.all(
     chains.map(async ({ chainId, eid }) => {
       const chain = await startChain(chainId)
       const layerZero = chain.accounts[9]!
-      const create = async (data: Hex) => (await chain.succeed({ from: layerZero, data })).contractAddress!
+      const create = async (data: Hex) =>
+        (await chain.succeed({ from: layerZero, data })).contractAddress!
       const endpoint = await create(endpointCreation(eid, layerZero).data)
       const sendLibrary = await create(creationOf('SendUln302', [endpoint, TREASURY_GAS, 0n]))
       const receiveLibrary = await create(creationOf('ReceiveUln302', [endpoint]))
       const call = (to: Address, abi: Abi, functionName: string, ...args: unknown[]) =>
-        chain.succeed({ from: layerZero, to, data: encodeFunctionData({ abi, functionName, args }) })
-      for (const library of [sendLibrary, receiveLibrary]) await call(endpoint, endpointAbi, 'registerLibrary', library)
+        chain.succeed({
+          from: layerZero,
+          to,
+          data: encodeFunctionData({ abi, functionName, args }),
+        })
+      for (const library of [sendLibrary, receiveLibrary])
+        await call(endpoint, endpointAbi, 'registerLibrary', library)
       const others = chains.map((other) => other.eid).filter((other) => other !== eid)
       const ulns = others.map((other) => ({ eid: other, config: DEFAULT_ULN }))
-      for (const library of [sendLibrary, receiveLibrary]) await call(library, LIBRARY, 'setDefaultUlnConfigs', ulns)
-      const executors = others.map((other) => ({ eid: other, config: { maxMessageSize: 10_000, executor: EXECUTOR } }))
+      for (const library of [sendLibrary, receiveLibrary])
+        await call(library, LIBRARY, 'setDefaultUlnConfigs', ulns)
+      const executors = others.map((other) => ({
+        eid: other,
+        config: { maxMessageSize: 10_000, executor: EXECUTOR },
+      }))
       await call(sendLibrary, LIBRARY, 'setDefaultExecutorConfigs', executors)
       for (const other of others) {
         await call(endpoint, endpointAbi, 'setDefaultSendLibrary', other, sendLibrary)
         await call(endpoint, endpointAbi, 'setDefaultReceiveLibrary', other, receiveLibrary, 0n)
       }
-      for (const address of [...DVNS, DEAD] as const) await chain.testClient.setCode({ address, bytecode: CHARGES })
+      for (const address of [...DVNS, DEAD] as const)
+        await chain.testClient.setCode({ address, bytecode: CHARGES })
       await chain.testClient.setCode({ address: EXECUTOR, bytecode: CHARGES_BID })
       const { rpcUrl } = chain
-      return { ...chain, chainId, rpcUrl, eid, endpoint, sendLibrary, receiveLibrary, executor: EXECUTOR, dvns: DVNS }
+      return {
+        ...chain,
+        chainId,
+        rpcUrl,
+        eid,
+        endpoint,
+        sendLibrary,
+        receiveLibrary,
+        executor: EXECUTOR,
+        dvns: DVNS,
+      }
     }),
   )
 }
 
 /** Sends a call as any account, a multisig for one. */
-export async function sendAs(chain: PublicChain, from: Address, call: { to: Address; data: Hex; value?: bigint }) {
+export async function sendAs(
+  chain: PublicChain,
+  from: Address,
+  call: { to: Address; data: Hex; value?: bigint },
+) {
   await chain.testClient.impersonateAccount({ address: from })
   await chain.testClient.setBalance({ address: from, value: 10n ** 20n })
   const receipt = await chain.succeed({ from, ...call })
@@ -106,13 +140,20 @@ export async function sendAs(chain: PublicChain, from: Address, call: { to: Addr
  * Carries a packet to the hub's chain as verifiers and executor do.
  * @param confirmations that the verifiers vouch for
  */
-export async function carry(hub: PublicChain, { encoded, ...packet }: Packet, value: bigint, confirmations: bigint) {
-  const [header, payloadHash] = [sliceHex(encoded, 0, 81), keccak256(sliceHex(encoded, 81))]
+export async function carry(
+  hub: PublicChain,
+  { encoded, ...packet }: Packet,
+  value: bigint,
+  confirmations: bigint,
+) {
+  const header = sliceHex(encoded, 0, 81)
+  const payloadHash = keccak256(sliceHex(encoded, 81))
   const at = (functionName: 'verify' | 'commitVerification', args: readonly unknown[]) => ({
     to: hub.receiveLibrary,
     data: encodeFunctionData({ abi: LIBRARY as Abi, functionName, args }),
   })
-  for (const dvn of hub.dvns) await sendAs(hub, dvn, at('verify', [header, payloadHash, confirmations]))
+  for (const dvn of hub.dvns)
+    await sendAs(hub, dvn, at('verify', [header, payloadHash, confirmations]))
   await sendAs(hub, hub.executor, at('commitVerification', [header, payloadHash]))
   const { origin, receiver, guid, message } = packet
   const args = [origin, receiver, guid, message, '0x'] as const

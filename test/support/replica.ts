@@ -14,11 +14,15 @@ export async function startReplica(primary: Postgres, dataDir: string): Promise<
   const client = new pg.Client({ connectionString: primary.url })
   await client.connect()
   try {
-    const { rows } = await client.query<{ dir: string }>(`SELECT current_setting('data_directory') AS dir`)
+    const { rows } = await client.query<{ dir: string }>(
+      `SELECT current_setting('data_directory') AS dir`,
+    )
     const { dir } = rows[0]!
     await client.query(`SELECT pg_backup_start('replica', true)`)
     execFileSync('cp', ['-a', dir, dataDir])
-    const stopped = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)')
+    const stopped = await client.query<{ labelfile: string }>(
+      'SELECT labelfile FROM pg_backup_stop(false)',
+    )
     const { uid, gid } = await stat(join(dataDir, 'PG_VERSION'))
     const files = { backup_label: stopped.rows[0]!.labelfile, 'standby.signal': '' }
     for (const [name, text] of Object.entries(files)) {
@@ -35,6 +39,10 @@ export async function startReplica(primary: Postgres, dataDir: string): Promise<
 /** Starts a standby again that was stopped, on the port that it had where that is given. */
 const restartReplica = (primary: Postgres, dataDir: string, port?: number): Promise<Postgres> =>
   startPostgres({
-    ...{ dataDir, ...(port !== undefined && { port }) },
-    settings: { primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres`, hot_standby: 'on' },
+    dataDir,
+    ...(port !== undefined && { port }),
+    settings: {
+      primary_conninfo: `host=127.0.0.1 port=${primary.port} user=postgres`,
+      hot_standby: 'on',
+    },
   })

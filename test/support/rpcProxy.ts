@@ -10,13 +10,20 @@ export type OnCall = (
 ) => Promise<'lost' | ((answer: string) => string) | { body: string } | undefined>
 
 /** A node's address that passes everything on to another one, except for what a test does in between. */
-export async function startRpcProxy(target: string, onCall: OnCall): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startRpcProxy(
+  target: string,
+  onCall: OnCall,
+): Promise<{ url: string; stop(): Promise<void> }> {
   return serve((request, response) => {
     const answer = async (): Promise<void> => {
       const asked = await bodyOf(request)
       const verdict = await onCall((JSON.parse(asked) as { method: string }).method, asked)
       const body = typeof verdict === 'object' ? verdict.body : asked
-      const passed = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      const passed = await fetch(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
       const given = await passed.text()
       const text = typeof verdict === 'function' ? verdict(given) : given
       if (verdict === 'lost') response.destroy()

@@ -24,9 +24,15 @@ function sign(path: string, method: string, params: unknown[]): Promise<string> 
   const { to, data, ...quantities } = params[0] as Asked
   const number = (name: string) => BigInt(quantities[name]!)
   return signer.signTransaction({
-    ...{ type: 'eip1559', to, data, chainId: Number(SIGNER_CHAIN_ID), nonce: Number(number('nonce')) },
-    ...{ gas: number('gas'), value: number('value') + (path === '/changed' ? 1n : 0n) },
-    ...{ maxFeePerGas: number('maxFeePerGas'), maxPriorityFeePerGas: number('maxPriorityFeePerGas') },
+    type: 'eip1559',
+    to,
+    data,
+    chainId: Number(SIGNER_CHAIN_ID),
+    nonce: Number(number('nonce')),
+    gas: number('gas'),
+    value: number('value') + (path === '/changed' ? 1n : 0n),
+    maxFeePerGas: number('maxFeePerGas'),
+    maxPriorityFeePerGas: number('maxPriorityFeePerGas'),
   })
 }
 
@@ -36,7 +42,9 @@ const server = createServer(async (request, response) => {
   const path = request.url ?? '/'
   if (path === '/silent') return
   const answer =
-    path === '/refused' ? { error: { code: -32_000, message: body } } : { result: await sign(path, method, params) }
+    path === '/refused'
+      ? { error: { code: -32_000, message: body } }
+      : { result: await sign(path, method, params) }
   response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
 })
 server.listen(Number(process.env.SIGNER_PORT ?? 0), '127.0.0.1', () => {

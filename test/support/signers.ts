@@ -3,7 +3,16 @@ import { Secp256k1Wallet } from '@cosmjs/amino'
 import { p256 } from '@noble/curves/nist.js'
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
 import { blake2b } from '@noble/hashes/blake2.js'
-import { p2pkh, p2sh, p2tr, p2wpkh, RawTx, RawWitness, Script, Transaction } from '@scure/btc-signer'
+import {
+  p2pkh,
+  p2sh,
+  p2tr,
+  p2wpkh,
+  RawTx,
+  RawWitness,
+  Script,
+  Transaction,
+} from '@scure/btc-signer'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { KindName } from '../../src/registry/auth/kinds.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
@@ -37,13 +46,15 @@ export const SIGNERS: Record<KindName, Signers> = {
   evm: { accounts: async (key) => [evmAccount(key)], ...HEX },
   solana: { accounts: async (key) => [solanaAccount(key)], ...HEX },
   bitcoin: {
-    accounts: async (key) => (['p2pkh', 'p2sh', 'p2wpkh', 'p2tr'] as const).map((form) => bitcoinAccount(form, key)),
+    accounts: async (key) =>
+      (['p2pkh', 'p2sh', 'p2wpkh', 'p2tr'] as const).map((form) => bitcoinAccount(form, key)),
     ...BASE64,
   },
   cosmos: {
     accounts: (key) => Promise.all(['cosmos', 'osmo'].map((prefix) => cosmosAccount(prefix, key))),
     decode: (text) => BASE64.decode(JSON.parse(text).signature),
-    encode: (bytes, like) => JSON.stringify({ ...JSON.parse(like), signature: BASE64.encode(bytes) }),
+    encode: (bytes, like) =>
+      JSON.stringify({ ...JSON.parse(like), signature: BASE64.encode(bytes) }),
   },
   sui: { accounts: async (key) => [0, 1, 2].map((flag) => suiAccount(flag, key)), ...BASE64 },
 }
@@ -66,24 +77,43 @@ function bitcoinAccount(form: BitcoinForm, key: Uint8Array): Account {
   const of = { p2pkh: () => p2pkh(publicKey), p2sh: () => p2sh(segwit), p2wpkh: () => segwit }
   const payment = form === 'p2tr' ? p2tr(publicKey.subarray(1)) : of[form]()
   const sign = (message: string) =>
-    form === 'p2pkh' ? signedMessage(message, key) : Buffer.from(witness(message, payment, key)).toString('base64')
+    form === 'p2pkh'
+      ? signedMessage(message, key)
+      : Buffer.from(witness(message, payment, key)).toString('base64')
   return { type: 'bitcoin', address: payment.address!, sign }
 }
 
-function witness(message: string, payment: { script: Uint8Array; redeemScript?: Uint8Array }, key: Uint8Array) {
+function witness(
+  message: string,
+  payment: { script: Uint8Array; redeemScript?: Uint8Array },
+  key: Uint8Array,
+) {
   const hash = schnorr.utils.taggedHash('BIP0322-signed-message', Buffer.from(message))
   const scriptSig = Script.encode(['OP_0', hash])
   const spent = RawTx.encode({
-    ...{ version: 0, segwitFlag: false, lockTime: 0, witnesses: [] },
-    inputs: [{ ...{ txid: new Uint8Array(32), index: 0xffffffff, sequence: 0 }, finalScriptSig: scriptSig }],
+    version: 0,
+    segwitFlag: false,
+    lockTime: 0,
+    witnesses: [],
+    inputs: [
+      { txid: new Uint8Array(32), index: 0xffffffff, sequence: 0, finalScriptSig: scriptSig },
+    ],
     outputs: [{ amount: 0n, script: payment.script }],
   })
   const txid = sha256(sha256(spent)).reverse()
-  const transaction = new Transaction({ version: 0, allowUnknownOutputs: true, allowUnknownInputs: true })
+  const transaction = new Transaction({
+    version: 0,
+    allowUnknownOutputs: true,
+    allowUnknownInputs: true,
+  })
   const { script, redeemScript } = payment
   const tap = script[0] === 0x51 ? { tapInternalKey: secp256k1.getPublicKey(key).subarray(1) } : {}
   transaction.addInput({
-    ...{ txid, index: 0, sequence: 0, witnessUtxo: { amount: 0n, script }, ...tap },
+    txid,
+    index: 0,
+    sequence: 0,
+    witnessUtxo: { amount: 0n, script },
+    ...tap,
     ...(redeemScript && { redeemScript }),
   })
   transaction.addOutput({ amount: 0n, script: Script.encode(['RETURN']) })
@@ -94,10 +124,16 @@ function witness(message: string, payment: { script: Uint8Array; redeemScript?: 
 
 /** BIP-137 by a compressed key. */
 function signedMessage(message: string, key: Uint8Array): string {
-  const [head, text] = [Buffer.from('\x18Bitcoin Signed Message:\n'), Buffer.from(message)]
+  const head = Buffer.from('\x18Bitcoin Signed Message:\n')
+  const text = Buffer.from(message)
   const length = text.length < 0xfd ? [text.length] : [0xfd, text.length & 0xff, text.length >> 8]
-  const signature = secp256k1.sign(sha256(sha256(Buffer.concat([head, Buffer.from(length), text]))), key)
-  return Buffer.concat([Buffer.of(31 + signature.recovery), signature.toBytes('compact')]).toString('base64')
+  const signature = secp256k1.sign(
+    sha256(sha256(Buffer.concat([head, Buffer.from(length), text]))),
+    key,
+  )
+  return Buffer.concat([Buffer.of(31 + signature.recovery), signature.toBytes('compact')]).toString(
+    'base64',
+  )
 }
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
@@ -108,11 +144,16 @@ async function cosmosAccount(prefix: string, key: Uint8Array): Promise<Account> 
   const [account] = await wallet.getAccounts()
   const { address } = account!
   return {
-    ...{ type: 'cosmos', address },
+    type: 'cosmos',
+    address,
     async sign(message) {
       const value = { signer: address, data: Buffer.from(message).toString('base64') }
       const { signature } = await wallet.signAmino(address, {
-        ...{ chain_id: '', account_number: '0', sequence: '0', fee: { gas: '0', amount: [] }, memo: '' },
+        chain_id: '',
+        account_number: '0',
+        sequence: '0',
+        fee: { gas: '0', amount: [] },
+        memo: '',
         msgs: [{ type: 'sign/MsgSignData', value }],
       })
       return JSON.stringify(signature)
@@ -123,23 +164,32 @@ async function cosmosAccount(prefix: string, key: Uint8Array): Promise<Account> 
 /** Sui: a personal message with OpenSSL. @param flag 0: Ed25519, 1: secp256k1, 2: secp256r1 */
 function suiAccount(flag: number, key: Uint8Array): Account {
   const curve = [undefined, secp256k1, p256][flag]
-  const publicKey = Buffer.concat([Buffer.of(flag), curve?.getPublicKey(key) ?? ed25519PublicKey(key)])
+  const publicKey = Buffer.concat([
+    Buffer.of(flag),
+    curve?.getPublicKey(key) ?? ed25519PublicKey(key),
+  ])
   const text64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
   const point = curve?.getPublicKey(key, false).subarray(1)
   const [x, y] = point ? [point.subarray(0, 32), point.subarray(32)] : [publicKey.subarray(1)]
-  const [kty, crv] = [y ? 'EC' : 'OKP', ['Ed25519', 'secp256k1', 'P-256'][flag]]
+  const kty = y ? 'EC' : 'OKP'
+  const crv = ['Ed25519', 'secp256k1', 'P-256'][flag]
   const jwk = { kty, crv, x: text64(x!), d: text64(key), ...(y && { y: text64(y) }) }
   const signer = createPrivateKey({ key: jwk, format: 'jwk' })
   return {
-    ...{ type: 'sui', address: toHex(blake2b(publicKey, { dkLen: 32 })) },
+    type: 'sui',
+    address: toHex(blake2b(publicKey, { dkLen: 32 })),
     sign(message) {
       const text = Buffer.from(message)
-      const [low, high] = [text.length & 0x7f, text.length >> 7]
+      const low = text.length & 0x7f
+      const high = text.length >> 7
       const intent = Buffer.of(3, 0, 0, ...(high === 0 ? [low] : [low | 0x80, high]))
       const hash = blake2b(Buffer.concat([intent, text]), { dkLen: 32 })
       const signed = sign(curve && 'sha256', hash, { key: signer, dsaEncoding: 'ieee-p1363' })
-      const signature = curve?.Signature.fromBytes(signed, 'compact').normalizeS().toBytes('compact') ?? signed
-      return Buffer.concat([publicKey.subarray(0, 1), signature, publicKey.subarray(1)]).toString('base64')
+      const signature =
+        curve?.Signature.fromBytes(signed, 'compact').normalizeS().toBytes('compact') ?? signed
+      return Buffer.concat([publicKey.subarray(0, 1), signature, publicKey.subarray(1)]).toString(
+        'base64',
+      )
     },
   }
 }

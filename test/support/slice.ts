@@ -4,6 +4,11 @@ import type { Head, Keys, Slice } from '../../src/registry/fold/rows.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 /** Loads the rows that a batch reads. */
-export async function loadSlice(client: pg.ClientBase, network: Network, head: Head, keys: Keys): Promise<Slice> {
+export async function loadSlice(
+  client: pg.ClientBase,
+  network: Network,
+  head: Head,
+  keys: Keys,
+): Promise<Slice> {
   return completeSlice(client, { network, head }, await probeKeys(client, network, keys))
 }

@@ -1,4 +1,10 @@
-import { type Connection, Keypair, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import {
+  type Connection,
+  Keypair,
+  type PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import {
   type CommunityTerms,
   createCommunityProgram,
@@ -6,7 +12,11 @@ import {
   paymentNumber,
 } from '../../src/chains/solana/community/program.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
-import { associatedTokenAddress, createAssociated, TOKEN_PROGRAM } from '../../src/chains/solana/tokens.js'
+import {
+  associatedTokenAddress,
+  createAssociated,
+  TOKEN_PROGRAM,
+} from '../../src/chains/solana/tokens.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
 
@@ -15,7 +25,11 @@ const TOKEN_INSTRUCTION = { MINT_TO: 7, INITIALIZE_MINT_2: 20 }
 const MINT_BYTES = 82
 
 /** Creates an SPL token that `authority` may mint and pays for. @returns its mint */
-export async function createMint(connection: Connection, authority: Keypair, decimals = 6): Promise<PublicKey> {
+export async function createMint(
+  connection: Connection,
+  authority: Keypair,
+  decimals = 6,
+): Promise<PublicKey> {
   const mint = Keypair.generate()
   await sendSolana(
     connection,
@@ -91,8 +105,16 @@ export function payCommunity(
   payer: Keypair,
   { community, name, token, ...order }: CommunityPaymentOrder,
 ): Promise<string> {
-  const words = { community: nameToWord(community), name: nameToWord(name), referral: new Uint8Array(32) }
+  const words = {
+    community: nameToWord(community),
+    name: nameToWord(name),
+    referral: new Uint8Array(32),
+  }
   const number = paymentNumber(words.community, words.name)
   const terms: CommunityTerms = { ...order, ...words, payer: payer.publicKey, number }
-  return sendSolana(connection, [payer], createCommunityProgram(createRegistrar(programId)).pay(terms, token))
+  return sendSolana(
+    connection,
+    [payer],
+    createCommunityProgram(createRegistrar(programId)).pay(terms, token),
+  )
 }

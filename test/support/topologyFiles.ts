@@ -58,4 +58,6 @@ export function initStatements(password: string): [server: string[], database: s
 
 /** Values of the `-c name=value` arguments of a server's command. */
 export const settingsOf = ({ command }: Service): Record<string, string> =>
-  Object.fromEntries(command.filter((part) => part.includes('=')).map((part) => part.split('=') as [string, string]))
+  Object.fromEntries(
+    command.filter((part) => part.includes('=')).map((part) => part.split('=') as [string, string]),
+  )

@@ -8,7 +8,9 @@ const started = <World extends object>(world: () => World): World =>
   })
 
 /** Starts a world for a file's tests, before whatever the file does itself, and stops it after that. */
-export function useWorld<World extends { stop(): Promise<unknown> }>(start: () => Promise<World>): World {
+export function useWorld<World extends { stop(): Promise<unknown> }>(
+  start: () => Promise<World>,
+): World {
   let world: World
   beforeAll(async () => {
     world = await start()

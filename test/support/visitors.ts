@@ -14,14 +14,18 @@ export function follow(api: string): Follower {
   const stop = new AbortController()
   const got: string[] = []
   const failed: string[] = []
-  let [last, streams] = ['', 0]
+  let last = ''
+  let streams = 0
   const run = async () => {
     while (!stop.signal.aborted) {
       const from = last === '' ? 'fromTimestamp=0' : `resume=${last}`
-      const response = await fetch(`${api}/v1/events/stream?${from}`, { signal: stop.signal }).catch((error: Error) => {
+      const response = await fetch(`${api}/v1/events/stream?${from}`, {
+        signal: stop.signal,
+      }).catch((error: Error) => {
         if (!stop.signal.aborted) failed.push(`stream: ${error.message}`)
       })
-      if (response && response.status !== 200) failed.push(`stream: ${response.status} ${await response.text()}`)
+      if (response && response.status !== 200)
+        failed.push(`stream: ${response.status} ${await response.text()}`)
       else if (response) {
         streams++
         try {
@@ -38,7 +42,9 @@ export function follow(api: string): Follower {
   }
   const done = run()
   return {
-    ...{ got, failed, streams: () => streams },
+    got,
+    failed,
+    streams: () => streams,
     async upTo(count) {
       for (let tries = 0; got.length < count && tries < 200; tries++) await sleep(50)
       stop.abort()

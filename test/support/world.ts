@@ -30,7 +30,10 @@ function networkOf(network: Network, at: SomeWorld): WorldNetwork {
 export const freshName = (prefix = 'n'): string => `${prefix}-${randomBytes(8).toString('hex')}`
 
 /** A fresh wallet, with 10,000 of the gas token on every chain of a network. */
-export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = world()): Promise<PrivateKeyAccount> {
+export async function freshWallet(
+  network: Network = 'mainnet',
+  at: SomeWorld = world(),
+): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
   const { hub, spokes } = networkOf(network, at)
   await Promise.all([hub, ...spokes].map((chain) => fund(chain, chain.chainId, [account.address])))
@@ -41,7 +44,8 @@ export async function freshWallet(network: Network = 'mainnet', at: SomeWorld = 
 export async function freshSolanaWallet(at: SomeWorld = world()): Promise<SolanaAccount> {
   const key = Keypair.generate()
   const solana = networkOf('mainnet', at).solana
-  if (solana) await fundSolana(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [key.publicKey])
+  if (solana)
+    await fundSolana(new Connection(solana.rpcUrl, { wsEndpoint: solana.wsUrl }), [key.publicKey])
   return describeAccount(key)
 }
 
@@ -59,7 +63,10 @@ export async function ask<Body = unknown>(
 ): Promise<Answer<Body>> {
   const response = await fetch(`${at.api}${path}`, {
     method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    }),
   })
   return { status: response.status, body: (await response.json()) as Body }
 }
@@ -76,9 +83,20 @@ export interface Quote {
 type Names = readonly { name: string; amountWei?: string }[]
 
 /** Quote of a registration on the chain of a network label. @throws unless it is quoted */
-export async function quoteOn(label: string, sender: Hex, names: Names, at: SomeWorld = world()): Promise<Quote> {
-  const { status, body } = await ask<Quote>('POST', '/v1/names/register/evm', { network: label, sender, names }, at)
-  if (status !== 200) throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
+export async function quoteOn(
+  label: string,
+  sender: Hex,
+  names: Names,
+  at: SomeWorld = world(),
+): Promise<Quote> {
+  const { status, body } = await ask<Quote>(
+    'POST',
+    '/v1/names/register/evm',
+    { network: label, sender, names },
+    at,
+  )
+  if (status !== 200)
+    throw new Error(`quoting ${JSON.stringify(names)}: ${status} ${JSON.stringify(body)}`)
   return body
 }
 
@@ -105,7 +123,11 @@ export function sendQuoted(
 }
 
 /** A quote's transaction data as a wallet takes it. */
-export const callOf = ({ transactionData: { to, data, value } }: Quote) => ({ to, data, value: BigInt(value) })
+export const callOf = ({ transactionData: { to, data, value } }: Quote) => ({
+  to,
+  data,
+  value: BigInt(value),
+})
 
 /** A quote's registration on a network's hub. */
 export function sendRegistration(
@@ -138,13 +160,23 @@ function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: numbe
 }
 
 /** An EVM address, or a name, as the contracts take it. */
-export const addressWord = (address: string): Hex => `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`
+export const addressWord = (address: string): Hex =>
+  `0x${'0'.repeat(24)}${address.slice(2).toLowerCase()}`
 export const nameWord = (name: string): Hex => toHex(nameToWord(name))
 
 /** A network's hub's record of a name's owner. */
-export function readOwner(name: Hex, network: Network = 'mainnet', at: SomeWorld = world()): Promise<Hex> {
+export function readOwner(
+  name: Hex,
+  network: Network = 'mainnet',
+  at: SomeWorld = world(),
+): Promise<Hex> {
   const { reader, contracts } = hubOf(network, at)
-  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'ownerOf', args: [name] })
+  return reader.readContract({
+    address: contracts.hub,
+    abi: hubAbi,
+    functionName: 'ownerOf',
+    args: [name],
+  })
 }
 
 const SPOKE_EIDS: Readonly<Record<string, number>> = { 8453: 30_184, 10: 30_111 }
@@ -153,5 +185,10 @@ const SPOKE_EIDS: Readonly<Record<string, number>> = { 8453: 30_184, 10: 30_111 
 export function readCredit(from: Hex, label: string, at: SomeWorld = world()): Promise<bigint> {
   const { reader, contracts } = hubOf('mainnet', at)
   const args = [SPOKE_EIDS[label]!, from] as const
-  return reader.readContract({ address: contracts.hub, abi: hubAbi, functionName: 'refundOf', args })
+  return reader.readContract({
+    address: contracts.hub,
+    abi: hubAbi,
+    functionName: 'refundOf',
+    args,
+  })
 }

@@ -39,21 +39,29 @@ const stack = useWorld(() =>
 
 describe('a message on its way', () => {
   it('is bridging until the hub has executed it', async () => {
-    const [account, name] = [await freshWallet('mainnet', stack), freshName()]
+    const account = await freshWallet('mainnet', stack)
+    const name = freshName()
     const tx = await registerOn(SPOKE, account, [{ name }], stack)
-    expect(await until.status(stack, tx, 'bridging')).toMatchObject({ names: [{ name, outcome: 'bridging' }] })
+    expect(await until.status(stack, tx, 'bridging')).toMatchObject({
+      names: [{ name, outcome: 'bridging' }],
+    })
     const [packet] = await packetsIn(tx)
     await verify([packet!])
     expect((await ask('GET', `/v1/names/register/tx/${tx}`, undefined, stack)).body).toMatchObject({
       status: 'bridging',
     })
     const hash = await onHub(account, executing(packet!, BID_WEI))
-    expect(await until.status(stack, tx, 'finalized')).toMatchObject({ names: [{ name, outcome: 'won' }], hubTx: hash })
+    expect(await until.status(stack, tx, 'finalized')).toMatchObject({
+      names: [{ name, outcome: 'won' }],
+      hubTx: hash,
+    })
   })
 
   it('ends as lost_bid when its first name is taken, though another of its names is won', async () => {
-    const [first, second] = [await freshWallet('mainnet', stack), await freshWallet('mainnet', stack)]
-    const [taken, free] = [freshName(), freshName()]
+    const first = await freshWallet('mainnet', stack)
+    const second = await freshWallet('mainnet', stack)
+    const taken = freshName()
+    const free = freshName()
     await until.status(stack, await registerOn('1', first, [{ name: taken }], stack), 'finalized')
     const bids = [taken, free].map((name) => ({ name, amountWei: BID_WEI }))
     const call = await bridgeCall(spoke(), {
@@ -77,12 +85,17 @@ describe('a message on its way', () => {
 
 describe('one transaction of the hub', () => {
   it('that executes two messages and bids itself: each status has its own names', async () => {
-    const [alice, bob, carol] = await Promise.all([1, 2, 3].map(() => freshWallet('mainnet', stack)))
-    const names = Array.from({ length: 4 }, () => freshName())
-    const [ofAlice, ofBob, ofCarol] = [names.slice(0, 1), names.slice(1, 3), names.slice(3)].map((some) =>
-      some.map((name) => ({ name })),
+    const [alice, bob, carol] = await Promise.all(
+      [1, 2, 3].map(() => freshWallet('mainnet', stack)),
     )
-    const sent = [await registerOn(SPOKE, alice!, ofAlice!, stack), await registerOn(SPOKE, bob!, ofBob!, stack)]
+    const names = Array.from({ length: 4 }, () => freshName())
+    const [ofAlice, ofBob, ofCarol] = [names.slice(0, 1), names.slice(1, 3), names.slice(3)].map(
+      (some) => some.map((name) => ({ name })),
+    )
+    const sent = [
+      await registerOn(SPOKE, alice!, ofAlice!, stack),
+      await registerOn(SPOKE, bob!, ofBob!, stack),
+    ]
     const [a, b] = (await Promise.all(sent.map(packetsIn))).flat()
     await verify([a!, b!])
 
@@ -92,11 +105,19 @@ describe('one transaction of the hub', () => {
     const tx = await runBatch(hubOf('mainnet', stack), carol!, batch, calls)
 
     const won = (some: typeof ofAlice) => some!.map(({ name }) => ({ name, outcome: 'won' }))
-    expect(await until.status(stack, sent[0]!, 'finalized')).toMatchObject({ names: won(ofAlice), hubTx: tx })
-    expect(await until.status(stack, sent[1]!, 'finalized')).toMatchObject({ names: won(ofBob), hubTx: tx })
+    expect(await until.status(stack, sent[0]!, 'finalized')).toMatchObject({
+      names: won(ofAlice),
+      hubTx: tx,
+    })
+    expect(await until.status(stack, sent[1]!, 'finalized')).toMatchObject({
+      names: won(ofBob),
+      hubTx: tx,
+    })
     const { names: all } = await until.status(stack, tx, 'finalized')
     expect(all).toEqual(expect.arrayContaining(won(ofCarol)))
-    const owners = await Promise.all(names.map((name) => readOwner(nameWord(name), 'mainnet', stack)))
+    const owners = await Promise.all(
+      names.map((name) => readOwner(nameWord(name), 'mainnet', stack)),
+    )
     expect(owners).toEqual([alice!.address, bob!.address, bob!.address, batch].map(addressWord))
   })
 })
@@ -134,7 +155,11 @@ async function verify(packets: readonly Packet[]): Promise<void> {
   for (const { encoded } of packets) {
     await onHub(operatorAccount('relayer'), {
       to: stack.anvils['1']!.config.messageLib,
-      data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encoded] }),
+      data: encodeFunctionData({
+        abi: localMessageLibAbi,
+        functionName: 'validatePacket',
+        args: [encoded],
+      }),
       value: 0n,
     })
   }
@@ -159,9 +184,17 @@ async function onHub(account: Parameters<typeof walletOf>[2], call: BatchCall): 
 }
 
 async function setQuoteFails(fails: boolean): Promise<void> {
-  const hash = await walletOf(spoke(), spoke().chainId, operatorAccount('deployer')).sendTransaction({
+  const hash = await walletOf(
+    spoke(),
+    spoke().chainId,
+    operatorAccount('deployer'),
+  ).sendTransaction({
     to: stack.anvils[SPOKE]!.config.messageLib,
-    data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'setQuoteFails', args: [fails] }),
+    data: encodeFunctionData({
+      abi: localMessageLibAbi,
+      functionName: 'setQuoteFails',
+      args: [fails],
+    }),
   })
   await receiptOf(spoke().reader, hash)
 }

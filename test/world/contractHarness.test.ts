@@ -21,13 +21,17 @@ beforeAll(async () => {
 describe.concurrent('examples/contract-harness', () => {
   it('mines, reorgs, drops, holds the bridge and moves the clock under node:test', async () => {
     const flags = ['--import', 'tsx', '--test', '--test-reporter=tap']
-    const { stdout } = await run(process.execPath, [...flags, 'test/nameGate.test.ts'], { cwd: folder, env })
+    const { stdout } = await run(process.execPath, [...flags, 'test/nameGate.test.ts'], {
+      cwd: folder,
+      env,
+    })
     expect(stdout).toContain('# pass 6')
   })
 
   it('attaches to a chain that runs under vitest', async () => {
     // as a package that is installed, not linked: Node loads it
-    const config = "{ test: { include: ['test/attach.test.ts'], server: { deps: { external: [/dist-test-/] } } } }"
+    const config =
+      "{ test: { include: ['test/attach.test.ts'], server: { deps: { external: [/dist-test-/] } } } }"
     writeFileSync(join(folder, 'vitest.config.ts'), `export default ${config}`)
     const { stdout } = await run(process.execPath, [vitest, 'run'], { cwd: folder, env })
     expect(stdout).toMatch(/3 passed/)

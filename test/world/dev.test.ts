@@ -17,7 +17,10 @@ const started: ChildProcess[] = []
 
 afterAll(async () => {
   for (const child of started) child.kill('SIGTERM')
-  await waitFor(() => started.every((child) => child.exitCode !== null || child.signalCode !== null), 10_000)
+  await waitFor(
+    () => started.every((child) => child.exitCode !== null || child.signalCode !== null),
+    10_000,
+  )
 })
 
 /** A home that no earlier try has used. */
@@ -29,7 +32,11 @@ interface Run {
 }
 
 /** `clusterd dev` in a home folder. */
-async function dev(home: string, env: Record<string, string> = {}, flags: string[] = []): Promise<Run> {
+async function dev(
+  home: string,
+  env: Record<string, string> = {},
+  flags: string[] = [],
+): Promise<Run> {
   const { PORT, OPS_PORT, DATABASE_URL, ...rest } = process.env
   const { command, args } = await programCommand('cli')
   const child = spawn(command, [...args, 'dev', ...flags], {
@@ -45,7 +52,8 @@ async function dev(home: string, env: Record<string, string> = {}, flags: string
 /** Waits for the summary; the world as the file describes it then. */
 async function ready({ child, output }: Run, home: string): Promise<World> {
   const isUp = () => output().includes('Ctrl-C ends everything') || child.exitCode !== null
-  if (!(await waitFor(isUp, READY_MS)) || child.exitCode !== null) throw new Error(`no world: ${output()}`)
+  if (!(await waitFor(isUp, READY_MS)) || child.exitCode !== null)
+    throw new Error(`no world: ${output()}`)
   return readWorld(home)!
 }
 
@@ -67,20 +75,24 @@ function evmOf({ networks }: World): object {
 }
 
 async function ended(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
-  if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve))
+  if (child.exitCode === null && child.signalCode === null)
+    await new Promise((resolve) => child.once('exit', resolve))
   return { code: child.exitCode, signal: child.signalCode }
 }
 
 // Generous: several worlds start, perhaps beside other tests on a busy machine.
 describe('clusterd dev', { timeout: 480_000 }, () => {
   it('runs beside another, refuses what is taken, goes on after kill -9, ends in time with a hung part', async () => {
-    const [home, two] = [freshHome('killed'), freshHome('two')]
-    const [first, beside] = [await dev(home), await dev(two, {}, ['--limits'])]
+    const home = freshHome('killed')
+    const two = freshHome('two')
+    const first = await dev(home)
+    const beside = await dev(two, {}, ['--limits'])
     const [before, other] = await Promise.all([ready(first, home), ready(beside, two)])
     expect(before.api).not.toBe(other.api)
     const answers = await Promise.all([before, other].map(({ api }) => fetch(`${api}/v1/networks`)))
     expect(answers.map(({ headers }) => headers.has('ratelimit-policy'))).toEqual([false, true])
-    const [account, name] = [await freshWallet('testnet', before), freshName()]
+    const account = await freshWallet('testnet', before)
+    const name = freshName()
     const tx = await sendRegistration(account, [{ name }], 'testnet', before)
     await until.status(before, tx, 'finalized', { testnet: true })
     const checked = await ask('POST', '/v1/names/register/check?testnet=true', [name], other)
@@ -88,7 +100,9 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
 
     const inUse = await dev(home)
     expect((await ended(inUse.child)).code).toBe(1)
-    expect(inUse.output()).toMatch(/^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m)
+    expect(inUse.output()).toMatch(
+      /^clusterd: A world already runs in .*: stop it, or set CLUSTERD_HOME/m,
+    )
     const port = new URL(before.api).port
     const taken = await dev(freshHome('three'), { PORT: port })
     expect((await ended(taken.child)).code).toBe(1)
@@ -115,7 +129,12 @@ describe('clusterd dev', { timeout: 480_000 }, () => {
     if (was !== undefined) expect(is).not.toBe(was)
     expect(after.seeds).toEqual(before.seeds)
     await until.status(after, tx, 'finalized', { testnet: true })
-    const { body } = await ask('GET', `/v1/names/address/${account.address}?testnet=true`, undefined, after)
+    const { body } = await ask(
+      'GET',
+      `/v1/names/address/${account.address}?testnet=true`,
+      undefined,
+      after,
+    )
     expect(body).toMatchObject({ clusterName: name })
     const again = await sendRegistration(account, [{ name: freshName() }], 'testnet', after)
     await until.status(after, again, 'finalized', { testnet: true })

@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeFunctionData, type Hex, pad, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { localTokenAbi, localTokenBytecode } from '../../contracts/evm/artifacts/local/LocalToken.js'
+import {
+  localTokenAbi,
+  localTokenBytecode,
+} from '../../contracts/evm/artifacts/local/LocalToken.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
 import { packetOf } from '../contracts/support/bridge.js'
@@ -40,25 +43,45 @@ beforeAll(async () => {
   hub = chains[0]!
   spoke = chains[1]!
   for (const { testClient } of chains)
-    for (const { address } of [deployer, relayer]) await testClient.setBalance({ address, value: parseEther('10') })
+    for (const { address } of [deployer, relayer])
+      await testClient.setBalance({ address, value: parseEther('10') })
   signing = [...writeKeystore(folder, 'deployer', deployerKey), '--yes']
 }, 60_000)
 afterAll(() => Promise.all([hub?.stop(), spoke?.stop()]))
 
 interface ChainsJson {
-  chains: { label: string; contract?: Hex; communityPayments?: Hex; startBlock?: number; [field: string]: unknown }[]
+  chains: {
+    label: string
+    contract?: Hex
+    communityPayments?: Hex
+    startBlock?: number
+    [field: string]: unknown
+  }[]
   deployment: Record<string, Record<string, unknown>>
 }
 
 const bridgeOf = ({ sendLibrary, receiveLibrary, executor, dvns }: PublicChain) => ({
-  ...{ sendLibrary, receiveLibrary, executor, requiredDvns: dvns, confirmations: 2 },
+  sendLibrary,
+  receiveLibrary,
+  executor,
+  requiredDvns: dvns,
+  confirmations: 2,
 })
 
 /** What an operator writes: which chains, whose they are to be. Labels are public ones, whose chains these are not. */
-function writeWishes(name: string, owner: Hex, [hubLabel, spokeLabel]: readonly [string, string]): string {
+function writeWishes(
+  name: string,
+  owner: Hex,
+  [hubLabel, spokeLabel]: readonly [string, string],
+): string {
   const common = (chain: PublicChain) => ({
-    ...{ chainId: chain.chainId, rpcUrls: [chain.rpcUrl], endpoint: chain.endpoint, eid: chain.eid },
-    ...{ confirmation: { blocks: 0 }, pollMs: 100, bridge: bridgeOf(chain) },
+    chainId: chain.chainId,
+    rpcUrls: [chain.rpcUrl],
+    endpoint: chain.endpoint,
+    eid: chain.eid,
+    confirmation: { blocks: 0 },
+    pollMs: 100,
+    bridge: bridgeOf(chain),
   })
   const network = hubLabel === '1' ? 'mainnet' : 'testnet'
   const chains: ChainsJson = {
@@ -95,9 +118,14 @@ async function runWith(
 /** Runs a command and kills it while its first transaction waits in the hub's pool. */
 async function runAndKill(file: string, ...args: string[]): Promise<void> {
   const { command, args: cli } = await programCommand('cli')
-  const child = spawn(command, [...cli, ...args], { env: { ...process.env, CLUSTERD_CHAINS: file }, cwd: folder })
+  const child = spawn(command, [...cli, ...args], {
+    env: { ...process.env, CLUSTERD_CHAINS: file },
+    cwd: folder,
+  })
   const exit = new Promise((resolve) => child.once('exit', resolve))
-  await vi.waitFor(async () => expect((await hub.testClient.getTxpoolStatus()).pending).toBe(1), { timeout: 20_000 })
+  await vi.waitFor(async () => expect((await hub.testClient.getTxpoolStatus()).pending).toBe(1), {
+    timeout: 20_000,
+  })
   child.kill('SIGKILL')
   await exit
 }
@@ -107,7 +135,9 @@ async function startSigner(chainId: number) {
   const env = { ...process.env, SIGNER_KEY: deployerKey, SIGNER_CHAIN_ID: String(chainId) }
   const child = spawn(process.execPath, [await testProgram('test/support/signerProcess')], { env })
   const port = await new Promise<string>((resolve) => {
-    child.stdout.on('data', (bytes: Buffer) => resolve(/signer on (\d+)/.exec(bytes.toString())?.[1] ?? ''))
+    child.stdout.on('data', (bytes: Buffer) =>
+      resolve(/signer on (\d+)/.exec(bytes.toString())?.[1] ?? ''),
+    )
   })
   return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() }
 }
@@ -128,7 +158,8 @@ async function expectWritten(file: string): Promise<void> {
   const { chains } = readChains(file)
   for (const [i, { publicClient }] of [hub, spoke].entries()) {
     const { contract, communityPayments, startBlock } = chains[i]!
-    const codeAt = (block: number) => publicClient.getCode({ address: contract!, blockNumber: BigInt(block) })
+    const codeAt = (block: number) =>
+      publicClient.getCode({ address: contract!, blockNumber: BigInt(block) })
     expect(await codeAt(startBlock!)).toMatch(/^0x../)
     expect(await codeAt(startBlock! - 1)).toBeUndefined()
     expect(await publicClient.getCode({ address: communityPayments! })).toMatch(/^0x../)
@@ -156,14 +187,18 @@ describe('a deployment with a key', () => {
   it('says before what it would do, and does nothing by that', async () => {
     file = writeWishes('chains.json', deployer.address, ['11155111', '17000'])
     const before = readFileSync(file, 'utf8')
-    expect((await runWith({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, file, 'doctor')).out).toContain(
-      'clusterd contracts deploy',
-    )
+    expect(
+      (await runWith({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, file, 'doctor')).out,
+    ).toContain('clusterd contracts deploy')
     const calls = await callsOf(file)
     expect(calls).toHaveLength(11)
     expect(calls[0]!.does).toMatch(/^deploys the hub at 0x[0-9a-f]{40}/)
-    expect(calls.slice(-2).map(({ does }) => does)).toEqual(Array(2).fill(expect.stringContaining('setPeer')))
-    expect((await run(file, 'contracts', 'deploy')).out).toContain('say --keystore, --signer-url or --unsigned')
+    expect(calls.slice(-2).map(({ does }) => does)).toEqual(
+      Array(2).fill(expect.stringContaining('setPeer')),
+    )
+    expect((await run(file, 'contracts', 'deploy')).out).toContain(
+      'say --keystore, --signer-url or --unsigned',
+    )
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(await noncesOf(deployer.address)).toEqual([0, 0])
   })
@@ -172,7 +207,9 @@ describe('a deployment with a key', () => {
     const address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
     const code = await spoke.publicClient.getCode({ address })
     await spoke.testClient.setCode({ address, bytecode: '0x' })
-    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain('deterministic deployment proxy')
+    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain(
+      'deterministic deployment proxy',
+    )
     await spoke.testClient.setCode({ address, bytecode: code! })
     expect(await noncesOf(deployer.address)).toEqual([0, 0])
   })
@@ -211,8 +248,11 @@ describe('a deployment with a key', () => {
     expect(wrong).toEqual([
       expect.objectContaining({ about: 'hub, pending owner', found: stranger.toLowerCase(), by }),
       expect.objectContaining({
-        ...{ chain: '11155111', about: 'hub, relayer', found: stranger.toLowerCase() },
-        ...{ wanted: relayer.address.toLowerCase(), by },
+        chain: '11155111',
+        about: 'hub, relayer',
+        found: stranger.toLowerCase(),
+        wanted: relayer.address.toLowerCase(),
+        by,
       }),
     ])
     const signer = await startSigner(hub.chainId)
@@ -228,7 +268,9 @@ describe('a deployment with a key', () => {
       const changed = join(folder, 'minimum.json')
       writeFileSync(changed, JSON.stringify(json))
       const calls = await callsOf(changed)
-      return calls.flatMap(({ chain, does }) => (does.includes(`setMinimum(${minimumWei})`) ? [chain] : []))
+      return calls.flatMap(({ chain, does }) =>
+        does.includes(`setMinimum(${minimumWei})`) ? [chain] : [],
+      )
     }
     expect(await chainsFor('20000000000000000')).toEqual(['17000', '11155111'])
     expect(await chainsFor('1')).toEqual(['11155111', '17000'])
@@ -239,13 +281,17 @@ describe('a deployment with a key', () => {
     json.chains[0]!.contract = hub.endpoint
     const other = join(folder, 'other.json')
     writeFileSync(other, JSON.stringify(json))
-    expect((await run(other, 'contracts', 'deploy', ...signing)).out).toContain('It is another contract')
+    expect((await run(other, 'contracts', 'deploy', ...signing)).out).toContain(
+      'It is another contract',
+    )
   })
 })
 
 describe('what was deployed', () => {
   const server = useServer()
-  const daemon = useWorld(() => startTestDaemon(server.url, readChains(join(folder, 'chains.json'))))
+  const daemon = useWorld(() =>
+    startTestDaemon(server.url, readChains(join(folder, 'chains.json'))),
+  )
   const at = () => ({ api: daemon.api })
   beforeAll(async () => {
     // until then it sells no name
@@ -275,8 +321,15 @@ describe('what was deployed', () => {
     for (const { transactionHash } of [direct, bridged])
       await vi.waitFor(
         async () => {
-          const { body } = await ask('GET', `/v1/names/register/tx/${transactionHash}?testnet=true`, undefined, at())
-          expect(body, JSON.stringify([body, daemon.warnings()])).toMatchObject({ status: 'finalized' })
+          const { body } = await ask(
+            'GET',
+            `/v1/names/register/tx/${transactionHash}?testnet=true`,
+            undefined,
+            at(),
+          )
+          expect(body, JSON.stringify([body, daemon.warnings()])).toMatchObject({
+            status: 'finalized',
+          })
         },
         { timeout: 20_000, interval: 200 },
       )
@@ -285,24 +338,44 @@ describe('what was deployed', () => {
   it('shows what it keeps', async () => {
     const file = join(folder, 'chains.json')
     const shown = (await run(file, 'contracts', 'status')).out
-    expect(shown).toMatch(/chain 11155111, hub: keeps 0.02 ETH, owes 0 ETH(.*\n)+chain 17000, payments: holds 0 ETH/)
+    expect(shown).toMatch(
+      /chain 11155111, hub: keeps 0.02 ETH, owes 0 ETH(.*\n)+chain 17000, payments: holds 0 ETH/,
+    )
   })
 
   it('gets an airdrop’s distributor, funded and recorded', async () => {
     const file = join(folder, 'chains.json')
     const token = await hub.deploy(localTokenBytecode)
-    const minting = { abi: localTokenAbi, functionName: 'mint', args: [deployer.address, 1_000n] } as const
+    const minting = {
+      abi: localTokenAbi,
+      functionName: 'mint',
+      args: [deployer.address, 1_000n],
+    } as const
     await hub.succeed({ from: hub.accounts[0]!, to: token, data: encodeFunctionData(minting) })
     const rows = hub.accounts.slice(0, 3).map((address) => `${address},100`)
     writeFileSync(join(folder, 'drop.csv'), `address,amount\n${rows.join('\n')}\n`)
-    const clusterd = (...args: string[]) => runWith({ DATABASE_URL: server.url }, file, 'airdrop', ...args)
+    const clusterd = (...args: string[]) =>
+      runWith({ DATABASE_URL: server.url }, file, 'airdrop', ...args)
     const loaded = await clusterd('load', 'drop.csv', '--community', 'club', '--chain', '11155111')
     expect(loaded.code, loaded.out).toBe(0)
-    const terms = ['--owner', deployer.address, '--token', token, '--ends-at', '2028-01-31', '--fund']
+    const terms = [
+      '--owner',
+      deployer.address,
+      '--token',
+      token,
+      '--ends-at',
+      '2028-01-31',
+      '--fund',
+    ]
     const { code, out } = await clusterd('deploy', 'club', ...terms, ...signing)
     expect(code, out).toBe(0)
     const [, distributor] = /distributor +(0x[0-9a-f]{40})/.exec(out) as unknown as [string, Hex]
-    const asked = { address: token, abi: localTokenAbi, functionName: 'balanceOf', args: [distributor] } as const
+    const asked = {
+      address: token,
+      abi: localTokenAbi,
+      functionName: 'balanceOf',
+      args: [distributor],
+    } as const
     expect(await hub.publicClient.readContract(asked)).toBe(300n)
     const [sent] = await noncesOf(deployer.address)
     expect((await clusterd('deploy', 'club', ...terms, ...signing)).code).toBe(0)
@@ -316,10 +389,16 @@ describe('a deployment by a Safe', () => {
     const deployed = await run(file, 'contracts', 'deploy', ...signing)
     expect(deployed.out).toContain(`${SAFE} has to sign the next`)
     expect(deployed.out.match(/^sent /gm)).toHaveLength(4)
-    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain(`clusterd: ${SAFE} has to sign`)
+    expect((await run(file, 'contracts', 'deploy', ...signing)).out).toContain(
+      `clusterd: ${SAFE} has to sign`,
+    )
     for (const { chainId, from, to, value, data } of await callsOf(file)) {
       expect(from).toBe(SAFE)
-      await sendAs([hub, spoke].find((one) => one.chainId === chainId)!, SAFE, { to, data, value: BigInt(value) })
+      await sendAs([hub, spoke].find((one) => one.chainId === chainId)!, SAFE, {
+        to,
+        data,
+        value: BigInt(value),
+      })
     }
     const { code, out } = await run(file, 'contracts', 'status')
     expect(code, out).toBe(0)
@@ -328,6 +407,8 @@ describe('a deployment by a Safe', () => {
     const args = [30_102, pad(deployer.address)] as const
     const data = encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args })
     await sendAs(hub, SAFE, { to: readChains(file).chains[0]!.contract!, data })
-    expect((await run(file, 'contracts', 'status')).out).toContain('No chain of the network has this id')
+    expect((await run(file, 'contracts', 'status')).out).toContain(
+      'No chain of the network has this id',
+    )
   })
 })

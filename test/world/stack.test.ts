@@ -16,7 +16,13 @@ import {
 import { isAlive } from '../../src/testing/processes/processes.js'
 import { ensClients } from '../support/ens.js'
 import { useFolder } from '../support/folder.js'
-import { freshName, freshWallet, quoteOn, type SomeWorld, sendRegistration } from '../support/world.js'
+import {
+  freshName,
+  freshWallet,
+  quoteOn,
+  type SomeWorld,
+  sendRegistration,
+} from '../support/world.js'
 
 const BLOCK_MS = 200
 
@@ -32,7 +38,12 @@ async function start<N extends Network = Network, L extends ChainLabel = ChainLa
 }
 
 async function register(stack: SomeWorld): Promise<string> {
-  const tx = await sendRegistration(await freshWallet('mainnet', stack), [{ name: freshName() }], 'mainnet', stack)
+  const tx = await sendRegistration(
+    await freshWallet('mainnet', stack),
+    [{ name: freshName() }],
+    'mainnet',
+    stack,
+  )
   await until.status(stack, tx, 'finalized')
   return tx
 }
@@ -96,7 +107,9 @@ describe('startStack', { timeout: 180_000 }, () => {
   it('is the chains that are asked for; another one later joins them; a part that dies is reported', async () => {
     const home = path.join(base, 'chains')
     const first = await start({ home, chains: ['1'] })
-    expect(first.networks).toEqual({ mainnet: { hub: expect.anything(), ens: expect.anything(), spokes: [] } })
+    expect(first.networks).toEqual({
+      mainnet: { hub: expect.anything(), ens: expect.anything(), spokes: [] },
+    })
     const tx = await register(first)
     await first.stop()
     // as a world that began before there was ENS
@@ -109,7 +122,12 @@ describe('startStack', { timeout: 180_000 }, () => {
     await until.status(second, tx, 'finalized')
     // its API has another port
     expect(await freeName(second)).toBeNull()
-    const { gasToken } = await quoteOn('10', second.accounts.evm[0]!.address, [{ name: freshName() }], second)
+    const { gasToken } = await quoteOn(
+      '10',
+      second.accounts.evm[0]!.address,
+      [{ name: freshName() }],
+      second,
+    )
     expect(gasToken).toEqual({ symbol: 'LOC', decimals: 18 })
     await second.stop()
 
@@ -125,31 +143,45 @@ describe('startStack', { timeout: 180_000 }, () => {
     await expect(start({ chains: ['1'], blockMs: 0 })).rejects.toThrow(
       'blockMs takes a whole number from 10 on, not 0.',
     )
-    await expect(start({ chains: ['10'] })).rejects.toThrow('Spoke "10" needs its hub, "1", in the world too.')
-    await expect(start({ chains: ['1', '56' as '10'] })).rejects.toThrow('Chain "56" is not one of the local world')
-    await expect(start({ chains: ['1'], attach: { '8453': 'http://127.0.0.1:9' } })).rejects.toThrow(
-      '"8453" is attached, and no chain of this world: name it in `chains` too.',
+    await expect(start({ chains: ['10'] })).rejects.toThrow(
+      'Spoke "10" needs its hub, "1", in the world too.',
     )
+    await expect(start({ chains: ['1', '56' as '10'] })).rejects.toThrow(
+      'Chain "56" is not one of the local world',
+    )
+    await expect(
+      start({ chains: ['1'], attach: { '8453': 'http://127.0.0.1:9' } }),
+    ).rejects.toThrow('"8453" is attached, and no chain of this world: name it in `chains` too.')
   })
 
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
     'delays no message by %d ms, which would fail the jobs',
     async (ms) => {
-      await expect(bridgeOf('postgresql://127.0.0.1:9/none').delay(ms)).rejects.toThrow('delay takes a whole number')
+      await expect(bridgeOf('postgresql://127.0.0.1:9/none').delay(ms)).rejects.toThrow(
+        'delay takes a whole number',
+      )
     },
   )
 
   it('uses a database that it is given, and leaves it running', async () => {
     const server = await startPostgres({ dataDir: path.join(base, 'given') })
     running.push(server)
-    const stack = await start({ chains: ['1'], databaseUrl: await createDatabase(server.url, 'given') })
+    const stack = await start({
+      chains: ['1'],
+      databaseUrl: await createDatabase(server.url, 'given'),
+    })
     expect(stack.postgres).toBeUndefined()
     await stack.stop()
     expect(isAlive(server.pid)).toBe(true)
   })
 
   it('says what is wrong with the environment of the daemon', async () => {
-    const options = { chains: ['1'], blockMs: 200, seeds: false, daemonEnv: { QUOTE_KEY: '0x12' } } as const
+    const options = {
+      chains: ['1'],
+      blockMs: 200,
+      seeds: false,
+      daemonEnv: { QUOTE_KEY: '0x12' },
+    } as const
     await expect(startStack(options)).rejects.toThrow('QUOTE_KEY')
   })
 })

@@ -3,7 +3,9 @@ import { createPublicClient, http, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deployGate } from '../gate.js'
 
-const FEED = parseAbi(['function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)'])
+const FEED = parseAbi([
+  'function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)',
+])
 
 // yours would run already: `anvil`, or `npx hardhat node`
 let yours: Anvil
@@ -36,6 +38,8 @@ describe('NameGate on a chain of your own', () => {
   })
 
   it('leaves a chain of yours to you', async () => {
-    await expect(world.anvils['1']!.restart()).rejects.toThrow('its process is yours to stop and start')
+    await expect(world.anvils['1']!.restart()).rejects.toThrow(
+      'its process is yours to stop and start',
+    )
   })
 }, 60_000)

@@ -59,13 +59,23 @@ describe('NameGate', () => {
   it('opens for a name from another chain, however late its message comes', async () => {
     const { spokes } = world.networks.mainnet
     const [wallet] = world.accounts.evm.slice(7)
-    const body = { network: spokes[0]!.network, sender: wallet!.address, names: [{ name: 'from-a-spoke' }] }
-    const quote = await fetch(`${world.api}/v1/names/register/evm`, { method: 'POST', body: JSON.stringify(body) })
+    const body = {
+      network: spokes[0]!.network,
+      sender: wallet!.address,
+      names: [{ name: 'from-a-spoke' }],
+    }
+    const quote = await fetch(`${world.api}/v1/names/register/evm`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    })
     const { transactionData } = (await quote.json()) as {
       transactionData: { to: `0x${string}`; data: `0x${string}`; value: string }
     }
     await world.bridge.delay(3_600_000)
-    const tx = await gate.sendOnSpoke(7, { ...transactionData, value: BigInt(transactionData.value) })
+    const tx = await gate.sendOnSpoke(7, {
+      ...transactionData,
+      value: BigInt(transactionData.value),
+    })
     await until.status(world, tx, 'bridging')
     assert.equal(await gate.opensFor(7, 'from-a-spoke'), false)
     await world.bridge.hold() // what is on its way, too

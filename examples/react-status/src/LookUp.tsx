@@ -7,7 +7,9 @@ async function lookUp(text: string): Promise<string> {
   const found = await client.addressOf(text)
   if (found) return `${text} is ${found.address}`
   const record = await client.nameOf(text)
-  return record?.clusterName ? `${text} is ${record.clusterName}/${record.walletName}` : `Nobody is ${text}`
+  return record?.clusterName
+    ? `${text} is ${record.clusterName}/${record.walletName}`
+    : `Nobody is ${text}`
 }
 
 /** A look-up both ways. */
@@ -19,7 +21,9 @@ export function LookUp() {
     const text = String(new FormData(event.currentTarget).get('text')).trim()
     setAnswer('…')
     setAnswer(
-      await lookUp(text).catch((error: unknown) => (error instanceof ClusterdError ? error.message : String(error))),
+      await lookUp(text).catch((error: unknown) =>
+        error instanceof ClusterdError ? error.message : String(error),
+      ),
     )
   }
   return (

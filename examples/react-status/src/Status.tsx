@@ -2,7 +2,14 @@ import { ClusterdError, type StatusWord, type TransactionStatus } from 'clusterd
 import { type FormEvent, useEffect, useState } from 'react'
 import { client } from './client'
 
-const STATUSES: StatusWord[] = ['not_found', 'pending', 'bridging', 'finalized', 'lost_bid', 'invalid']
+const STATUSES: StatusWord[] = [
+  'not_found',
+  'pending',
+  'bridging',
+  'finalized',
+  'lost_bid',
+  'invalid',
+]
 const HOUR_MS = 3_600_000
 
 const WORDS: Record<StatusWord, string> = {
@@ -15,7 +22,11 @@ const WORDS: Record<StatusWord, string> = {
 }
 
 /** Reports a transaction's status whenever it changes, until it never changes again. */
-async function follow(tx: string, signal: AbortSignal, report: (status: TransactionStatus) => void): Promise<void> {
+async function follow(
+  tx: string,
+  signal: AbortSignal,
+  report: (status: TransactionStatus) => void,
+): Promise<void> {
   let last: StatusWord | undefined
   do {
     const until = STATUSES.filter((status) => status !== last)
@@ -36,9 +47,11 @@ export function Status() {
     setFault('')
     if (tx === '') return
     const stop = new AbortController()
-    follow(tx, stop.signal, (status) => setSeen((before) => [...before, status])).catch((error: unknown) => {
-      if (error instanceof ClusterdError) setFault(error.message)
-    })
+    follow(tx, stop.signal, (status) => setSeen((before) => [...before, status])).catch(
+      (error: unknown) => {
+        if (error instanceof ClusterdError) setFault(error.message)
+      },
+    )
     return () => stop.abort()
   }, [tx])
 
@@ -51,13 +64,18 @@ export function Status() {
       <h2 id="status">Follow a transaction</h2>
       <form onSubmit={submit}>
         <label>
-          Transaction hash or signature <input name="tx" required autoComplete="off" spellCheck={false} />
+          Transaction hash or signature{' '}
+          <input name="tx" required autoComplete="off" spellCheck={false} />
         </label>
         <button type="submit">Follow</button>
       </form>
       <ol aria-live="polite">
         {seen.map(({ status, confirmations }, i) => (
-          <li key={String(i)} className={status} aria-current={i === seen.length - 1 ? 'step' : undefined}>
+          <li
+            key={String(i)}
+            className={status}
+            aria-current={i === seen.length - 1 ? 'step' : undefined}
+          >
             <strong>{status}</strong> {WORDS[status]}
             {confirmations && ` (${confirmations.have} of ${confirmations.need} confirmations)`}
           </li>

@@ -1,6 +1,10 @@
 import type { Hex } from '../../chains/chain.js'
 import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
-import { type Allocation, findBundleAllocations, findOpenAirdrop } from '../../db/airdrop/answers.js'
+import {
+  type Allocation,
+  findBundleAllocations,
+  findOpenAirdrop,
+} from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/pages.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -32,12 +36,19 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
 }
 
 async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenAirdrop) {
-  const found = await findBundleAllocations(context.pool, context.network, airdrop.airdrop, request.session.wallet)
+  const found = await findBundleAllocations(
+    context.pool,
+    context.network,
+    airdrop.airdrop,
+    request.session.wallet,
+  )
   const wallets = found.map((wallet): Claimant => {
     const { type, text } = decodeWallet(wallet.address)
     return { type, text, ...wallet }
   })
-  const eligible = wallets.flatMap((wallet) => (wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : []))
+  const eligible = wallets.flatMap((wallet) =>
+    wallet.allocation ? [{ wallet, allocation: wallet.allocation }] : [],
+  )
   const positions = eligible.map(({ allocation }) => allocation.position)
   const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
   const offer = offerOf(context, request, airdrop, wallets)
@@ -51,7 +62,9 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   return {
     community: airdrop.community,
     total: sumOf(eligible.map(({ allocation }) => allocation)),
-    totalUnclaimed: sumOf(eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation]))),
+    totalUnclaimed: sumOf(
+      eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation])),
+    ),
     addresses: wallets.map(({ text }) => text),
     claims,
     network: airdrop.label,
@@ -65,7 +78,9 @@ const sumOf = (allocations: readonly Allocation[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
 const claimedBy = ({ tx, isConfirmed }: NonNullable<Allocation['claim']>) =>
-  isConfirmed ? { tx: toHex(tx), reason: 'claimed' } : { pending: true, tx: toHex(tx), reason: 'pending' }
+  isConfirmed
+    ? { tx: toHex(tx), reason: 'claimed' }
+    : { pending: true, tx: toHex(tx), reason: 'pending' }
 
 interface Eligible {
   merkleRoot: Hex

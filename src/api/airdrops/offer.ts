@@ -75,7 +75,11 @@ export function offerOf(
   return async ({ type, text, isPrivate }, claim) => {
     if (isPrivate && !link) return { reason: 'private_wallet' }
     if (type === 'evm')
-      return { receiver: text as Hex, transaction: transactionOf(port.claimData(claim)), sender: text as Hex }
+      return {
+        receiver: text as Hex,
+        transaction: transactionOf(port.claimData(claim)),
+        sender: text as Hex,
+      }
     const { permissionSigner: signer } = context
     if (!signer) return { reason: 'no_operator' }
     if ('reason' in ofOther) return ofOther
@@ -85,9 +89,13 @@ export function offerOf(
       distributor: to,
       to: receiver,
       deadlineS: BigInt(deadlineS),
-      ...{ index: BigInt(claim.index), account: claim.account },
+      index: BigInt(claim.index),
+      account: claim.account,
     })
-    return { receiver, transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })) }
+    return {
+      receiver,
+      transaction: transactionOf(port.claimForData(claim, { to: receiver, deadlineS, signature })),
+    }
   }
 }
 

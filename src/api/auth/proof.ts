@@ -4,7 +4,12 @@ import { personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
 import type { Check } from '../../registry/auth/kind.js'
 import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
-import { boundMessage, isFresh, parseSigningDate, verificationMessage } from '../../registry/auth/message.js'
+import {
+  boundMessage,
+  isFresh,
+  parseSigningDate,
+  verificationMessage,
+} from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress, requireSigner } from '../http/address.js'
@@ -31,7 +36,8 @@ export function signingMessage(context: Context, signer?: Signer) {
   const signingDate = new Date(context.now()).toISOString()
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireWallet(signer)
-  const recovered = signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
+  const recovered =
+    signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
   return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
 }
 
@@ -76,15 +82,27 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
   const wallet = requireWallet(proof)
   const signingMs = parseSigningDate(signingDate)
   if (signingMs === null)
-    throw new ApiError('invalid_request', 'The signingDate is not of the form 2026-11-20T08:00:00.000Z.')
+    throw new ApiError(
+      'invalid_request',
+      'The signingDate is not of the form 2026-11-20T08:00:00.000Z.',
+    )
   if (!isFresh(signingMs, context.now(), recovered && RECOVERY_MAX_AGE_MS))
-    throw new ApiError('unauthorized', 'The signingDate is too old, or ahead of the time: ask for a new message.')
+    throw new ApiError(
+      'unauthorized',
+      'The signingDate is too old, or ahead of the time: ask for a new message.',
+    )
   const isSigned = requireSignature(proof)
   const isPlain = !recovered && isSigned(plainMessage(context, signingDate), wallet)
   if (isPlain) return { wallet, signingMs, isPlain }
   const bound = messageFor(context, wallet, { signingDate, recovered })
-  if (!isSigned(bound, wallet) && !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound)))
-    throw new ApiError('unauthorized', 'The signature is not one of this wallet over the message of this signing date.')
+  if (
+    !isSigned(bound, wallet) &&
+    !(await isSignedByContract(context, { ...proof, wallet: wallet.text }, bound))
+  )
+    throw new ApiError(
+      'unauthorized',
+      'The signature is not one of this wallet over the message of this signing date.',
+    )
   return { wallet, signingMs, isPlain }
 }
 

@@ -21,13 +21,17 @@ type Headers = Pick<IncomingMessage, 'rawHeaders'>
 function keyOf({ rawHeaders }: Headers): string | undefined {
   const keys = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name, value] = [rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]]
+    const name = rawHeaders[i]!.toLowerCase()
+    const value = rawHeaders[i + 1]
     const bearer = name === 'authorization' ? /^bearer +(.*)$/i.exec(value ?? '')?.[1] : undefined
     const key = given(name === 'x-auth-key' ? value : bearer)
     if (key !== undefined) keys.add(key)
   }
   if (keys.size > 1)
-    throw new ApiError('invalid_request', 'Authorization and X-AUTH-KEY carry two different keys: send one.')
+    throw new ApiError(
+      'invalid_request',
+      'Authorization and X-AUTH-KEY carry two different keys: send one.',
+    )
   return [...keys][0]
 }
 
@@ -57,7 +61,10 @@ export async function authenticate(
 
 /** Error of a request that needs a key. */
 export const noKey = (): ApiError =>
-  new ApiError('unauthorized', 'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.')
+  new ApiError(
+    'unauthorized',
+    'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.',
+  )
 
 async function sessionOf(key: string, { pool }: Pick<Context, 'pool'>): Promise<Session | null> {
   const keyHash = authKeyHash(key)

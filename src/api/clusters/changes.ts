@@ -1,4 +1,8 @@
-import { type AppendResult, appendSignedChanges, type SignedChanges } from '../../db/journal/appendSignedChanges.js'
+import {
+  type AppendResult,
+  appendSignedChanges,
+  type SignedChanges,
+} from '../../db/journal/appendSignedChanges.js'
 import { kindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
@@ -36,11 +40,18 @@ export type RenamedInput = Pick<AddedInput, 'address' | 'name'>
 export function updateWallets(
   context: Context,
   { wallet }: Author,
-  { remove, update, add }: { remove: readonly string[]; update: readonly RenamedInput[]; add: readonly AddedInput[] },
+  {
+    remove,
+    update,
+    add,
+  }: { remove: readonly string[]; update: readonly RenamedInput[]; add: readonly AddedInput[] },
   within: Buffer,
 ): Promise<Buffer> {
   const removing = removal(wallet, remove, (i) => `remove[${i}]`)
-  const rest = [renaming(wallet, update, (i) => `update[${i}]`), addition(wallet, add, (i) => `add[${i}]`)]
+  const rest = [
+    renaming(wallet, update, (i) => `update[${i}]`),
+    addition(wallet, add, (i) => `add[${i}]`),
+  ]
   // even an empty renaming is refused to who has just left, so nothing is added to a cluster of its own then
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return change(context, { changes, within })
@@ -58,7 +69,11 @@ const under = (path: string, field: string): string => (path === '' ? field : `$
  * @throws ApiError unsupported_address, invalid_name, invalid_request; once it is made wallet_exists,
  *   wallet_name_taken, already_public, wallet_limit
  */
-export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = inList): ClusterChange {
+export function addition(
+  actor: Buffer,
+  input: readonly AddedInput[],
+  pathOf = inList,
+): ClusterChange {
   const wallets = requireWallets(input, pathOf)
   return {
     kind: 'add_wallets',
@@ -68,16 +83,27 @@ export function addition(actor: Buffer, input: readonly AddedInput[], pathOf = i
 }
 
 /** @throws ApiError as `addition`, and not_in_cluster */
-export function renaming(actor: Buffer, input: readonly RenamedInput[], pathOf = inList): ClusterChange {
+export function renaming(
+  actor: Buffer,
+  input: readonly RenamedInput[],
+  pathOf = inList,
+): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
 /** Absent wallets count as removed. @throws ApiError as `addition`, and not_in_cluster, last_verified_wallet */
 export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
-  return { kind: 'remove_wallets', actor, addresses: addresses(input, pathOf).map(({ bytes }) => bytes) }
+  return {
+    kind: 'remove_wallets',
+    actor,
+    addresses: addresses(input, pathOf).map(({ bytes }) => bytes),
+  }
 }
 
-function requireWallets(input: readonly (RenamedInput & { type?: string | undefined })[], pathOf: PathOf) {
+function requireWallets(
+  input: readonly (RenamedInput & { type?: string | undefined })[],
+  pathOf: PathOf,
+) {
   const read = addresses(
     input.map(({ address }) => address),
     (i) => under(pathOf(i), 'address'),
@@ -86,7 +112,11 @@ function requireWallets(input: readonly (RenamedInput & { type?: string | undefi
     const own = read[i]!.type
     if (type === undefined || type === own || type === kindOf(own)) return
     const details = [{ path: under(pathOf(i), 'type'), message: `The address is of type ${own}.` }]
-    throw new ApiError('unsupported_address', 'An address is not of the type that is named with it.', { details })
+    throw new ApiError(
+      'unsupported_address',
+      'An address is not of the type that is named with it.',
+      { details },
+    )
   })
   const names = requireNames(
     input.map(({ name }) => name),
@@ -104,17 +134,22 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const read: Wallet[] = []
   input.forEach((text, i) => {
     const address = parseWallet(text)
-    if (typeof address === 'string') details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
+    if (typeof address === 'string')
+      details.push({ path: pathOf(i), message: ADDRESS_PROBLEM[address] })
     else read.push(address)
   })
   if (details.length > 0)
-    throw new ApiError('unsupported_address', 'An address can not be read.', { details: details.slice(0, MAX_DETAILS) })
+    throw new ApiError('unsupported_address', 'An address can not be read.', {
+      details: details.slice(0, MAX_DETAILS),
+    })
   const seen = new Set<string>()
   read.forEach(({ text, type }, i) => {
     const key = `${type} ${text}`
     if (seen.has(key)) {
       const repeated = [{ path: pathOf(i), message: 'This address stands there more than once.' }]
-      throw new ApiError('invalid_request', 'An address is named more than once.', { details: repeated })
+      throw new ApiError('invalid_request', 'An address is named more than once.', {
+        details: repeated,
+      })
     }
     seen.add(key)
   })
@@ -126,7 +161,10 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
  * @returns the cluster's id
  * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
  */
-export async function change(context: Context, request: Omit<SignedChanges, 'network'>): Promise<Buffer> {
+export async function change(
+  context: Context,
+  request: Omit<SignedChanges, 'network'>,
+): Promise<Buffer> {
   const made = await inTurn(context, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
@@ -145,25 +183,32 @@ export async function inTurn(
   // an operator's, which nobody signed, are in old journals alone
   const wallet = first.actor!
   const community = first.kind === 'configure_community' ? first.community : null
-  const limits = { ...(patience && { patience }), ...(await changeLimitOf(context, wallet, community)) }
+  const limits = {
+    ...(patience && { patience }),
+    ...(await changeLimitOf(context, wallet, community)),
+  }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
   const made = await context.turns.take(wallet, append, patience?.signal)
   if (made.kind !== 'catching_up') return made
-  const message = 'This network is being indexed for the first time: changes are taken once that is done.'
+  const message =
+    'This network is being indexed for the first time: changes are taken once that is done.'
   throw new ApiError('catching_up', message)
 }
 
 const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',
-  not_invited: 'That cluster does not list this wallet: one of its verified wallets has to add it first.',
+  not_invited:
+    'That cluster does not list this wallet: one of its verified wallets has to add it first.',
   not_in_cluster: 'The address is not listed in the cluster of this wallet.',
   wallet_exists: 'The address is listed in the cluster already, under another name: rename it.',
   wallet_name_taken:
     'Another wallet of the cluster has this name, or it is registered below a community of the cluster.',
   already_public: 'A wallet that is public can not be made private: remove it first.',
   last_verified_wallet: 'The cluster holds names, so one of its verified wallets has to stay.',
-  names_would_reveal: 'Names that move along show where a private wallet belongs: make its entry public first.',
-  names_moving: 'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
+  names_would_reveal:
+    'Names that move along show where a private wallet belongs: make its entry public first.',
+  names_moving:
+    'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
   wallet_limit: `A cluster has at most ${RULES.maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have changed: ask again.',
@@ -183,8 +228,10 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
   not_found: 'This name is no community.',
   invalid_chain_id: 'The community has no price on this network.',
   not_active: 'Sign-ups for this community have not started.',
-  not_verified: 'Only owners of the community register names for others, or at all where it says so.',
-  no_walletAddress_found: 'Sign-ups are restricted to owners: say in walletAddress who gets the name.',
+  not_verified:
+    'Only owners of the community register names for others, or at all where it says so.',
+  no_walletAddress_found:
+    'Sign-ups are restricted to owners: say in walletAddress who gets the name.',
   not_available: 'The name is taken.',
   requirements_not_met: 'The wallet for the name does not meet the requirements of the community.',
 }

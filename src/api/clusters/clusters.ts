@@ -1,4 +1,9 @@
-import { type ClusterView, findClusterById, findClusterByName, findClusterId } from '../../db/registry/clusters.js'
+import {
+  type ClusterView,
+  findClusterById,
+  findClusterByName,
+  findClusterId,
+} from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -14,7 +19,10 @@ type Viewer = Pick<Session, 'wallet'> | null
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
 export async function clusterById(context: Context, input: string, viewer: Viewer) {
-  return answer(context, await findClusterById(context.pool, context.network, requireClusterId(input), viewer?.wallet))
+  return answer(
+    context,
+    await findClusterById(context.pool, context.network, requireClusterId(input), viewer?.wallet),
+  )
 }
 
 /** @throws ApiError invalid_request */
@@ -26,13 +34,21 @@ export function requireClusterId(input: string): Buffer {
 
 /** The cluster that holds a name. @throws ApiError invalid_name, not_found */
 export async function clusterByName(context: Context, input: string, viewer: Viewer) {
-  return answer(context, await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet))
+  return answer(
+    context,
+    await findClusterByName(context.pool, context.network, requireName(input), viewer?.wallet),
+  )
 }
 
 /** Null where the viewer may know of no cluster. */
-export async function clusterIdOfAddress(context: Context, input: string, viewer: Viewer): Promise<string | null> {
+export async function clusterIdOfAddress(
+  context: Context,
+  input: string,
+  viewer: Viewer,
+): Promise<string | null> {
   const address = lookupAddress(input)
-  const id = address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
+  const id =
+    address && (await findClusterId(context.pool, context.network, address.bytes, viewer?.wallet))
   return id && toHex(id)
 }
 

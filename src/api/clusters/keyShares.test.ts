@@ -17,7 +17,11 @@ describe('a generated key', () => {
   it.each(TYPES)('of type %s comes back from any two of its three shares', async (type) => {
     const { address, shares } = await generateKey(type)
     const { user, server, recovery } = shares
-    expect([user, server, recovery].map((share) => share.length)).toEqual([SHARE_BYTES, SHARE_BYTES, SHARE_BYTES])
+    expect([user, server, recovery].map((share) => share.length)).toEqual([
+      SHARE_BYTES,
+      SHARE_BYTES,
+      SHARE_BYTES,
+    ])
     const pairs = [
       [user, server],
       [server, user],
@@ -44,19 +48,23 @@ describe('a generated key', () => {
     const pair = [shares.user, shares.server] as const
     // the ligature is normalized (NFKC)
     expect(addressOf(type, (await recoverKey(address, pair, 'pass fi phrase'))!)).toBe(address.text)
-    for (const wrong of [undefined, 'pass', '']) expect(await recoverKey(address, pair, wrong)).toBeNull()
+    for (const wrong of [undefined, 'pass', ''])
+      expect(await recoverKey(address, pair, wrong)).toBeNull()
   })
 })
 
 describe('a kept share', () => {
   it('opens under its key and at its row alone, and looks different each time', () => {
-    const [key, share] = [randomBytes(32), randomBytes(SHARE_BYTES)]
+    const key = randomBytes(32)
+    const share = randomBytes(SHARE_BYTES)
     const address = Buffer.of(1, ...Buffer.alloc(20, 7))
     const sealed = sealShare(key, 'mainnet', address, share)
     expect(openShare(key, 'mainnet', address, sealed)).toEqual(share)
     expect(sealShare(key, 'mainnet', address, share)).not.toEqual(sealed)
     expect(sealed.includes(share)).toBe(false)
-    expect(() => openShare(randomBytes(32), 'mainnet', address, sealed)).toThrow('SHARE_KEY is not the one')
+    expect(() => openShare(randomBytes(32), 'mainnet', address, sealed)).toThrow(
+      'SHARE_KEY is not the one',
+    )
     expect(() => openShare(key, 'testnet', address, sealed)).toThrow()
     expect(() => openShare(key, 'mainnet', Buffer.of(1, ...Buffer.alloc(20, 8)), sealed)).toThrow()
     for (let i = 0; i < sealed.length; i++) {

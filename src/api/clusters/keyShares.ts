@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  randomBytes,
+  type ScryptOptions,
+  scrypt,
+} from 'node:crypto'
 import { promisify } from 'node:util'
 import { ed25519 } from '@noble/curves/ed25519'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -69,7 +75,8 @@ export async function recoverKey(
   return isKey ? type.exported(key, address) : null
 }
 
-const addressOf = (type: AddressType, key: Buffer): Address => parseAddress(KEY_TYPES[type].addressOf(key)) as Address
+const addressOf = (type: AddressType, key: Buffer): Address =>
+  parseAddress(KEY_TYPES[type].addressOf(key)) as Address
 
 /** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
 const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
@@ -84,13 +91,19 @@ const scrypts = new PQueue({ concurrency: SCRYPTS_AT_ONCE })
  * The key XOR scrypt(passphrase, address), which is its own inverse; without a passphrase the key itself.
  * @throws ApiError unavailable while too many wait
  */
-async function mask(key: Buffer, address: Address, passphrase: string | undefined): Promise<Buffer> {
+async function mask(
+  key: Buffer,
+  address: Address,
+  passphrase: string | undefined,
+): Promise<Buffer> {
   if (passphrase === undefined) return key
   if (scrypts.size >= MAX_SCRYPTS_WAITING)
     throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
   // the address is the salt, so two shares and the passphrase recover the key without this service
   const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
-  const pad = await scrypts.add(() => stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT))
+  const pad = await scrypts.add(() =>
+    stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT),
+  )
   return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))
 }
 
@@ -102,19 +115,32 @@ const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
 /** Nonce, AES-256-GCM ciphertext, tag. */
-export function sealShare(key: Uint8Array, network: Network, address: Buffer, share: Uint8Array): Buffer {
+export function sealShare(
+  key: Uint8Array,
+  network: Network,
+  address: Buffer,
+  share: Uint8Array,
+): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
   return Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
 }
 
 /** @throws Error for another key, another row or altered bytes */
-export function openShare(key: Uint8Array, network: Network, address: Buffer, sealed: Buffer): Buffer {
+export function openShare(
+  key: Uint8Array,
+  network: Network,
+  address: Buffer,
+  sealed: Buffer,
+): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(rowOf(network, address)).setAuthTag(sealed.subarray(-TAG_BYTES))
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()])
+    return Buffer.concat([
+      decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
+      decipher.final(),
+    ])
   } catch {
     throw new Error('opening a wallet share: SHARE_KEY is not the one it was kept under.')
   }

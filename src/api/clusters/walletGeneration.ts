@@ -31,7 +31,12 @@ export async function generateWallet(context: Context, author: Author, input: Ge
   const { network, pool } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
   // the passphrase of a key is stretched for a good while
-  if (await hasWalletNamed(pool, network, author.wallet, { name: wanted!, isPrivate: input.isPrivate }))
+  if (
+    await hasWalletNamed(pool, network, author.wallet, {
+      name: wanted!,
+      isPrivate: input.isPrivate,
+    })
+  )
     throw refusalError({ code: 'wallet_name_taken', name: wanted! })
   const { address, shares } = await generateKey(input.type, input.passphrase)
   const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
@@ -87,20 +92,31 @@ export async function recoverWallet(
   const { signingMs } = await requireProof(context, proof, address)
   const { pool, network } = context
   const kept = await findShare(pool, network, address.bytes, session.wallet)
-  if (!kept) throw new ApiError('not_found', 'No wallet of that address was generated for this wallet or its cluster.')
+  if (!kept)
+    throw new ApiError(
+      'not_found',
+      'No wallet of that address was generated for this wallet or its cluster.',
+    )
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(shareKey, network, address.bytes, kept.share)
   const privateKey = await recoverKey(address, [share, own], input.passphrase)
   // a vain request of another member uses nothing up: it could keep the wallet's owner from the key for ever
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
-    throw new ApiError('unauthorized', 'The signature was used, or a later one was: sign a new message.')
+    throw new ApiError(
+      'unauthorized',
+      'The signature was used, or a later one was: sign a new message.',
+    )
   if (!privateKey)
-    throw new ApiError('invalid_request', 'The share, or the passphrase, does not belong to that address.')
+    throw new ApiError(
+      'invalid_request',
+      'The share, or the passphrase, does not belong to that address.',
+    )
   return { type: address.type, address: address.text, privateKey }
 }
 
 function requireShareKey({ shareKey }: Context): Uint8Array {
-  if (!shareKey) throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')
+  if (!shareKey)
+    throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')
   return shareKey
 }

@@ -16,7 +16,10 @@ const PAYERS_MS = 3_000
 export async function availabilityOf(context: Context, asked: CommunityName) {
   const rules = await requireRules(context, asked.community)
   await requireCurrent(context)
-  return availabilityAnswer(`${asked.community}/${asked.name}`, await availabilityUnder(context, asked, rules))
+  return availabilityAnswer(
+    `${asked.community}/${asked.name}`,
+    await availabilityUnder(context, asked, rules),
+  )
 }
 
 /**
@@ -28,7 +31,12 @@ export async function availabilityUnder(
   asked: CommunityName,
   rules: CommunityRules | null,
 ): Promise<'free' | 'taken' | 'pending'> {
-  const { isTaken, payers } = await communityNameAvailability(context.pool, context.network, asked, rules?.prices ?? [])
+  const { isTaken, payers } = await communityNameAvailability(
+    context.pool,
+    context.network,
+    asked,
+    rules?.prices ?? [],
+  )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
     meetsRequirements(context, rules!, payer, recentPorts(context)).catch((error: unknown) => {
@@ -58,7 +66,9 @@ export async function meetsRequirements(
 ): Promise<boolean> {
   context.caller?.owe(inputsNeeded(requirements).tokens.length)
   const inputs = await readRequirementInputs({
-    ...{ wallet, requirements, ports },
+    wallet,
+    requirements,
+    ports,
     verifiedIn: (names) => verifiedInClusters(context.pool, context.network, wallet, names),
   })
   return areRequirementsMet(requirements, inputs)

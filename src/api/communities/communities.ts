@@ -1,6 +1,11 @@
 import type { CommunityPort } from '../../chains/chain.js'
 import { findCommunityRules } from '../../db/registry/communityNames.js'
-import { type CommunityRules, communityRulesJson, NATIVE, problemsOnChains } from '../../registry/community/rules.js'
+import {
+  type CommunityRules,
+  communityRulesJson,
+  NATIVE,
+  problemsOnChains,
+} from '../../registry/community/rules.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { type Author, change, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
@@ -33,7 +38,9 @@ export async function configureCommunity(
   const details = problemsOnChains(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)
-  await change(context, { changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }] })
+  await change(context, {
+    changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }],
+  })
   return { name: community, ...communityRulesJson(rules) }
 }
 
@@ -46,12 +53,20 @@ async function checkTokens(
   { prices, requirements }: CommunityRules,
 ): Promise<void> {
   const named = [
-    ...requirements.flatMap((one, i) => (one.kind === 'token' ? [{ ...one, path: `requirements[${i}].token` }] : [])),
-    ...prices.flatMap((one, i) => (one.token === NATIVE ? [] : [{ ...one, path: `prices[${i}].token` }])),
+    ...requirements.flatMap((one, i) =>
+      one.kind === 'token' ? [{ ...one, path: `requirements[${i}].token` }] : [],
+    ),
+    ...prices.flatMap((one, i) =>
+      one.token === NATIVE ? [] : [{ ...one, path: `prices[${i}].token` }],
+    ),
   ]
-  const asked = named.map(({ network, token }) => ports.find(({ label }) => label === network)?.isToken?.(token))
+  const asked = named.map(({ network, token }) =>
+    ports.find(({ label }) => label === network)?.isToken?.(token),
+  )
   const answers = await Promise.all(asked)
-  const details = named.flatMap(({ path }, i) => (answers[i] === false ? [{ path, message: 'is no mint there' }] : []))
+  const details = named.flatMap(({ path }, i) =>
+    answers[i] === false ? [{ path, message: 'is no mint there' }] : [],
+  )
   if (details.length > 0) throw refusedRules(details)
 }
 

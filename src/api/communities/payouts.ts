@@ -29,9 +29,12 @@ interface Group {
 async function payoutOf(context: Context, { label, payments }: Group) {
   const { target, money } = payments[0]!
   const port = chainsOf(context).find((chain) => chain.label === label)
-  const taken = context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))
+  const taken =
+    context.releaseSigner && (await port?.communityPayout?.(payments, context.releaseSigner))
   return {
-    ...{ network: label, recipient: target.recipient, token: money.token },
+    network: label,
+    recipient: target.recipient,
+    token: money.token,
     amount: payments.reduce((sum, payment) => sum + payment.money.amount, 0n).toString(),
     payments: payments.length,
     ...(taken && { transaction: { ...taken, value: '0' } }),

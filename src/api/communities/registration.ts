@@ -12,7 +12,13 @@ import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import { isLabelOf } from '../../registry/primitives/network.js'
-import { type Author, change, inTurn, refusalError, registrationError } from '../clusters/changes.js'
+import {
+  type Author,
+  change,
+  inTurn,
+  refusalError,
+  registrationError,
+} from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -30,7 +36,9 @@ export interface RegistrationRequest extends CommunityName {
 }
 
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
-export type Registration = { kind: 'registered'; owner: Wallet } | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
+export type Registration =
+  | { kind: 'registered'; owner: Wallet }
+  | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
 /** Attempts at a registration, since rules and names may change while requirements are read. */
 const TRIES = 3
@@ -63,7 +71,12 @@ async function attemptRegistration(
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCurrent(context)
   const readStanding = () =>
-    standingOf(context.pool, context.network, { community, name, caller: author.wallet, wallet: owner.bytes })
+    standingOf(context.pool, context.network, {
+      community,
+      name,
+      caller: author.wallet,
+      wallet: owner.bytes,
+    })
   const [before, availability] = await Promise.all([
     readStanding(),
     availabilityUnder(context, { community, name }, rules),
@@ -83,7 +96,8 @@ async function attemptRegistration(
   }
   const first = decideRegistration(known)
   const areMet = first.outcome === 'open' && (await meetsRequirements(context, rules!, owner.bytes))
-  const judgement = first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
+  const judgement =
+    first.outcome === 'open' ? decideRegistration({ ...known, areRequirementsMet: areMet }) : first
   switch (judgement.outcome) {
     case 'refused':
       throw judgement.fault
@@ -104,8 +118,10 @@ async function attemptRegistration(
 }
 
 const FAULT_MESSAGE: Record<PriceFault, string> = {
-  no_network: 'This is no network of the community: mainnet and testnet have networks of their own.',
-  no_price: 'The community has no such price: GET /v1/communities/{name} shows its networks and tokens.',
+  no_network:
+    'This is no network of the community: mainnet and testnet have networks of their own.',
+  no_price:
+    'The community has no such price: GET /v1/communities/{name} shows its networks and tokens.',
   other_payer: 'The community has a price there, and a wallet of this type can not pay it.',
 }
 
@@ -114,9 +130,16 @@ async function registerFree(
   author: Author,
   { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
 ): Promise<Registration | { kind: 'changed' }> {
-  const registering = { kind: 'register_community_name', actor: author.wallet, community, name } as const
+  const registering = {
+    kind: 'register_community_name',
+    actor: author.wallet,
+    community,
+    name,
+  } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await inTurn(context, { changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }] })
+  const made = await inTurn(context, {
+    changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
+  })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
   // the same request, sent twice, may have given the name to this very wallet
@@ -130,8 +153,18 @@ async function paymentInfo(
   { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Wallet },
 ): Promise<PaymentInfo> {
   const port = communityPorts(context).find(({ label }) => label === price.network)
-  if (!port) throw new ApiError('unavailable', `The chain "${price.network}" of the price is not configured here now.`)
-  const transaction = await port.communityPayment({ community, name, price, payer: payer.text, referral: null })
+  if (!port)
+    throw new ApiError(
+      'unavailable',
+      `The chain "${price.network}" of the price is not configured here now.`,
+    )
+  const transaction = await port.communityPayment({
+    community,
+    name,
+    price,
+    payer: payer.text,
+    referral: null,
+  })
   return { price, transaction }
 }
 
@@ -139,8 +172,17 @@ async function paymentInfo(
  * True if a wallet meets the requirements of a community, or did some seconds ago.
  * @throws ApiError not_found; ChainUnavailableError
  */
-export async function areRequirementsMetBy(context: Context, community: string, wallet: Wallet): Promise<boolean> {
-  return meetsRequirements(context, await requireRules(context, community), wallet.bytes, recentPorts(context))
+export async function areRequirementsMetBy(
+  context: Context,
+  community: string,
+  wallet: Wallet,
+): Promise<boolean> {
+  return meetsRequirements(
+    context,
+    await requireRules(context, community),
+    wallet.bytes,
+    recentPorts(context),
+  )
 }
 
 /**
@@ -161,9 +203,21 @@ export async function assignCommunityName(
   const clusterId = await findClusterId(pool, context.network, author.wallet, author.wallet)
   if (!clusterId) throw refusalError({ code: 'not_in_cluster', address: null })
   if (asked && !asked.equals(clusterId)) throw refusalError({ code: 'forbidden' })
-  const claim = await findClaim(pool, { network: context.network, community, clusterId, caller: author.wallet })
+  const claim = await findClaim(pool, {
+    network: context.network,
+    community,
+    clusterId,
+    caller: author.wallet,
+  })
   if (!claim) throw registrationError('requirements_not_met')
-  const registering = { kind: 'register_community_name', actor: author.wallet, community, name } as const
+  const registering = {
+    kind: 'register_community_name',
+    actor: author.wallet,
+    community,
+    name,
+  } as const
   const met = addressToWord(claim)
-  await change(context, { changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }] })
+  await change(context, {
+    changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
+  })
 }

@@ -26,7 +26,8 @@ export function createClusterIds(network: Network): ClusterIds {
       kept = { generation, ids: new Map(), untilMs: nowMs + KEPT_MS }
     const { ids } = kept
     const unknown = serials.filter((serial) => !ids.has(serial))
-    for (const [serial, id] of await readClusterIds(db, network, unknown, generation)) ids.set(serial, id)
+    for (const [serial, id] of await readClusterIds(db, network, unknown, generation))
+      ids.set(serial, id)
     return ids
   }
 }

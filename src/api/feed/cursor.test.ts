@@ -13,7 +13,9 @@ const page: fc.Arbitrary<PagePosition> = fc.record({
   first: whole,
   skip: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
   floor: whole,
-  from: fc.option(fc.uint8Array({ minLength: 21, maxLength: 33 }).map((bytes) => Buffer.from(bytes))),
+  from: fc.option(
+    fc.uint8Array({ minLength: 21, maxLength: 33 }).map((bytes) => Buffer.from(bytes)),
+  ),
   sinceMs: fc.option(whole),
 })
 
@@ -27,7 +29,9 @@ describe('page tokens', () => {
   })
 
   it('open for nobody else’s key and after no change of a character', () => {
-    const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/')
+    const letter = fc.constantFrom(
+      ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/',
+    )
     fc.assert(
       fc.property(page, fc.nat(), letter, (position, at, other) => {
         const token = sealPage(key, position)

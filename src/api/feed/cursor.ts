@@ -39,7 +39,9 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   head[0] = VERSION
   head[1] = NETWORK_CODE[page.network]
   head[2] =
-    (page.order === 'newest' ? FLAG.newest : 0) | (page.sinceMs !== null ? FLAG.since : 0) | (page.from ? FLAG.from : 0)
+    (page.order === 'newest' ? FLAG.newest : 0) |
+    (page.sinceMs !== null ? FLAG.since : 0) |
+    (page.from ? FLAG.from : 0)
   head.writeUInt32BE(page.generation, 3)
   head.writeBigUInt64BE(BigInt(page.first), 7)
   head.writeUInt32BE(page.skip, 15)

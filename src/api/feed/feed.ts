@@ -35,7 +35,10 @@ const ROWS_AT_ONCE = 1_024
 const MAX_FILTERED_ROWS = 2_048
 
 /** Position to read from; without a generation the walk has not begun. */
-type Walk = Omit<PagePosition, 'generation' | 'first'> & { generation: number | null; first: number | null }
+type Walk = Omit<PagePosition, 'generation' | 'first'> & {
+  generation: number | null
+  first: number | null
+}
 
 /**
  * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
@@ -45,7 +48,8 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & { generation: number | 
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
-  const walk = request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
+  const walk =
+    request.page === undefined ? begin(context, request) : goOn(key, request, request.page)
   const asked = { ...walk }
   const isPlaced = await place(context, walk)
   const { generation, newest, items, next, last } = isPlaced
@@ -57,7 +61,9 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
   return {
-    ...{ network: walk.network, generation, items },
+    network: walk.network,
+    generation,
+    items,
     /** Number of the newest event when this was read. */
     newest,
     /** Place at which the walk goes on. */
@@ -83,12 +89,27 @@ const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + p
 export async function endToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)
-  const position = { ...{ network, generation, from }, ...{ first: newest + 1, skip: 0, floor: 1, sinceMs: null } }
+  const position = {
+    network,
+    generation,
+    from,
+    first: newest + 1,
+    skip: 0,
+    floor: 1,
+    sinceMs: null,
+  }
   return sealPage(await context.pageKey(), { ...position, order: 'oldest' })
 }
 
 const readEnd = ({ pool, network }: Context) =>
-  readStretch(pool, network, { order: 'oldest', first: null, floor: 1, limit: 0, events: 0, from: null })
+  readStretch(pool, network, {
+    order: 'oldest',
+    first: null,
+    floor: 1,
+    limit: 0,
+    events: 0,
+    from: null,
+  })
 
 /**
  * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
@@ -96,22 +117,36 @@ const readEnd = ({ pool, network }: Context) =>
  */
 async function whyMissing(context: Context, generation: number): Promise<ApiError> {
   if ((await readEnd(context)).generation !== generation) return restarted()
-  return new ApiError('unavailable', 'The database is behind what this page was read from. Ask again.')
+  return new ApiError(
+    'unavailable',
+    'The database is behind what this page was read from. Ask again.',
+  )
 }
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   const first = order === 'oldest' ? 1 : null
-  return { network, generation: null, order, first, skip: 0, floor: 1, from: from ?? null, sinceMs: sinceMs ?? null }
+  return {
+    network,
+    generation: null,
+    order,
+    first,
+    skip: 0,
+    floor: 1,
+    from: from ?? null,
+    sinceMs: sinceMs ?? null,
+  }
 }
 
 function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
   const page = openPage(key, token)
-  if (!page) throw new ApiError('invalid_page', 'The page token is not one that was given out here.')
+  if (!page)
+    throw new ApiError('invalid_page', 'The page token is not one that was given out here.')
   const contradicts =
     (request.isTestnet && page.network !== 'testnet') ||
     (request.order !== undefined && request.order !== page.order) ||
     (request.from !== undefined && !(page.from && request.from.equals(page.from)))
-  const message = 'The page token was given out for other parameters: leave them out, or begin anew.'
+  const message =
+    'The page token was given out for other parameters: leave them out, or begin anew.'
   if (contradicts) throw new ApiError('invalid_page', message)
   return page
 }
@@ -150,7 +185,10 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
     const next = take(items, rows, from, request)
     last = rows.at(-1) ?? last
     if (next || !last || rows.length < asked) return { generation, newest, items, next, last }
-    const following = { first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1, skip: 0 }
+    const following = {
+      first: walk.order === 'oldest' ? after(last) : last.publicFirst - 1,
+      skip: 0,
+    }
     if (read > most) return { generation, newest, items, next: following, last }
     from = { ...from, generation, ...following }
   }
@@ -158,7 +196,14 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
 
 async function readRows(context: Context, walk: Walk, limit: number, events = 0) {
   const { network, generation, order, first, floor, from } = walk
-  const stretch = await readStretch(context.pool, network, { order, first, floor, limit, events, from })
+  const stretch = await readStretch(context.pool, network, {
+    order,
+    first,
+    floor,
+    limit,
+    events,
+    from,
+  })
   if (generation !== null && generation !== stretch.generation) throw restarted()
   // past the end of a feed that went back in time: other events will take those numbers
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
@@ -166,7 +211,12 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
 }
 
 /** @returns the first event that did not fit, null where all did */
-function take(items: FeedItem[], rows: readonly FeedRow[], walk: Walk, { limit, shows }: FeedRequest): Place | null {
+function take(
+  items: FeedItem[],
+  rows: readonly FeedRow[],
+  walk: Walk,
+  { limit, shows }: FeedRequest,
+): Place | null {
   for (const row of rows) {
     const { publicFirst } = row
     const own = itemsOf(row)

@@ -8,7 +8,10 @@ import { feedPage } from './feed.js'
  * A page of the feed for what this process sends by itself; its events are those of `GET /v1/events`, byte for byte.
  * @returns null where the feed has begun anew since the cursor was given out
  */
-export async function readFeed(context: Context, { cursor, from, limit }: FeedQuery): Promise<FeedPage | null> {
+export async function readFeed(
+  context: Context,
+  { cursor, from, limit }: FeedQuery,
+): Promise<FeedPage | null> {
   try {
     const page = await feedPage(context, {
       isTestnet: context.network === 'testnet',
@@ -19,7 +22,13 @@ export async function readFeed(context: Context, { cursor, from, limit }: FeedQu
     })
     const { network, generation, idOf, resume } = page
     const items = page.items.map(eventWriter(network, generation, idOf))
-    return { generation, items, last: page.items.at(-1)?.number ?? null, hasMore: 'nextPage' in page, resume }
+    return {
+      generation,
+      items,
+      last: page.items.at(-1)?.number ?? null,
+      hasMore: 'nextPage' in page,
+      resume,
+    }
   } catch (error) {
     if (error instanceof ApiError && error.code === 'feed_restarted') return null
     throw error

@@ -31,23 +31,40 @@ type Page = Awaited<ReturnType<typeof feedPage>>
  * @returns function that writes it to a response whose head was sent
  * @throws ApiError as feedPage, rate_limited and unavailable where no place is free
  */
-export async function openStream(context: Context, request: StreamRequest): Promise<(res: ServerResponse) => void> {
+export async function openStream(
+  context: Context,
+  request: StreamRequest,
+): Promise<(res: ServerResponse) => void> {
   const { token = await beginning(context, request), ...rest } = request
-  const page = await feedPage(context, { ...rest, page: token, limit: PAGE_EVENTS, order: 'oldest' })
+  const page = await feedPage(context, {
+    ...rest,
+    page: token,
+    limit: PAGE_EVENTS,
+    order: 'oldest',
+  })
   takePlace(context)
   const reader = { context, key: await context.pageKey(), from: request.from ?? page.end.from }
   return (res) => void run({ ...reader, res }, page, token)
 }
 
 /** @returns undefined where the walk begins at a time */
-const beginning = async (context: Context, { sinceMs, from }: StreamRequest): Promise<string | undefined> =>
+const beginning = async (
+  context: Context,
+  { sinceMs, from }: StreamRequest,
+): Promise<string | undefined> =>
   sinceMs === undefined ? endToken(context, from ?? null) : undefined
 
 function takePlace({ streams, caller }: Context): void {
   const free = streams.places.take(caller!.address)
-  if (free === 'total') throw new ApiError('unavailable', 'This process has as many streams as it serves.')
+  if (free === 'total')
+    throw new ApiError('unavailable', 'This process has as many streams as it serves.')
   if (free === 'perClient')
-    throw new ApiError('rate_limited', 'Your address has as many streams as one may have.', {}, STREAM_LIMIT)
+    throw new ApiError(
+      'rate_limited',
+      'Your address has as many streams as one may have.',
+      {},
+      STREAM_LIMIT,
+    )
   caller!.whenGone(free)
 }
 
@@ -72,7 +89,8 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
     for (let page: Page | null = first; page && !res.destroyed; ) {
       const { network, generation, idOf, items, end } = page
       const json = eventWriter(network, generation, idOf)
-      if (items.length > 0) write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
+      if (items.length > 0)
+        write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))
       if (next === null || !(await drained(res))) return
       page = await context.streams.page(res, () => nextPage(context, next))
@@ -92,11 +110,15 @@ function write(res: ServerResponse, text: string | Buffer): void {
 
 /** Tells why a stream ends; its last id leads on, except after a restart of the feed. */
 function refuse(res: ServerResponse, error: ApiError): void {
-  if (error.code === 'feed_restarted') write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
+  if (error.code === 'feed_restarted')
+    write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
   res.end()
 }
 
-const RESTARTED = new ApiError('feed_restarted', 'The feed was started anew: begin from the first page.')
+const RESTARTED = new ApiError(
+  'feed_restarted',
+  'The feed was started anew: begin from the first page.',
+)
 
 /** @returns token of where the stream is behind again; null once it has ended */
 function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
@@ -107,11 +129,14 @@ function follow({ context, res, key, from }: Reader, page: Page): Promise<string
   return new Promise((resolve) => {
     const leave = tail.follow(generation, newest + 1, {
       take(events) {
-        const [first, last] = [events[0]!, events.at(-1)!]
+        const first = events[0]!
+        const last = events.at(-1)!
         if (last.number <= newest) return
         // neither numbers nor times decrease
         const isAll = first.number > newest && first.atMs >= sinceMs
-        const fresh = isAll ? events : events.filter(({ number, atMs }) => number > newest && atMs >= sinceMs)
+        const fresh = isAll
+          ? events
+          : events.filter(({ number, atMs }) => number > newest && atMs >= sinceMs)
         const bytes = bytesFor(fresh, key, walk)
         if (bytes.length > 0) write(res, bytes)
         if (res.writableNeedDrain) stop(tokenAfter(key, end, last))
@@ -145,7 +170,8 @@ function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
   // the zero address stands for private actors too
-  const shown = () => (from === null ? events : events.filter(({ actor }) => from.equals(actor ?? NOBODY)))
+  const shown = () =>
+    from === null ? events : events.filter(({ actor }) => from.equals(actor ?? NOBODY))
   const made = () =>
     Buffer.from(
       shown()

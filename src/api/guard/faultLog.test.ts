@@ -8,7 +8,9 @@ afterEach(() => void vi.useRealTimers())
 
 it('a flood of faults that are alike is one line and a count for each window', () => {
   const lines: Record<string, unknown>[] = []
-  const sink = new Writable({ write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))) })
+  const sink = new Writable({
+    write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))),
+  })
   const logFault = createFaultLog(pino(sink))
   const fault = (route: string, status: number) =>
     logFault({ id: 'x', method: 'GET', route, status, err: new Error('away') })
@@ -21,7 +23,9 @@ it('a flood of faults that are alike is one line and a count for each window', (
     ['/b', 503, 40],
   ])
   vi.advanceTimersByTime(FAULT_WINDOW_MS)
-  expect(lines.slice(3)).toMatchObject([{ route: '/a', status: 503, count: 3_999, ms: FAULT_WINDOW_MS }])
+  expect(lines.slice(3)).toMatchObject([
+    { route: '/a', status: 503, count: 3_999, ms: FAULT_WINDOW_MS },
+  ])
   fault('/a', 503)
   expect(lines).toHaveLength(5)
 })

@@ -27,7 +27,11 @@ export function createFaultLog(log: Logger): (fault: Fault) => void {
     const timer = setTimeout(() => {
       const count = counts.get(kind)
       counts.delete(kind)
-      if (count) log.warn({ method, route, status, count, ms: FAULT_WINDOW_MS }, 'more requests failed alike')
+      if (count)
+        log.warn(
+          { method, route, status, count, ms: FAULT_WINDOW_MS },
+          'more requests failed alike',
+        )
     }, FAULT_WINDOW_MS)
     timer.unref()
   }

@@ -15,7 +15,10 @@ function nextTurn(): Promise<unknown> {
  * Maps many elements without holding the process for as long as all of them take: however many requests do so at once,
  * a turn of the event loop has one part of one of them.
  */
-export async function mapInTurns<T, U>(items: readonly T[], map: (item: T, index: number) => U): Promise<U[]> {
+export async function mapInTurns<T, U>(
+  items: readonly T[],
+  map: (item: T, index: number) => U,
+): Promise<U[]> {
   const mapped: U[] = []
   for (const [i, item] of items.entries()) {
     if (i % AT_ONCE === 0 && items.length > AT_ONCE) await nextTurn()

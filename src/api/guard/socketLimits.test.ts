@@ -17,7 +17,8 @@ it('a server that closes waits for requests under way, and for no connection tha
   await once(unused, 'connect')
   const answer = fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
   const res = await asked
-  let [isClosed, isUnusedClosed] = [false, false]
+  let isClosed = false
+  let isUnusedClosed = false
   unused.once('close', () => {
     isUnusedClosed = true
   })
@@ -38,7 +39,9 @@ it('one address holds as many connections as an address may, but a proxy as many
     const closeUnused = protectServer(server, { maxOfAddress: 20 }, () => isProxy)
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
-    const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    const sockets = Array.from({ length: 30 }, () =>
+      connect(port, '127.0.0.1').on('error', () => {}),
+    )
     const closed = () => sockets.filter(({ closed }) => closed).length
     let answered = 0
     for (const socket of sockets) socket.once('data', () => answered++)

@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { Slots } from '../../push/slots.js'
 import { messageOf, send } from '../http/answer.js'
@@ -35,7 +41,11 @@ export const SERVER_LIMITS: ServerOptions = {
 const TOO_LARGE = `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`
 const FAULTS: Readonly<Record<string, ApiError>> = {
   HPE_HEADER_OVERFLOW: new ApiError('invalid_request', TOO_LARGE, { status: 431 }),
-  ERR_HTTP_REQUEST_TIMEOUT: new ApiError('invalid_request', 'The request took too long to arrive.', { status: 408 }),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    'invalid_request',
+    'The request took too long to arrive.',
+    { status: 408 },
+  ),
 }
 const NOT_DONE = 'The Expect header asks for something that is not done here.'
 const EXPECTATION = new ApiError('invalid_request', NOT_DONE, { status: 417 })
@@ -82,7 +92,9 @@ export function protectServer(
     // Node tells once that a request takes too long
     closeGently(socket)
   })
-  server.on('checkExpectation', (_req, res) => send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']))
+  server.on('checkExpectation', (_req, res) =>
+    send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']),
+  )
   return () => {
     for (const socket of unused) socket.destroy()
   }

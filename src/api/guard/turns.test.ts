@@ -32,12 +32,28 @@ it('wallets take turns, each in its own order', async () => {
   go()
   await Promise.all(all)
   // three run at once
-  expect(made).toEqual(['m0', 'm1', 'm2', 'm3', 'a0', 'b0', 'm4', 'a1', 'm5', 'm6', 'm7', 'm8', 'm9'])
+  expect(made).toEqual([
+    'm0',
+    'm1',
+    'm2',
+    'm3',
+    'a0',
+    'b0',
+    'm4',
+    'a1',
+    'm5',
+    'm6',
+    'm7',
+    'm8',
+    'm9',
+  ])
 })
 
 it('a wallet with many changes is refused its own alone', async () => {
   const { take, made, go } = held()
-  const flood = Array.from({ length: 1_500 }, () => take(mallory, 'm').catch((error) => error.message))
+  const flood = Array.from({ length: 1_500 }, () =>
+    take(mallory, 'm').catch((error) => error.message),
+  )
   const other = take(alice, 'a')
   go()
   await other

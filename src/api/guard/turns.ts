@@ -32,7 +32,8 @@ export function createTurns() {
       signal?.throwIfAborted()
       const wallet = Buffer.from(address).toString('hex')
       const own = waiting.get(wallet) ?? { count: 0, round: 0 }
-      if (queue.size >= MAX_WAITING) throw new ApiError('unavailable', 'Too many changes are waiting.')
+      if (queue.size >= MAX_WAITING)
+        throw new ApiError('unavailable', 'Too many changes are waiting.')
       if (own.count >= MAX_WAITING_PER_WALLET)
         throw new ApiError('unavailable', 'Too many changes of this wallet are waiting.')
       own.count += 1

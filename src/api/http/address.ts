@@ -1,5 +1,10 @@
 import { kindOf } from '../../registry/auth/kinds.js'
-import { type Address, parseAddress, parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import {
+  type Address,
+  parseAddress,
+  parseWallet,
+  type Wallet,
+} from '../../registry/primitives/address.js'
 import { ApiError } from './errors.js'
 
 /** Sentences about texts that are no addresses. */
@@ -9,15 +14,20 @@ export const ADDRESS_PROBLEM = {
 }
 
 /** The address of a wallet that pays on a chain here. @param path of the field @throws ApiError unsupported_address */
-export const requireAddress = (input: string, path: string): Address => readable(parseAddress(input), path)
+export const requireAddress = (input: string, path: string): Address =>
+  readable(parseAddress(input), path)
 
 /** A wallet of any chain. @throws as `requireAddress` */
-export const requireWallet = (input: string, path: string): Wallet => readable(parseWallet(input), path)
+export const requireWallet = (input: string, path: string): Wallet =>
+  readable(parseWallet(input), path)
 
 /** The address of a wallet that can sign in. @param path of the field @throws ApiError unsupported_address */
 export function requireSigner(input: string, path: string): Wallet {
   const wallet = parseWallet(input)
-  return readable(typeof wallet === 'string' || kindOf(wallet.type) ? wallet : 'unsupported_address', path)
+  return readable(
+    typeof wallet === 'string' || kindOf(wallet.type) ? wallet : 'unsupported_address',
+    path,
+  )
 }
 
 function readable<T extends object>(parsed: T | keyof typeof ADDRESS_PROBLEM, path: string): T {

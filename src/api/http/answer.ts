@@ -31,13 +31,20 @@ const LONG = 16_384
 /** Answer in JSON. */
 export function json(status: number, body: unknown, headers?: Answer['headers']): Answer {
   const text = JSON.stringify(body)
-  return { status, content: { type: JSON_TYPE, text: text.length < LONG ? text : Buffer.from(text) }, headers }
+  return {
+    status,
+    content: { type: JSON_TYPE, text: text.length < LONG ? text : Buffer.from(text) },
+    headers,
+  }
 }
 
 /** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
-export const okJson = (text: Buffer): Answer => ({ status: 200, content: { type: JSON_TYPE, text } })
+export const okJson = (text: Buffer): Answer => ({
+  status: 200,
+  content: { type: JSON_TYPE, text },
+})
 
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const

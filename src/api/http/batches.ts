@@ -3,7 +3,12 @@ import DataLoader from 'dataloader'
 import type pg from 'pg'
 import { readVersion, type Version } from '../../db/journal/head.js'
 import { findJournalled, readProgress } from '../../db/journal/transactions.js'
-import { findByAddresses, findByNames, findByTypes, readAvailability } from '../../db/registry/lookups.js'
+import {
+  findByAddresses,
+  findByNames,
+  findByTypes,
+  readAvailability,
+} from '../../db/registry/lookups.js'
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
@@ -28,7 +33,9 @@ export function createBatches(pool: pg.Pool, network: Network) {
     nameOf: together((addresses: readonly Buffer[]) => findByAddresses(pool, network, addresses)),
     walletOf: together((names: readonly FullName[]) => findByNames(pool, network, names)),
     /** Verified public wallet of a kind that a cluster alone stands for. */
-    verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) => findByTypes(pool, network, asked)),
+    verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
+      findByTypes(pool, network, asked),
+    ),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
     /** Journalled bids of a transaction by its hash. */
     journalled: together((hashes: readonly Buffer[]) => findJournalled(pool, network, hashes)),
@@ -40,7 +47,9 @@ export function createBatches(pool: pg.Pool, network: Network) {
 }
 
 /** Groups reads of a kind: one is under way; later ones join the next, a turn after it. */
-function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>): (key: Key) => Promise<Value> {
+function together<Key, Value>(
+  read: (keys: readonly Key[]) => Promise<Value[]>,
+): (key: Key) => Promise<Value> {
   let underWay: Promise<unknown> = Promise.resolve()
   const loader = new DataLoader<Key, Value>(
     (keys) => {
@@ -49,7 +58,8 @@ function together<Key, Value>(read: (keys: readonly Key[]) => Promise<Value[]>):
       return found
     },
     {
-      ...{ cache: false, maxBatchSize: MAX_TOGETHER },
+      cache: false,
+      maxBatchSize: MAX_TOGETHER,
       batchScheduleFn: (begin) => void underWay.then(() => setImmediate(setImmediate, begin)),
     },
   )

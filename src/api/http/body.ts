@@ -22,7 +22,11 @@ const tooLarge = (bytes: number) =>
  * A request's body as JSON whatever its content type says; undefined when it is empty.
  * @throws ApiError invalid_request for a body that is too large (413), compressed, not UTF-8 or not JSON
  */
-export async function bodyOf({ headers }: Sent['req'], bytes: Buffer, { body, isBulk }: Route): Promise<unknown> {
+export async function bodyOf(
+  { headers }: Sent['req'],
+  bytes: Buffer,
+  { body, isBulk }: Route,
+): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
@@ -58,7 +62,8 @@ export const readBytes = ({ req, res }: Sent, { isBulk }: Route): Promise<Buffer
   })
 
 /** Error of a body that drips. */
-export const tooSlow = () => new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
+export const tooSlow = () =>
+  new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
 /** The rest of the body is thrown away after the answer, and the socket closed. */
 export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
@@ -90,10 +95,14 @@ async function textsOf(bytes: Buffer): Promise<string[]> {
   const inside = isArray ? text.slice(1, -1) : text
   if (inside.trim() === '') return []
   const parts = inside.split(isArray ? ',' : '\n', MAX_BULK + 1)
-  if (parts.length > MAX_BULK) throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
+  if (parts.length > MAX_BULK)
+    throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
   return mapInTurns(parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found
-    throw new ApiError('invalid_request', `${isArray ? 'Element' : 'Line'} ${i + 1} is no text of an address.`)
+    throw new ApiError(
+      'invalid_request',
+      `${isArray ? 'Element' : 'Line'} ${i + 1} is no text of an address.`,
+    )
   })
 }

@@ -101,7 +101,12 @@ export function createContexts({
   news = new News(),
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
-  const { tokenKey, serviceDomain, sessionLifetimeMs = SESSION_LIFETIME_MS, acceptsErc6492 = false } = config
+  const {
+    tokenKey,
+    serviceDomain,
+    sessionLifetimeMs = SESSION_LIFETIME_MS,
+    acceptsErc6492 = false,
+  } = config
   const { siteUrl = 'http://localhost' } = config
   const now = () => Date.now()
   const pageKey = once(() => readPageKey(deps.pool))
@@ -130,7 +135,10 @@ export function createContexts({
   })
 }
 
-const ofEach = <T>(make: (network: Network) => T) => ({ mainnet: make('mainnet'), testnet: make('testnet') })
+const ofEach = <T>(make: (network: Network) => T) => ({
+  mainnet: make('mainnet'),
+  testnet: make('testnet'),
+})
 
 /** A failed read is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {

@@ -23,7 +23,9 @@ export function markDeprecated(
 }
 
 function filled(path: string, params: Readonly<Record<string, unknown>>): string {
-  const parts = path.split('/').map((part) => (part.startsWith(':') ? text(params[part.slice(1)]) : part))
+  const parts = path
+    .split('/')
+    .map((part) => (part.startsWith(':') ? text(params[part.slice(1)]) : part))
   return parts.includes(null) ? DOCUMENT : parts.join('/')
 }
 

@@ -30,10 +30,17 @@ describe('toApiError', () => {
 
 describe('errorAnswer', () => {
   it('is the envelope, with what else the caller can use', () => {
-    const error = new ApiError('names_unavailable', '1 or more names are unavailable', { names: ['foo'] })
+    const error = new ApiError('names_unavailable', '1 or more names are unavailable', {
+      names: ['foo'],
+    })
     const { status, content, headers } = errorAnswer(error)
     expect([status, headers]).toEqual([409, undefined])
-    const body = { status: 409, error: 'names_unavailable', message: '1 or more names are unavailable', names: ['foo'] }
+    const body = {
+      status: 409,
+      error: 'names_unavailable',
+      message: '1 or more names are unavailable',
+      names: ['foo'],
+    }
     expect(JSON.parse(String(content.text))).toEqual(body)
     expect(errorAnswer(new ApiError('unavailable', 'x')).headers).toHaveProperty('retry-after')
   })

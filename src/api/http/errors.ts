@@ -98,10 +98,18 @@ export function errorAnswer(error: ApiError): Answer {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const because = { cause: error }
-  if (error instanceof AmountError) return new ApiError('invalid_amount', error.message, {}, because)
-  if (error instanceof BridgeError) return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
+  if (error instanceof AmountError)
+    return new ApiError('invalid_amount', error.message, {}, because)
+  if (error instanceof BridgeError)
+    return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
   if (error instanceof ChainUnavailableError)
-    return new ApiError('unavailable', 'A chain that is needed for this does not answer now.', {}, because)
-  if (isDatabaseUnavailable(error)) return new ApiError('unavailable', 'The database does not answer now.', {}, because)
+    return new ApiError(
+      'unavailable',
+      'A chain that is needed for this does not answer now.',
+      {},
+      because,
+    )
+  if (isDatabaseUnavailable(error))
+    return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)
 }

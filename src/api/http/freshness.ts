@@ -31,7 +31,10 @@ const CURRENT: Freshness = { isCatchingUp: false, isReplica: false, staleSeconds
 const SERVED_FOR_MS = 250
 
 /** Reads one at a time; the answer serves for a while. */
-export function createFreshness(network: Network, { pool, chains }: Sources): () => Promise<Freshness> {
+export function createFreshness(
+  network: Network,
+  { pool, chains }: Sources,
+): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
   let answer = Promise.resolve(CURRENT)
   let untilMs = 0
@@ -57,7 +60,11 @@ export function createFreshness(network: Network, { pool, chains }: Sources): ()
 function freshnessOf({ caughtUp, isReplica, state, nowMs }: HubState): Freshness {
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return CURRENT
   const ms = state && behindMs(state, nowMs)
-  return { isCatchingUp: true, isReplica, staleSeconds: ms === null ? null : Math.round(ms / 1_000) }
+  return {
+    isCatchingUp: true,
+    isReplica,
+    staleSeconds: ms === null ? null : Math.round(ms / 1_000),
+  }
 }
 
 /** Names may be taken on the chain. @throws ApiError catching_up */
@@ -72,11 +79,17 @@ export async function requireCurrent({ freshness, network }: Fresh): Promise<voi
 /** Keeps back what no feed tells. @throws ApiError unavailable on a replica */
 export async function refuseOnReplica({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isReplica) return
-  throw new ApiError('unavailable', 'This is a copy of what is public: ask the service that it was made from.')
+  throw new ApiError(
+    'unavailable',
+    'This is a copy of what is public: ask the service that it was made from.',
+  )
 }
 
 /** Adds how far an answer may be behind. */
-export async function withStaleness(answer: Answer, { freshness, network }: Fresh): Promise<Answer> {
+export async function withStaleness(
+  answer: Answer,
+  { freshness, network }: Fresh,
+): Promise<Answer> {
   const { staleSeconds } = await freshness[network]().catch(() => CURRENT)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }

@@ -16,7 +16,9 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
 
 /** A second policy header would only forbid more. */
 export const headersWithPolicy = (policy: string): string[] =>
-  PUBLIC_HEADERS.map((text, i) => (PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text))
+  PUBLIC_HEADERS.map((text, i) =>
+    PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
+  )
 
 /** Headers of the answer to a CORS preflight. */
 export const PREFLIGHT_HEADERS: readonly string[] = [

@@ -16,14 +16,17 @@ interface Operation {
 
 const PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
 const committed = (path: string) =>
-  JSON.parse(readFileSync(new URL(`../../client/generated${path}`, import.meta.url), 'utf8')) as Document
+  JSON.parse(
+    readFileSync(new URL(`../../client/generated${path}`, import.meta.url), 'utf8'),
+  ) as Document
 
 /** Target of a local reference. @throws Error for a dangling one */
 function resolve(document: Document, ref: string): unknown {
   const [root, ...keys] = ref.split('/')
   if (root !== '#') throw new Error(`${ref} is no local reference`)
   return keys.reduce<unknown>((value, key) => {
-    if (typeof value !== 'object' || value === null || !(key in value)) throw new Error(`${ref} points at nothing`)
+    if (typeof value !== 'object' || value === null || !(key in value))
+      throw new Error(`${ref} points at nothing`)
     return value[key as keyof typeof value]
   }, document)
 }
@@ -49,7 +52,9 @@ it('the documents have every route and no other, each in one of them', () => {
   const served = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${openApiPath(path)}`),
   )
-  const documented = PATHS.flatMap((path) => operations(committed(path))).map(({ method, path }) => `${method} ${path}`)
+  const documented = PATHS.flatMap((path) => operations(committed(path))).map(
+    ({ method, path }) => `${method} ${path}`,
+  )
   expect(documented.sort()).toEqual(served.sort())
   expect(served).toContain('post /v1/register/evm')
 })

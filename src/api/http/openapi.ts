@@ -1,4 +1,8 @@
-import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi'
+import {
+  OpenAPIRegistry,
+  OpenApiGeneratorV31,
+  type RouteConfig,
+} from '@asteasolutions/zod-to-openapi'
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
 import { HEADERS, type HeaderName } from './headers.js'
 import type { Route } from './route.js'
@@ -39,13 +43,21 @@ export function openApiDocument(
 ): object {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  registry.registerComponent('securitySchemes', 'authKey', { type: 'apiKey', in: 'header', name: 'X-AUTH-KEY' })
+  registry.registerComponent('securitySchemes', 'authKey', {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-AUTH-KEY',
+  })
   const shared = sharedComponents(registry)
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
         registry.registerPath(
-          operation({ ...route, tag, example: examples[`${route.method} ${route.path}`] ?? {} }, path, shared),
+          operation(
+            { ...route, tag, example: examples[`${route.method} ${route.path}`] ?? {} },
+            path,
+            shared,
+          ),
         )
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
@@ -86,13 +98,19 @@ function sharedComponents(registry: OpenAPIRegistry) {
   }
   /** References to the headers of a response; nothing for none. */
   const withHeaders = (names: readonly HeaderName[] = []) =>
-    names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
+    names.length === 0
+      ? {}
+      : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
   registry.register('Error', ErrorSchema)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const errorResponse = (codes: readonly ErrorCode[]) => {
     const description = codes.map((code) => `\`${code}\``).join(', ')
     const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
-    return registry.registerComponent('responses', codes.join('.'), { description, ...headers, content }).ref
+    return registry.registerComponent('responses', codes.join('.'), {
+      description,
+      ...headers,
+      content,
+    }).ref
   }
   return { testnet, apiKey, withHeaders, errorResponse }
 }
@@ -106,14 +124,26 @@ function operation(
   const { example } = route
   const responses: RouteConfig['responses'] = {}
   const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
-  for (const [status, { description, schema, type, headers = [] }] of Object.entries(route.responses)) {
+  for (const [status, { description, schema, type, headers = [] }] of Object.entries(
+    route.responses,
+  )) {
     const content = { [type ?? 'application/json']: { schema } }
-    responses[status] = { description, ...shared.withHeaders([...(status === '200' ? tag : []), ...headers]), content }
+    responses[status] = {
+      description,
+      ...shared.withHeaders([...(status === '200' ? tag : []), ...headers]),
+      content,
+    }
   }
   if (isTagged(route))
-    responses[304] = { description: 'Nothing has changed since what `If-None-Match` names', ...shared.withHeaders(tag) }
-  for (const [status, codes] of errorsByStatus(route)) responses[status] ??= shared.errorResponse(codes)
-  if (route.body) for (const status of BODY_STATUSES) responses[status] = shared.errorResponse(['invalid_request'])
+    responses[304] = {
+      description: 'Nothing has changed since what `If-None-Match` names',
+      ...shared.withHeaders(tag),
+    }
+  for (const [status, codes] of errorsByStatus(route))
+    responses[status] ??= shared.errorResponse(codes)
+  if (route.body)
+    for (const status of BODY_STATUSES)
+      responses[status] = shared.errorResponse(['invalid_request'])
   const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
   return {
     method: route.method,
@@ -123,7 +153,10 @@ function operation(
     ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
-    parameters: [example.query?.testnet ? { ...TESTNET, example: 'true' } : shared.testnet, shared.apiKey],
+    parameters: [
+      example.query?.testnet ? { ...TESTNET, example: 'true' } : shared.testnet,
+      shared.apiKey,
+    ],
     request: {
       ...(route.params ? { params: withExamples(route.params, example.params) } : {}),
       ...(route.query ? { query: withExamples(route.query, example.query) } : {}),
@@ -148,7 +181,11 @@ const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.
 
 /** Each list is in the order of `ERROR_STATUS`. */
 function errorsByStatus({ auth, errors = [] }: Route): Map<number, ErrorCode[]> {
-  const codes = new Set<ErrorCode>([...errors, ...(auth === 'required' ? (['unauthorized'] as const) : []), ...COMMON])
+  const codes = new Set<ErrorCode>([
+    ...errors,
+    ...(auth === 'required' ? (['unauthorized'] as const) : []),
+    ...COMMON,
+  ])
   const byStatus = new Map<number, ErrorCode[]>()
   for (const [code, status] of Object.entries(ERROR_STATUS) as [ErrorCode, number][]) {
     if (codes.has(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code])

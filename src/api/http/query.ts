@@ -20,7 +20,8 @@ export function parseQuery(url: string): Query {
   return {
     get(name) {
       const values = params.getAll(name).filter((value) => !isAbsent(value))
-      if (values.length > 1) throw new ApiError('invalid_request', `The parameter ${name} is given more than once.`)
+      if (values.length > 1)
+        throw new ApiError('invalid_request', `The parameter ${name} is given more than once.`)
       return values[0]
     },
   }
@@ -55,10 +56,15 @@ export function limitOf(query: Query, bounds: PageLimit): number {
 }
 
 /** Undefined where the parameter is absent. @throws ApiError invalid_request */
-export function wordOf<T extends string>(query: Query, name: string, words: readonly T[]): T | undefined {
+export function wordOf<T extends string>(
+  query: Query,
+  name: string,
+  words: readonly T[],
+): T | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined
   const word = words.find((candidate) => candidate === text)
-  if (!word) throw new ApiError('invalid_request', `The parameter ${name} is none of ${words.join(', ')}.`)
+  if (!word)
+    throw new ApiError('invalid_request', `The parameter ${name} is none of ${words.join(', ')}.`)
   return word
 }

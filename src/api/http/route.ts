@@ -71,7 +71,10 @@ export interface Route {
   body?: z.ZodType | undefined
   /** Answers by status; `type` is their media type, JSON by default; `headers` come on top. */
   responses: Readonly<
-    Record<number, { description: string; schema: z.ZodType; type?: string; headers?: readonly HeaderName[] }>
+    Record<
+      number,
+      { description: string; schema: z.ZodType; type?: string; headers?: readonly HeaderName[] }
+    >
   >
   /**
    * Errors beside those of every route (`invalid_request`, `rate_limited`, `internal`, `unavailable`; `unauthorized`
@@ -111,7 +114,8 @@ const declaring =
     definition: Definition<Auth, Body>,
   ): Route => ({
     ...definition,
-    ...{ method, path },
+    method,
+    path,
     handle: ({ params, query, isTestnet, session, body }, context) =>
       definition.handle(
         {
@@ -119,7 +123,9 @@ const declaring =
           query,
           isTestnet,
           // a bulk was checked as it was read
-          body: (definition.body && !definition.isBulk ? parse(definition.body, body) : body) as z.output<Body>,
+          body: (definition.body && !definition.isBulk
+            ? parse(definition.body, body)
+            : body) as z.output<Body>,
           // the server has enforced the rule before
           session: session as SessionOf<Auth>,
         },

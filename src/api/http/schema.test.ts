@@ -3,8 +3,11 @@ import { routes } from '../routes.js'
 import { withoutAbsent, z } from './schema.js'
 
 /** Every optional field of a schema, as the path to it and a body that has it alone. */
-function optionalFields(schema: unknown): { path: PropertyKey[]; body: (value: unknown) => unknown }[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return optionalFields(schema.unwrap())
+function optionalFields(
+  schema: unknown,
+): { path: PropertyKey[]; body: (value: unknown) => unknown }[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return optionalFields(schema.unwrap())
   if (schema instanceof z.ZodPipe) return optionalFields(schema.in)
   if (schema instanceof z.ZodArray)
     return optionalFields(schema.element).map(({ path, body }) => ({
@@ -30,7 +33,9 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
       seen.push(`${method} ${route} ${path.join('.')}`)
       for (const value of [null, '', 'undefined']) {
         const parsed = schema!.safeParse(withoutAbsent(schema, body(value)))
-        const at = (parsed.error?.issues ?? []).filter((issue) => issue.path.join('.').startsWith(path.join('.')))
+        const at = (parsed.error?.issues ?? []).filter((issue) =>
+          issue.path.join('.').startsWith(path.join('.')),
+        )
         expect(at, `${seen.at(-1)} ${JSON.stringify(value)}`).toEqual([])
       }
     }
@@ -51,7 +56,10 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
 
 it('a field that is required, unknown, or a member of every object stays as it was sent', () => {
   const schema = z.object({ name: z.string(), note: z.string().optional() })
-  const body = JSON.parse('{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}')
+  const body = JSON.parse(
+    '{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}',
+  )
   expect(withoutAbsent(schema, body)).toStrictEqual(body)
-  for (const other of [null, 1, 'x', [], [null]]) expect(withoutAbsent(schema, other)).toStrictEqual(other)
+  for (const other of [null, 1, 'x', [], [null]])
+    expect(withoutAbsent(schema, other)).toStrictEqual(other)
 })

@@ -15,7 +15,8 @@ export const MAX_BULK = 100_000
 export const MAX_CHANGES = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
-export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) => z.object(shape).openapi(name)
+export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
+  z.object(shape).openapi(name)
 
 /** The answers of a route that has one alone, with status 200; fields stand for an object of them. */
 export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
@@ -30,7 +31,12 @@ export function withoutAbsent(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodPipe) return withoutAbsent(schema.in, value)
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((one) => withoutAbsent(schema.element, one))
-  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null || Array.isArray(value))
+  if (
+    !(schema instanceof z.ZodObject) ||
+    typeof value !== 'object' ||
+    value === null ||
+    Array.isArray(value)
+  )
     return value
   const { shape } = schema
   const fields = Object.entries(value).map(([key, field]: [string, unknown]) => [
@@ -54,6 +60,9 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   const details: ErrorDetail[] = issues
     .slice(0, MAX_DETAILS)
     .map(({ path, message }) => ({ path: z.core.toDotPath(path), message }))
-  const message = value === undefined ? 'The request has no body.' : 'The body is not of the form that is asked for.'
+  const message =
+    value === undefined
+      ? 'The request has no body.'
+      : 'The body is not of the form that is asked for.'
   throw new ApiError('invalid_request', message, { details })
 }

@@ -3,10 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { heldUnits, type Rate, withdraw } from './bucket.js'
 
 const RATE: Rate = { perSecond: 50, burst: 300 }
-const rates = fc.record({ perSecond: fc.integer({ min: 1, max: 10_000 }), burst: fc.integer({ min: 1, max: 10_000 }) })
-const steps = fc.array(fc.record({ afterMs: fc.nat(5_000), units: fc.integer({ min: 1, max: 400 }) }), {
-  maxLength: 60,
+const rates = fc.record({
+  perSecond: fc.integer({ min: 1, max: 10_000 }),
+  burst: fc.integer({ min: 1, max: 10_000 }),
 })
+const steps = fc.array(
+  fc.record({ afterMs: fc.nat(5_000), units: fc.integer({ min: 1, max: 400 }) }),
+  {
+    maxLength: 60,
+  },
+)
 
 /** Bucket as the textbook has it: tokens that are counted, and filled up by the time that has passed. */
 function tokens({ perSecond, burst }: Rate) {
@@ -29,7 +35,8 @@ describe('a token bucket', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
         const model = tokens(rate)
-        let [fullMs, nowMs] = [0, 1_000_000]
+        let fullMs = 0
+        let nowMs = 1_000_000
         for (const { afterMs, units } of asked) {
           nowMs += afterMs
           model.pass(afterMs)
@@ -45,7 +52,8 @@ describe('a token bucket', () => {
   it('gives after the wait that it names, and a refusal takes nothing', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
-        let [fullMs, nowMs] = [0, 1_000_000]
+        let fullMs = 0
+        let nowMs = 1_000_000
         for (const { afterMs, units } of asked) {
           nowMs += afterMs
           const made = withdraw(rate, fullMs, nowMs, units)

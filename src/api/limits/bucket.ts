@@ -36,4 +36,7 @@ export function withdraw(rate: Rate, fullMs: number, nowMs: number, units: numbe
 
 /** Whole units that a bucket holds. */
 export const heldUnits = (rate: Rate, fullMs: number, nowMs: number): number =>
-  Math.max(0, Math.floor(rate.burst - (Math.max(0, fullMs - nowMs) * rate.perSecond) / 1_000 + EPSILON_MS))
+  Math.max(
+    0,
+    Math.floor(rate.burst - (Math.max(0, fullMs - nowMs) * rate.perSecond) / 1_000 + EPSILON_MS),
+  )

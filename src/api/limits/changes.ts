@@ -34,7 +34,11 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
   const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
   const size = Math.ceil(journal.reduce((sum, { body }) => sum + body.length, 0) / BYTES_PER_CHANGE)
-  return { changes: Math.max(1, events, written, size), clusters: clusters.length, names: communityNames.length }
+  return {
+    changes: Math.max(1, events, written, size),
+    clusters: clusters.length,
+    names: communityNames.length,
+  }
 }
 
 /** Author of the change. */
@@ -47,9 +51,15 @@ interface Changer {
   address: string | null
 }
 
-function chargesOf(limits: ChangeLimits, { network, wallet, community, address }: Changer, work: Work): Charge[] {
+function chargesOf(
+  limits: ChangeLimits,
+  { network, wallet, community, address }: Changer,
+  work: Work,
+): Charge[] {
   const chargeOf = (whose: string) => (kind: string, rate: Rate, units: number) => ({
-    ...{ kind, rate, units },
+    kind,
+    rate,
+    units,
     bucket: `${kind} ${network} ${whose}`,
   })
   const changesOf = (charge: ReturnType<typeof chargeOf>) => [
@@ -94,7 +104,12 @@ export async function changeLimitOf(
   community: string | null,
 ) {
   if (!limits) return {}
-  const changer = { network, wallet, community, address: caller && !caller.isRaised ? caller.address : null }
+  const changer = {
+    network,
+    wallet,
+    community,
+    address: caller && !caller.isRaised ? caller.address : null,
+  }
   const least = chargesOf(limits, changer, LEAST)
   const whose = bucketsOf(least.filter(({ kind }) => NOTED.includes(kind)))
   if (whose.some((bucket) => refused.has(bucket))) await requireShared(pool, least.filter(isAsked))

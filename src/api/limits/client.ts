@@ -20,7 +20,9 @@ function prefixOf(text: string): string {
   const [head = '', tail] = text.split('::')
   const left = head === '' ? [] : head.split(':')
   // an IPv4 tail stands for two groups
-  const right = tail ? tail.split(':').flatMap((group) => (group.includes('.') ? ['', ''] : [group])) : []
+  const right = tail
+    ? tail.split(':').flatMap((group) => (group.includes('.') ? ['', ''] : [group]))
+    : []
   const zeros = tail === undefined ? [] : Array(GROUPS - left.length - right.length).fill('0')
   const groups = [...left, ...zeros, ...right].slice(0, SUBSCRIBER_GROUPS)
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')

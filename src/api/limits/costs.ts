@@ -12,7 +12,8 @@ const TRANSACTIONS_PER_UNIT = 10
 const BYTES_PER_UNIT = 4_096
 
 /** Least cost of a request, by its body before that is parsed: a body of many keys takes time, and has no elements. */
-export const bytesCost = (bytes: Buffer | undefined): number => Math.max(1, (bytes?.length ?? 0) / BYTES_PER_UNIT)
+export const bytesCost = (bytes: Buffer | undefined): number =>
+  Math.max(1, (bytes?.length ?? 0) / BYTES_PER_UNIT)
 
 /** Cost of a page of the feed. @throws ApiError invalid_request */
 export const pageCost =
@@ -28,14 +29,21 @@ export const solanaQuoteCost = (_query: Query, body: unknown): number =>
  * Cost of a request: as its route says, else a look-up 1, a bulk look-up 1 + n/100, a change 1 for each element.
  * @param body before it was checked
  */
-export function costOf({ cost, auth }: Pick<Route, 'cost' | 'auth'>, query: Query, body: unknown): number {
+export function costOf(
+  { cost, auth }: Pick<Route, 'cost' | 'auth'>,
+  query: Query,
+  body: unknown,
+): number {
   if (typeof cost === 'function') return cost(query, body)
   const count = elements(body)
   return cost ?? (auth === 'required' ? Math.max(1, count) : 1 + count / LOOKUPS_PER_UNIT)
 }
 
 /** Answer with a list whose length no request tells: its elements are owed, as those of a bulk look-up are paid. */
-export const listed = (answer: Answer, count: number): Answer => ({ ...answer, unspent: -count / LOOKUPS_PER_UNIT })
+export const listed = (answer: Answer, count: number): Answer => ({
+  ...answer,
+  unspent: -count / LOOKUPS_PER_UNIT,
+})
 
 /** Number of elements of a list, or of all lists of an object. */
 function elements(body: unknown): number {

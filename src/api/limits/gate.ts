@@ -45,7 +45,10 @@ export const UNLIMITED: Meter = {
 }
 
 /** Meter of what costs more than a bucket holds: it is owed. */
-export const owing = (meter: Meter): Meter => ({ ...meter, spend: (units) => meter.giveBack(-units) })
+export const owing = (meter: Meter): Meter => ({
+  ...meter,
+  spend: (units) => meter.giveBack(-units),
+})
 
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
@@ -71,7 +74,11 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
   const { address: rate } = settings
   const buckets = new Buckets()
-  const keys = new LRUCache<string, Awaited<ReturnType<typeof findApiKeyRate>>, { hash: Buffer; address: string }>({
+  const keys = new LRUCache<
+    string,
+    Awaited<ReturnType<typeof findApiKeyRate>>,
+    { hash: Buffer; address: string }
+  >({
     max: MAX_KEYS,
     ttl: KEY_REMEMBERED_MS,
     allowStaleOnFetchRejection: true,
@@ -87,8 +94,18 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     spend: (units) => buckets.withdraw(quotas, units),
     giveBack: (units) => buckets.giveBack(quotas, units),
     spendTogether: (kind, units) => {
-      const bucketed = quotas.map((quota) => ({ ...quota, kind, bucket: `${kind} ${quota.bucket}`, units }))
-      const key = { kind, bucket: `${kind} ${address}`, rate: perDay(settings.keysPerDay), units: 1 }
+      const bucketed = quotas.map((quota) => ({
+        ...quota,
+        kind,
+        bucket: `${kind} ${quota.bucket}`,
+        units,
+      }))
+      const key = {
+        kind,
+        bucket: `${kind} ${address}`,
+        rate: perDay(settings.keysPerDay),
+        units: 1,
+      }
       return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
     },
     fields: () => buckets.fields(quotas),
@@ -118,7 +135,9 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     ofAddress,
     lingerMs({ ip }) {
       const bucket = `refusals of ${countedAddress(ip)}`
-      return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null ? 0 : LINGER_MS
+      return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null
+        ? 0
+        : LINGER_MS
     },
     ofClient(client) {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))

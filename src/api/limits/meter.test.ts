@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { ApiError } from '../http/errors.js'
 import { Buckets, type Quota } from './meter.js'
 
-const quota = (bucket: string): Quota => ({ kind: 'address', bucket, rate: { perSecond: 50, burst: 300 } })
+const quota = (bucket: string): Quota => ({
+  kind: 'address',
+  bucket,
+  rate: { perSecond: 50, burst: 300 },
+})
 
 /** Buckets under a clock that stands. */
 function fixture(max?: number) {
@@ -24,7 +28,11 @@ describe('the buckets of a process', () => {
     const { clock, spend, buckets } = fixture()
     expect(spend('a', 290)).toBeNull()
     const refused = spend('a', 60)
-    expect(refused).toMatchObject({ code: 'rate_limited', limit: 'address', headers: { 'retry-after': '1' } })
+    expect(refused).toMatchObject({
+      code: 'rate_limited',
+      limit: 'address',
+      headers: { 'retry-after': '1' },
+    })
     expect(spend('b', 60)).toBeNull()
     clock.ms += 1_000
     expect(spend('a', 60)).toBeNull()

@@ -51,7 +51,8 @@ export class Buckets {
   giveBack(quotas: readonly Quota[], units: number): void {
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
-      if (fullMs !== undefined) this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - flowMs(units, rate))
+      if (fullMs !== undefined)
+        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - flowMs(units, rate))
     }
   }
 
@@ -84,5 +85,10 @@ export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: 
 export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
-  return new ApiError('rate_limited', message, {}, { headers: { ...fields, 'retry-after': retryAfter }, limit: kind })
+  return new ApiError(
+    'rate_limited',
+    message,
+    {},
+    { headers: { ...fields, 'retry-after': retryAfter }, limit: kind },
+  )
 }

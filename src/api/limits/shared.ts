@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import { type BucketTimes, lockBuckets, readBuckets, sweepBuckets, writeBuckets } from '../../db/auth/limitBuckets.js'
+import {
+  type BucketTimes,
+  lockBuckets,
+  readBuckets,
+  sweepBuckets,
+  writeBuckets,
+} from '../../db/auth/limitBuckets.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { withdraw } from './bucket.js'
@@ -10,7 +16,8 @@ export interface Charge extends Quota {
   units: number
 }
 
-export const bucketsOf = (charges: readonly Charge[]): string[] => charges.map(({ bucket }) => bucket)
+export const bucketsOf = (charges: readonly Charge[]): string[] =>
+  charges.map(({ bucket }) => bucket)
 
 /** @returns the buckets' new times @throws ApiError rate_limited */
 function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): number[] {

@@ -13,7 +13,10 @@ export async function nameOfAddress(context: Context, input: string): Promise<Na
   return record(address, await context.batches[context.network].nameOf(address.bytes))
 }
 
-export async function namesOfAddresses(context: Context, inputs: readonly string[]): Promise<NameRecord[]> {
+export async function namesOfAddresses(
+  context: Context,
+  inputs: readonly string[],
+): Promise<NameRecord[]> {
   const parsed = await mapInTurns(inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const hits = await findByAddresses(
@@ -23,7 +26,9 @@ export async function namesOfAddresses(context: Context, inputs: readonly string
   )
   let next = 0
   return parsed.map((address, i) =>
-    typeof address === 'string' ? unreadable(inputs[i]!, address) : record(address, hits[next++] ?? null),
+    typeof address === 'string'
+      ? unreadable(inputs[i]!, address)
+      : record(address, hits[next++] ?? null),
   )
 }
 
@@ -56,7 +61,9 @@ export async function resolveTexts(context: Context, inputs: readonly string[]) 
 export async function addressesOfNames(context: Context, names: readonly FullName[]) {
   const { pool, network, batches } = context
   const hits =
-    names.length === 1 ? [await batches[network].walletOf(names[0]!)] : await findByNames(pool, network, names)
+    names.length === 1
+      ? [await batches[network].walletOf(names[0]!)]
+      : await findByNames(pool, network, names)
   return mapInTurns(hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)

@@ -23,9 +23,13 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
   const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)
   if (!found || count > MAX_WALLETS)
-    throw new ApiError('too_many', `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`)
+    throw new ApiError(
+      'too_many',
+      `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`,
+    )
   const shown: (Awaited<ReturnType<typeof metadata>> | null)[] = []
-  for (const name of names) shown.push(name === null ? null : await metadata(context, name, walletsOf(name)))
+  for (const name of names)
+    shown.push(name === null ? null : await metadata(context, name, walletsOf(name)))
   return shown
 }
 

@@ -46,7 +46,10 @@ export const availabilityAnswer = (name: string, found: Found) => ({
 })
 
 /** Availability of texts, in their order. @throws ApiError catching_up */
-export async function availabilityOfTexts(context: Context, inputs: readonly string[]): Promise<Found[]> {
+export async function availabilityOfTexts(
+  context: Context,
+  inputs: readonly string[],
+): Promise<Found[]> {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
   const availability = await availabilityOf(context, wellFormed)
@@ -55,7 +58,10 @@ export async function availabilityOfTexts(context: Context, inputs: readonly str
 }
 
 /** In the order of the names. @throws ApiError catching_up */
-export async function availabilityOf(context: Context, names: readonly string[]): Promise<Availability[]> {
+export async function availabilityOf(
+  context: Context,
+  names: readonly string[],
+): Promise<Availability[]> {
   await requireCurrent(context)
   if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]
   return readAvailability(context.pool, context.network, names)

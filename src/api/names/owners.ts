@@ -1,4 +1,7 @@
-import { findOwnedCommunityNames, type OwnedCommunityName } from '../../db/registry/communityNames.js'
+import {
+  findOwnedCommunityNames,
+  type OwnedCommunityName,
+} from '../../db/registry/communityNames.js'
 import { findOwnedNames, type OwnedName, positionOf } from '../../db/registry/owners.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/events.js'
@@ -26,7 +29,12 @@ export async function namesOwnedBy(
 ) {
   const address = lookupAddress(input)
   if (!address) return { records: [], next: null }
-  const found = await ownedAfter(context, address.bytes, await startOf(context, page.after), page.limit + 1)
+  const found = await ownedAfter(
+    context,
+    address.bytes,
+    await startOf(context, page.after),
+    page.limit + 1,
+  )
   const records = found.slice(0, page.limit).map((owned) => record(context, address.text, owned))
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
 }
@@ -41,11 +49,17 @@ async function startOf(context: Context, name: string | undefined): Promise<Star
   if (name === undefined) return { isBelow: false, after: 0 }
   const parsed = parseFullName(name)
   const after = parsed && (await positionOf(context.pool, context.network, parsed))
-  if (after === null) throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
+  if (after === null)
+    throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }
 }
 
-async function ownedAfter(context: Context, address: Buffer, { isBelow, after }: Start, limit: number) {
+async function ownedAfter(
+  context: Context,
+  address: Buffer,
+  { isBelow, after }: Start,
+  limit: number,
+) {
   const { pool, network } = context
   const names = isBelow ? [] : await findOwnedNames(pool, network, address, { after, limit })
   if (names.length === limit) return names
@@ -54,7 +68,10 @@ async function ownedAfter(context: Context, address: Buffer, { isBelow, after }:
   return [...names, ...below.map((name) => ofCommunity(context, name))]
 }
 
-const ofCommunity = (context: Context, { community, name, paid, atMs, by, clusterId }: OwnedCommunityName) => ({
+const ofCommunity = (
+  context: Context,
+  { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,
+) => ({
   name: `${community}/${name}`,
   amountWei: paid && isEth(context, paid) ? paid.amount : 0n,
   createdMs: atMs,
@@ -65,7 +82,9 @@ const ofCommunity = (context: Context, { community, name, paid, atMs, by, cluste
 
 const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
   paid.token === NATIVE &&
-  chainsOf(context).some(({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH')
+  chainsOf(context).some(
+    ({ label, gasToken }) => label === paid.network && gasToken.symbol === 'ETH',
+  )
 
 const record = (
   { network }: Context,

@@ -49,17 +49,28 @@ type Referred<Quote> = Quote & { referral: Buffer | null }
  *   (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteEvm(context: Context, request: QuoteRequest): Promise<Referred<EvmQuote>> {
+export async function quoteEvm(
+  context: Context,
+  request: QuoteRequest,
+): Promise<Referred<EvmQuote>> {
   const isAsked = (port: ChainPort) => !request.isTestnet || port.network === 'testnet'
   const chain = enabled(context.chains.filter(isAsked), request.network)
   if (chain.isWatchOnly)
-    throw new ApiError('watch_only', `Network "${chain.label}" is only watched here: it takes no registrations.`)
-  const asked = await registrationOf({ ...context, network: chain.network }, request, { type: 'evm' })
+    throw new ApiError(
+      'watch_only',
+      `Network "${chain.label}" is only watched here: it takes no registrations.`,
+    )
+  const asked = await registrationOf({ ...context, network: chain.network }, request, {
+    type: 'evm',
+  })
   return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
 /** A transaction per name. @throws ApiError as `quoteEvm` */
-export async function quoteSolana(context: Context, request: QuoteRequest): Promise<Referred<SolanaQuote>> {
+export async function quoteSolana(
+  context: Context,
+  request: QuoteRequest,
+): Promise<Referred<SolanaQuote>> {
   // the label is the same on both networks
   const network = request.isTestnet ? 'testnet' : 'mainnet'
   const cluster = enabled(
@@ -67,7 +78,10 @@ export async function quoteSolana(context: Context, request: QuoteRequest): Prom
     request.network,
   )
   const { maxAmountWei } = cluster
-  const asked = await registrationOf({ ...context, network }, request, { type: 'solana', maxAmountWei })
+  const asked = await registrationOf({ ...context, network }, request, {
+    type: 'solana',
+    maxAmountWei,
+  })
   return { ...(await cluster.quote(asked)), referral: asked.referral }
 }
 
@@ -102,7 +116,10 @@ function enabled<Port extends { label: string }>(ports: readonly Port[], network
 function senderOf(input: string, type: AddressType): string {
   const address = requireSigner(input, 'sender')
   if (address.type !== type)
-    throw new ApiError('invalid_sender', `The sender is an address of type ${address.type}, this takes ${type}.`)
+    throw new ApiError(
+      'invalid_sender',
+      `The sender is an address of type ${address.type}, this takes ${type}.`,
+    )
   return address.text
 }
 
@@ -113,9 +130,14 @@ function distinctNames(inputs: readonly string[]): string[] {
   names.forEach((name, i) => {
     const earlier = first.get(name)
     if (earlier === undefined) first.set(name, i)
-    else details.push({ path: `names[${i}].name`, message: `"${name}" stands at names[${earlier}] already.` })
+    else
+      details.push({
+        path: `names[${i}].name`,
+        message: `"${name}" stands at names[${earlier}] already.`,
+      })
   })
-  if (details.length > 0) throw new ApiError('invalid_request', 'A name is given more than once.', { details })
+  if (details.length > 0)
+    throw new ApiError('invalid_request', 'A name is given more than once.', { details })
   return names
 }
 
@@ -125,8 +147,10 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
   const amounts = inputs.map((input, i) => {
     const amount = input === undefined ? fallback : parseAmountWei(input)
     const path = `names[${i}].amountWei`
-    if (amount === null) details.push({ path, message: 'An amount is a decimal string of wei below 2^256.' })
-    else if (amount < minimumWei) details.push({ path, message: `The least amount is ${minimumWei} wei.` })
+    if (amount === null)
+      details.push({ path, message: 'An amount is a decimal string of wei below 2^256.' })
+    else if (amount < minimumWei)
+      details.push({ path, message: `The least amount is ${minimumWei} wei.` })
     else if (maxWei !== undefined && amount > maxWei)
       details.push({ path, message: `The most that can be bid from here is ${maxWei} wei.` })
     return amount ?? 0n
@@ -144,13 +168,23 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
  */
 async function referralOf(
   context: Context,
-  { referralClusterId: input, referralAddress }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
+  {
+    referralClusterId: input,
+    referralAddress,
+  }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
 ): Promise<Buffer | null> {
-  if (referralAddress !== undefined) return addressToWord(requireAddress(referralAddress, 'referralAddress').bytes)
+  if (referralAddress !== undefined)
+    return addressToWord(requireAddress(referralAddress, 'referralAddress').bytes)
   if (input === undefined) return null
   const id = parseClusterId(input)
-  const details = [{ path: 'referralClusterId', message: 'It has to be the id of a cluster: 0x and 64 hex digits.' }]
-  if (!id) throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
+  const details = [
+    {
+      path: 'referralClusterId',
+      message: 'It has to be the id of a cluster: 0x and 64 hex digits.',
+    },
+  ]
+  if (!id)
+    throw new ApiError('invalid_request', 'referralClusterId is not a cluster id.', { details })
   return (await isCluster(context.pool, context.network, id)) ? id : null
 }
 
@@ -158,5 +192,7 @@ async function requireFree(context: Context, names: readonly string[]): Promise<
   const availability = await availabilityOf(context, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)
-    throw new ApiError('names_unavailable', '1 or more names are unavailable', { names: unavailable })
+    throw new ApiError('names_unavailable', '1 or more names are unavailable', {
+      names: unavailable,
+    })
 }

@@ -63,7 +63,9 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
     ...questions.map((question) => paymentRefunds(context, question, of)),
   ])
   return {
-    ...{ address, type, refunds: asked.flatMap(({ refunds }) => refunds) },
+    address,
+    type,
+    refunds: asked.flatMap(({ refunds }) => refunds),
     /** Labels of chains that did not answer in time; what they owe is left out, hub credits have no transaction. */
     unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
@@ -73,8 +75,11 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
 function requireReceiver(type: Wallet['type'], input: string): string {
   const to = parseAddress(input)
   if (type === 'evm' && typeof to !== 'string' && to.type === 'evm') return to.text
-  const message = type === 'evm' ? 'This is no EVM address.' : 'Only EVM addresses choose a receiver.'
-  throw new ApiError('unsupported_address', 'The receiver can not be used.', { details: [{ path: 'to', message }] })
+  const message =
+    type === 'evm' ? 'This is no EVM address.' : 'Only EVM addresses choose a receiver.'
+  throw new ApiError('unsupported_address', 'The receiver can not be used.', {
+    details: [{ path: 'to', message }],
+  })
 }
 
 /** Caller. */
@@ -106,7 +111,10 @@ async function creditRefund(
   return { refunds: [{ ...credit, ...offered }], unavailable: [] }
 }
 
-type Question = Pick<OwedQuestion, 'tokens' | 'payments' | 'former'> & { chain: number; label: string }
+type Question = Pick<OwedQuestion, 'tokens' | 'payments' | 'former'> & {
+  chain: number
+  label: string
+}
 
 function questionsOf(
   payments: Awaited<ReturnType<typeof findOwedPayments>>['found'],
@@ -119,19 +127,25 @@ function questionsOf(
   ])
   const inOrder = [...labels].sort(([a], [b]) => a - b)
   return inOrder.map(([chain, label]) => ({
-    ...{ chain, label },
+    chain,
+    label,
     tokens: tokens.filter((one) => one.chain === chain).map(({ token }) => token),
     payments: payments.map(({ payment }) => payment).filter((one) => one.chain === chain),
     former: former.get(chain) ?? [],
   }))
 }
 
-async function paymentRefunds(context: RefundContext, question: Question, { payer, to }: Payer): Promise<Answered> {
+async function paymentRefunds(
+  context: RefundContext,
+  question: Question,
+  { payer, to }: Payer,
+): Promise<Answered> {
   const { chain, label } = question
   const port = [...context.chains, ...context.solana].find(
     (one) => one.network === context.network && one.chain === chain,
   )
-  const answer = port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
+  const answer =
+    port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
   if (!answer) return { refunds: [], unavailable: [label] }
   const owed = answer.map((money) => ({ ...money, owedBy: 'payments', network: label }) as const)
   return { refunds: owed, unavailable: [] }

@@ -6,12 +6,19 @@ import { ApiError } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
 /** @param fields headers of the answer's own: names and values in turn */
-export type Finish = (exchange: Exchange, message: Message, fields: readonly string[], error?: unknown) => void
+export type Finish = (
+  exchange: Exchange,
+  message: Message,
+  fields: readonly string[],
+  error?: unknown,
+) => void
 
 export interface AnswererDeps {
   log: Logger
   metrics?: {
-    requests: { observe(labels: { method: string; route: string; status: string }, seconds: number): void }
+    requests: {
+      observe(labels: { method: string; route: string; status: string }, seconds: number): void
+    }
     limited?: { inc(labels: { route: string; limit: string }): void }
   }
 }
@@ -27,11 +34,13 @@ export function createAnswerer({ log, metrics }: AnswererDeps): Finish {
     const { status } = message
     const method = KNOWN_METHODS.has(req.method ?? '') ? (req.method ?? '') : 'other'
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
-    if (error instanceof ApiError && error.limit) metrics?.limited?.inc({ route, limit: error.limit })
+    if (error instanceof ApiError && error.limit)
+      metrics?.limited?.inc({ route, limit: error.limit })
     if (status >= 500) logFault({ id, method, route, status, err: causeOf(error) })
     else if (log.isLevelEnabled('debug'))
       log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }
 }
 
-const causeOf = (error: unknown): unknown => (error instanceof ApiError ? (error.cause ?? error) : error)
+const causeOf = (error: unknown): unknown =>
+  error instanceof ApiError ? (error.cause ?? error) : error

@@ -15,12 +15,15 @@ describe('entity tags', () => {
 
   it('leave an answer its own word for caches', () => {
     expect(answer.headers!['cache-control']).toBe('no-cache')
-    expect(tagged(ok(1, { 'cache-control': 'no-store' })).headers!['cache-control']).toBe('no-store')
+    expect(tagged(ok(1, { 'cache-control': 'no-store' })).headers!['cache-control']).toBe(
+      'no-store',
+    )
   })
 
   it('spare the content to who names them, strong, weak, in a list or by *', () => {
     for (const known of [etag, etag.slice(2), `"x", ${etag}`, ' * '])
       expect(unlessKnown(answer, known)).toMatchObject({ status: 304, headers: answer.headers })
-    for (const other of [undefined, '', '"x"', etag.slice(0, -1)]) expect(unlessKnown(answer, other)).toBe(answer)
+    for (const other of [undefined, '', '"x"', etag.slice(0, -1)])
+      expect(unlessKnown(answer, other)).toBe(answer)
   })
 })

@@ -21,8 +21,12 @@ export interface Made {
 }
 
 /** Null for a long request. @param body undefined without one */
-export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buffer | undefined): string | null {
-  if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined) return null
+export function keyOf(
+  { method, url = '', headers }: IncomingMessage,
+  body: Buffer | undefined,
+): string | null {
+  if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined)
+    return null
   return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
 }
 
@@ -31,7 +35,10 @@ export function keyOf({ method, url = '', headers }: IncomingMessage, body: Buff
  * moment together and after they asked, so no answer is older than the last commit before its request.
  */
 export function createMemory(batches: Readonly<Record<Network, Batches>>) {
-  const entries = new LRUCache<string, Made & { version: string | null }>({ max: MAX_ANSWERS, ...KEPT_MS })
+  const entries = new LRUCache<string, Made & { version: string | null }>({
+    max: MAX_ANSWERS,
+    ...KEPT_MS,
+  })
   return {
     /** The version now; null for a key that nobody has asked for, so a first answer waits for no version. */
     async version(key: string, network: Network, by: Kept): Promise<string | null> {

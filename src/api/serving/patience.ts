@@ -15,7 +15,10 @@ export class CallerLeftError extends ApiError {
 }
 
 /** Ends a time after the request began, or with the caller's connection. */
-export function patienceOf(exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>, limitMs: number): Patience {
+export function patienceOf(
+  exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
+  limitMs: number,
+): Patience {
   const { res, startedMs } = exchange
   const leftMs = () => startedMs + limitMs - performance.now()
   const ended = new AbortController()
@@ -30,7 +33,8 @@ export function patienceOf(exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>
 }
 
 /** True once an answer is whole, or its connection is closed. */
-const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean => res.closed || req.socket.destroyed
+const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
+  res.closed || req.socket.destroyed
 
 /** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
 const ANSWER_MS = 15_000
@@ -53,5 +57,6 @@ export const callerOf = (exchange: Exchange, meter: Meter) => ({
   },
   hasLeft: (): boolean => isGone(exchange),
   /** Once the connection of the answer is closed, or the answer is whole. */
-  whenGone: (act: () => void): void => (isGone(exchange) ? act() : void exchange.res.once('close', act)),
+  whenGone: (act: () => void): void =>
+    isGone(exchange) ? act() : void exchange.res.once('close', act),
 })

@@ -14,8 +14,12 @@ export interface Match {
 export function createRouter(routes: readonly Route[]) {
   const table = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].map((path) => ({
-      ...{ route, method: route.method.toUpperCase() },
-      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
+      route,
+      method: route.method.toUpperCase(),
+      pattern: new RegExp(
+        `^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`,
+        'i',
+      ),
     })),
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match | null => {

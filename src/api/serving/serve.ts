@@ -36,7 +36,11 @@ export interface Serving {
 type Contexts = ReturnType<typeof createContexts>
 
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
-export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed }: Serving, deadlineMs: number) {
+export function createRouteServer(
+  contexts: Contexts,
+  { finish, gate, beyondFeed }: Serving,
+  deadlineMs: number,
+) {
   const memory = createMemory(contexts.mainnet.batches)
   const joins = new Slots(JOINS)
   return (route: Route, exchange: Exchange): void => {
@@ -44,7 +48,8 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
     const mayLongPoll = isLongPoll(route, req.url ?? '')
     let meter = UNLIMITED
     let isOpen = true
-    const reply = (message: Message, error?: ApiError) => finish(exchange, message, meter.fields(), error)
+    const reply = (message: Message, error?: ApiError) =>
+      finish(exchange, message, meter.fields(), error)
     const conclude = (act: () => void) => {
       if (!isOpen) return
       isOpen = false
@@ -56,12 +61,17 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
         // counted as an error, it would let anybody raise the alarm of errors
         if (thrown instanceof CallerLeftError) return
         const error = toApiError(thrown)
-        const answer = markDeprecated(route, params, markForCaches(route.auth, false, errorAnswer(error)))
+        const answer = markDeprecated(
+          route,
+          params,
+          markForCaches(route.auth, false, errorAnswer(error)),
+        )
         delayRefusal(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
       })
     const deadline = setTimeout(
       () => {
-        if (!res.closed) fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
+        if (!res.closed)
+          fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
       },
       mayLongPoll ? deadlineMs + MAX_LONG_POLL_MS : deadlineMs,
     )
@@ -69,13 +79,15 @@ export function createRouteServer(contexts: Contexts, { finish, gate, beyondFeed
       meter = await gate.ofClient(exchange)
       meter.spend(1)
       const query = queryOf(req)
-      if (beyondFeed.has(route)) await refuseOnReplica(contexts[isTestnet(query) ? 'testnet' : 'mainnet'])
+      if (beyondFeed.has(route))
+        await refuseOnReplica(contexts[isTestnet(query) ? 'testnet' : 'mainnet'])
       if (route.isBulk) {
         meter = owing(meter)
         const { address, whenGone } = callerOf(exchange, meter)
         const free = joins.take(address)
         if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
-        if (free === 'total') throw new ApiError('unavailable', 'This process makes as many joins as it can.')
+        if (free === 'total')
+          throw new ApiError('unavailable', 'This process makes as many joins as it can.')
         whenGone(free)
       }
       const bytes = route.body && (await readBytes(exchange, route))
@@ -94,7 +106,12 @@ const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
 /** Holds a refusal back from a caller that goes on asking. */
-export function delayRefusal(error: ApiError, lingerMs: Gate['lingerMs'], client: Client, reply: () => void): void {
+export function delayRefusal(
+  error: ApiError,
+  lingerMs: Gate['lingerMs'],
+  client: Client,
+  reply: () => void,
+): void {
   const ms = error.code === 'rate_limited' ? lingerMs(client) : 0
   if (ms === 0) reply()
   else setTimeout(reply, ms).unref()
@@ -143,7 +160,10 @@ async function messageFor(
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
-  const given = await route.handle({ params, query, isTestnet: network === 'testnet', body, session }, own)
+  const given = await route.handle(
+    { params, query, isTestnet: network === 'testnet', body, session },
+    own,
+  )
   const marked = markDeprecated(route, params, given)
   // an answer that may depend on a key is for nobody's cache
   const answer = route.method === 'get' && !route.auth ? tagged(marked) : marked
@@ -155,7 +175,11 @@ async function messageFor(
 }
 
 /** Reads change nothing that a caller's leaving would have to stop. */
-function ownContext({ route, exchange, meter }: Request, context: Context, changeMs: number): Context {
+function ownContext(
+  { route, exchange, meter }: Request,
+  context: Context,
+  changeMs: number,
+): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
   const own = { ...context, caller: callerOf(exchange, meter) }
   return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
@@ -169,6 +193,10 @@ async function told(
   context: Context,
 ): Promise<Message> {
   const current = await withStaleness(answer, context)
-  const own = markForCaches(route.auth, session === null, unlessKnown(current, exchange.req.headers['if-none-match']))
+  const own = markForCaches(
+    route.auth,
+    session === null,
+    unlessKnown(current, exchange.req.headers['if-none-match']),
+  )
   return own === answer ? message : messageOf(own)
 }

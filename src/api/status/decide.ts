@@ -21,6 +21,11 @@ export interface TxQuery {
 /** Calls the registry's status function with what is known; what is left out is unknown. */
 export const decide = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
   status({
-    ...{ nowMs: context.now(), journal: [], tail: [], tailConfirmations: null },
-    ...{ tracked: null, seen: { state: 'unknown' }, ...known },
+    nowMs: context.now(),
+    journal: [],
+    tail: [],
+    tailConfirmations: null,
+    tracked: null,
+    seen: { state: 'unknown' },
+    ...known,
   })

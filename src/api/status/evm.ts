@@ -1,4 +1,9 @@
-import { type ChainPort, type ChainTx, ChainUnavailableError, type Hex } from '../../chains/chain.js'
+import {
+  type ChainPort,
+  type ChainTx,
+  ChainUnavailableError,
+  type Hex,
+} from '../../chains/chain.js'
 import {
   findInTail,
   findTracked,
@@ -53,7 +58,11 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
-    return { ...decide(context, { tracked }), ...replaced, updatedAt: millisecondsText(tracked.lastSeenMs) }
+    return {
+      ...decide(context, { tracked }),
+      ...replaced,
+      updatedAt: millisecondsText(tracked.lastSeenMs),
+    }
   }
   if (paid) return ofPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
@@ -64,7 +73,13 @@ async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): P
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
   const answer = decide(query.context, { journal: bids, credit })
-  return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(atMs) }
+  return {
+    ...answer,
+    hubTx: toHex(query.tx),
+    block,
+    hubBlock: block,
+    updatedAt: millisecondsText(atMs),
+  }
 }
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
@@ -72,7 +87,13 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
   const { block } = tail.bids[0]!
-  return { ...answer, hubTx: toHex(query.tx), block, hubBlock: block, updatedAt: millisecondsText(tail.atMs) }
+  return {
+    ...answer,
+    hubTx: toHex(query.tx),
+    block,
+    hubBlock: block,
+    updatedAt: millisecondsText(tail.atMs),
+  }
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {
@@ -110,11 +131,15 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       await bestEffort(keepReplacement(context.pool, context.network, tx, by))
       return ofReplacement(query, by)
     }
-    return { ...decide(context, { tracked, seen }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+    return {
+      ...decide(context, { tracked, seen }),
+      updatedAt: millisecondsText(tracked.lastSeenMs),
+    }
   }
   const answer = decide(context, { tracked, seen })
   if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
-  if (isTerminal(answer.status) && answer.reason) await keepVerdict(context.pool, context.network, tx, answer.reason)
+  if (isTerminal(answer.status) && answer.reason)
+    await keepVerdict(context.pool, context.network, tx, answer.reason)
   return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
 }
 
@@ -152,7 +177,9 @@ async function ofReplacement(query: EvmQuery, by: Buffer): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
   const answer: TxStatus =
-    left > 0 ? await follow({ ...query, tx: by, replacementsLeft: left - 1 }) : { status: 'pending' }
+    left > 0
+      ? await follow({ ...query, tx: by, replacementsLeft: left - 1 })
+      : { status: 'pending' }
   // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
   if (answer.status === 'not_found') return { status: 'pending', reason: 'replaced', replacedBy }
   if (answer.status === 'invalid') await keepVerdict(context.pool, context.network, tx, 'replaced')

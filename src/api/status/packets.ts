@@ -6,7 +6,13 @@ import type { CreditMove } from '../../registry/bridge/message.js'
 import { decodeAddress } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
-import type { Confirmations, HubCredit, PacketOutcome, PaidName, SentPacket } from '../../registry/status.js'
+import type {
+  Confirmations,
+  HubCredit,
+  PacketOutcome,
+  PaidName,
+  SentPacket,
+} from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
@@ -19,7 +25,9 @@ interface Blocks {
 
 const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received'>[]): Blocks => ({
   block: sent[0]!.block,
-  hubBlocks: new Map(sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : []))),
+  hubBlocks: new Map(
+    sent.flatMap(({ received }) => (received ? [[toHex(received.txHash), received.block]] : [])),
+  ),
 })
 
 /** Packets as the status function takes them, and their time. */
@@ -102,7 +110,12 @@ async function outcomeOf(
     ])
     // a message's credit is logged right before its receipt
     const credit = credits.find(({ logIndex }) => logIndex === received.logIndex - 1)
-    return { state: 'journal', bids: own(journalled?.bids ?? []), hubTx, credit: creditAnswer(credit) }
+    return {
+      state: 'journal',
+      bids: own(journalled?.bids ?? []),
+      hubTx,
+      credit: creditAnswer(credit),
+    }
   }
   const tail = await findInTail(context.pool, context.network, hub.chain, received.txHash)
   // a message may move into the journal between the two statements; the next poll sees it there
@@ -114,11 +127,21 @@ async function outcomeOf(
   }
 }
 
-const creditAnswer = (credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined): HubCredit | null =>
-  credit ? { eid: credit.eid, amountWei: credit.amountWei.toString(), owner: decodeAddress(credit.wallet).text } : null
+const creditAnswer = (
+  credit: Pick<CreditMove, 'eid' | 'amountWei' | 'wallet'> | undefined,
+): HubCredit | null =>
+  credit
+    ? {
+        eid: credit.eid,
+        amountWei: credit.amountWei.toString(),
+        owner: decodeAddress(credit.wallet).text,
+      }
+    : null
 
 export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit | null> {
-  const credits = (await creditsIn(context.pool, context.network, tx)).filter(({ eid }) => eid === 0)
+  const credits = (await creditsIn(context.pool, context.network, tx)).filter(
+    ({ eid }) => eid === 0,
+  )
   const amountWei = credits.reduce((sum, credit) => sum + credit.amountWei, 0n)
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
@@ -127,7 +150,8 @@ export type Paid = { paidNames: PaidName[]; paidMs: number; block: number }
 
 export const ofPaidNames = (context: Context, { paidNames, paidMs, block }: Paid): TxStatus => ({
   ...decide(context, { paidNames }),
-  ...{ block, updatedAt: millisecondsText(paidMs) },
+  block,
+  updatedAt: millisecondsText(paidMs),
 })
 
 export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null> {
@@ -135,7 +159,16 @@ export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null
   const first = payments[0]
   if (!first) return null
   const paidNames = payments.map(
-    ({ sequence, community, name, isConfirmed, confirmations, paidMs: _, block: __, ...money }) => ({
+    ({
+      sequence,
+      community,
+      name,
+      isConfirmed,
+      confirmations,
+      paidMs: _,
+      block: __,
+      ...money
+    }) => ({
       logIndex: sequence,
       name: `${wordText(community)}/${wordText(name)}`,
       source: { isConfirmed, confirmations },

@@ -33,7 +33,8 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const known = await ofPayments()
   if (known) return known
   const tracked = await findTracked(pool, network, tx)
-  if (tracked?.verdict) return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
+  if (tracked?.verdict)
+    return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
   if (!cluster) return decide(context, { tracked })
   const seen = await cluster.transaction(signature)
   if (seen.state === 'unknown') return decide(context, { tracked })
@@ -42,14 +43,25 @@ export async function solanaStatus(context: Context, signature: string): Promise
   if (late) return late
   const { chain } = cluster
   if (chain !== null && (tracked || seen.isOurs))
-    await bestEffort(rememberSighting(pool, network, tx, { chain, sender: null, nonce: null, seenMs: context.now() }))
+    await bestEffort(
+      rememberSighting(pool, network, tx, {
+        chain,
+        sender: null,
+        nonce: null,
+        seenMs: context.now(),
+      }),
+    )
   const answer = decide(context, { tracked, seen })
-  if (isTerminal(answer.status) && answer.reason) await keepVerdict(pool, network, tx, answer.reason)
+  if (isTerminal(answer.status) && answer.reason)
+    await keepVerdict(pool, network, tx, answer.reason)
   return answer
 }
 
 /** Confirmations of a transaction; an unavailable cluster withholds no answer that our records give. */
-async function confirmationsOf(cluster: SolanaPort | undefined, signature: string): Promise<Confirmations> {
+async function confirmationsOf(
+  cluster: SolanaPort | undefined,
+  signature: string,
+): Promise<Confirmations> {
   try {
     const tx = await cluster?.transaction(signature)
     return tx?.state === 'mined' ? tx.confirmations : UNREPORTED

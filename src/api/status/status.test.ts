@@ -17,7 +17,17 @@ describe('parseTxId', () => {
 
   it('knows what is neither', () => {
     const hex = 'ab'.repeat(32)
-    const odd = ['', '0x', hex, `0X${hex}`, `0x${hex}a`, `0x${hex.slice(1)}`, ` 0x${hex}`, `0x${hex}\n`, '1'.repeat(63)]
+    const odd = [
+      '',
+      '0x',
+      hex,
+      `0X${hex}`,
+      `0x${hex}a`,
+      `0x${hex.slice(1)}`,
+      ` 0x${hex}`,
+      `0x${hex}\n`,
+      '1'.repeat(63),
+    ]
     for (const text of [...odd, 'z'.repeat(88), '5'.repeat(89), bs58.encode(Buffer.alloc(63, 9))])
       expect(parseTxId(text)).toBeNull()
   })

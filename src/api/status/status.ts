@@ -21,7 +21,9 @@ export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
 
 /** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
-  status === 'finalized' && hubTx === tx.toLowerCase() && names.every(({ outcome }) => outcome === 'won')
+  status === 'finalized' &&
+  hubTx === tx.toLowerCase() &&
+  names.every(({ outcome }) => outcome === 'won')
 
 /**
  * The status of a transaction once it differs from a known one or is terminal, else as it is after the wait. Where no

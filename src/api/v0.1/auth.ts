@@ -8,7 +8,10 @@ import { ProofSchema, validations } from '../v1/auth.js'
 const message = route.get('/v0.1/auth/message', {
   deprecated: { successor: '/v1/auth/message' },
   summary: 'The message that a wallet signs to prove itself',
-  responses: answers('The message and its date', { message: z.string(), signingDate: ProofSchema.shape.signingDate }),
+  responses: answers('The message and its date', {
+    message: z.string(),
+    signingDate: ProofSchema.shape.signingDate,
+  }),
   handle: async (_request, context) => ok(signingMessage(context), NO_STORE),
 })
 
@@ -20,7 +23,11 @@ const token = route.post('/v0.1/auth/token', {
   body: ProofSchema,
   cost: SIGN_IN_COST,
   countedTogether: 'sign-ins',
-  responses: answers('The key', { authenticationKey: z.string(), token: z.string(), isValid: z.literal(true) }),
+  responses: answers('The key', {
+    authenticationKey: z.string(),
+    token: z.string(),
+    isValid: z.literal(true),
+  }),
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {
     const key = await exchange(context, body)

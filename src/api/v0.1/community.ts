@@ -10,7 +10,12 @@ import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { CHAIN_COST } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
-import { isOnTestnet, REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
+import {
+  isOnTestnet,
+  REGISTRATION_ERRORS,
+  TransactionInfoSchema,
+  transactionInfo,
+} from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './register.js'
 
@@ -25,7 +30,8 @@ async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const isProblem = (code: string) => code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
+const isProblem = (code: string) =>
+  code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
 function requireTestnet(isTestnet: boolean): void {
   const message = 'Communities are served on the testnet alone here: add testnet=true.'
@@ -58,7 +64,13 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
     walletAddress: z.string(),
     isRequirementsMet: z.boolean(),
   }),
-  errors: ['testnet_only', 'not_found', 'no_walletAddress_found', 'invalid_name', 'unsupported_address'],
+  errors: [
+    'testnet_only',
+    'not_found',
+    'no_walletAddress_found',
+    'invalid_name',
+    'unsupported_address',
+  ],
   handle: ({ params, query, isTestnet }, context) =>
     codeFirst(async () => {
       requireTestnet(isTestnet)
@@ -97,7 +109,13 @@ const register = route.post('/v0.1/community/register', {
     transactionInfo: TransactionInfoSchema.optional(),
   }),
   errors: [
-    ...(['testnet_only', 'no_walletAddress_found', 'unauthorized', 'invalid_name', 'unsupported_address'] as const),
+    ...([
+      'testnet_only',
+      'no_walletAddress_found',
+      'unauthorized',
+      'invalid_name',
+      'unsupported_address',
+    ] as const),
     ...REGISTRATION_ERRORS,
   ],
   handle: ({ body, isTestnet, session }, context) =>
@@ -106,8 +124,15 @@ const register = route.post('/v0.1/community/register', {
       requireTestnet(isOnTestnet(isTestnet, network))
       if (!session) throw noKey()
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
-      const wallet = body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
-      const request = { community, name, wallet, unnamed: 'none', wish: { network, token: null } } as const
+      const wallet =
+        body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
+      const request = {
+        community,
+        name,
+        wallet,
+        unnamed: 'none',
+        wish: { network, token: null },
+      } as const
       const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
       const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
       return ok({ clusterName: community, walletName: name, ...info })

@@ -16,10 +16,12 @@ const event = <Type extends string>(eventType: Type, data: z.ZodType, descriptio
     .object({
       eventType: z.literal(eventType),
       clusterId: z.int().openapi({ description: 'Number of the cluster within its network' }),
-      bytes32Address: z
-        .string()
-        .openapi({ description: 'EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash' }),
-      address: addressText.openapi({ description: 'The wallet; of `register` the one that signed the bid' }),
+      bytes32Address: z.string().openapi({
+        description: 'EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash',
+      }),
+      address: addressText.openapi({
+        description: 'The wallet; of `register` the one that signed the bid',
+      }),
       addressType: walletType,
       data,
       timestamp: z.int().openapi({ description: 'Seconds' }),
@@ -30,12 +32,18 @@ const EventSchema = z
   .union([
     event(
       'register',
-      z.object({ name: z.string(), weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }) }),
+      z.object({
+        name: z.string(),
+        weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }),
+      }),
       'A confirmed bid on the hub won a name for the cluster',
     ),
     event(
       'updateWallet',
-      z.object({ name: z.string(), isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }) }),
+      z.object({
+        name: z.string(),
+        isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }),
+      }),
       'A wallet was added, renamed or verified',
     ),
     event('removeWallet', z.null(), 'A wallet was removed from the cluster, or left it'),
@@ -100,7 +108,9 @@ const events = route.get('/v0.1/events', {
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
-    const shown = await mapInTurns(page.items, (item) => (isShown(item.event) ? [jsonOf(item.event, item)] : []))
+    const shown = await mapInTurns(page.items, (item) =>
+      isShown(item.event) ? [jsonOf(item.event, item)] : [],
+    )
     return pageAnswer(page, shown.flat())
   },
 })

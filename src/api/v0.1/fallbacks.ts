@@ -23,7 +23,10 @@ const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string
 ]
 
 /** Answers a look-up of v0.1 that no route matches; null for any other request. */
-export function fallbackAnswer({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
+export function fallbackAnswer({
+  method,
+  url = '',
+}: Pick<IncomingMessage, 'method' | 'url'>): Answer | null {
   if (method !== 'GET' && method !== 'HEAD') return null
   const asked = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {

@@ -1,5 +1,10 @@
 import { fromHex } from '../../registry/primitives/bytes.js'
-import { type FullName, parseClusterName, parseFullName, parseName } from '../../registry/primitives/name.js'
+import {
+  type FullName,
+  parseClusterName,
+  parseFullName,
+  parseName,
+} from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
 import { type Answer, json, ok } from '../http/answer.js'
@@ -31,7 +36,12 @@ const description =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
 const found = answers('The wallet, null where the name resolves to none', WalletSchema.nullable())
 
-const view = (name: string, { type, address, isVerified }: AddressRecord) => ({ type, address, name, isVerified })
+const view = (name: string, { type, address, isVerified }: AddressRecord) => ({
+  type,
+  address,
+  name,
+  isVerified,
+})
 
 async function walletNamed(context: Context, name: FullName | null) {
   const record = name && (await addressesOfNames(context, [name]))[0]
@@ -55,7 +65,8 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   params: z.object({ name: nameText, addressName: nameText }),
   responses: found,
   handle({ params }, context) {
-    const [cluster, wallet] = [parseClusterName(params.name!), parseName(params.addressName!)]
+    const cluster = parseClusterName(params.name!)
+    const wallet = parseName(params.addressName!)
     return walletNamed(context, cluster !== null && wallet !== null ? { cluster, wallet } : null)
   },
 })
@@ -64,8 +75,11 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   kept: 'journal',
   deprecated: byName,
   summary: 'The addresses of many names',
-  description: 'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
-  body: z.array(z.string().openapi({ description: '`foo/` or `foo/main`', example: 'seedling/main' })).max(MAX_LOOKUPS),
+  description:
+    'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
+  body: z
+    .array(z.string().openapi({ description: '`foo/` or `foo/main`', example: 'seedling/main' }))
+    .max(MAX_LOOKUPS),
   responses: answers('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
@@ -84,7 +98,8 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
   responses: answers('Its name, null where it has none', fullName.nullable()),
-  handle: async ({ params }, context) => ok(fullNameOf(await nameOfAddress(context, params.address!))),
+  handle: async ({ params }, context) =>
+    ok(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
@@ -126,7 +141,8 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
   params: z.object({ name: nameText }),
-  handle: async ({ params }, context) => clustersAnswer(await metadataOfName(context, params.name!)),
+  handle: async ({ params }, context) =>
+    clustersAnswer(await metadataOfName(context, params.name!)),
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
@@ -134,7 +150,8 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
   params: z.object({ address: addressText }),
-  handle: async ({ params }, context) => clustersAnswer(await metadataOfAddress(context, params.address!)),
+  handle: async ({ params }, context) =>
+    clustersAnswer(await metadataOfAddress(context, params.address!)),
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
@@ -174,6 +191,12 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
 })
 
 export const lookupRoutes = [
-  ...[addressOfClusterRoute, addressOfWalletRoute, addressesOfNamesRoute, nameOfAddressRoute, namesOfAddressesRoute],
+  ...[
+    addressOfClusterRoute,
+    addressOfWalletRoute,
+    addressesOfNamesRoute,
+    nameOfAddressRoute,
+    namesOfAddressesRoute,
+  ],
   ...[clusterOfName, clusterOfAddress, clustersOfNames, update],
 ]

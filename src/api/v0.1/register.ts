@@ -26,7 +26,11 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
 }).openapi('AvailabilityV01')
 
 /** Answer about inputs; a text that is no name is not available. */
-async function checkAnswer(context: Context, inputs: readonly string[], isOne = false): Promise<Answer> {
+async function checkAnswer(
+  context: Context,
+  inputs: readonly string[],
+  isOne = false,
+): Promise<Answer> {
   const availability = await availabilityOfTexts(context, inputs)
   const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
   return ok(isOne ? each[0] : each)
@@ -77,7 +81,9 @@ const SolanaQuoteSchema = named('SolanaQuoteV01', {
         nonceInfo: z.null(),
         instructions: z.array(
           z.object({
-            keys: z.array(z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() })),
+            keys: z.array(
+              z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() }),
+            ),
             programId: z.string(),
             data: z.array(z.int()),
           }),
@@ -95,13 +101,18 @@ const register = route.post('/v0.1/register', {
   summary: 'Transaction data for registering names',
   body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
-    referralAddress: addressText.optional().openapi({ description: 'Who is credited for the registration' }),
+    referralAddress: addressText
+      .optional()
+      .openapi({ description: 'Who is credited for the registration' }),
   }),
   cost: (query, body) =>
     (body as { network?: unknown } | null | undefined)?.network === SOLANA_LABEL
       ? solanaQuoteCost(query, body)
       : CHAIN_COST,
-  responses: answers('The transaction to sign and send', z.union([EvmQuoteSchema, SolanaQuoteSchema])),
+  responses: answers(
+    'The transaction to sign and send',
+    z.union([EvmQuoteSchema, SolanaQuoteSchema]),
+  ),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const request = quoteRequest(body, isTestnet)

@@ -40,7 +40,10 @@ function boundTo(query: Query): Signer | undefined {
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
-    throw new ApiError('invalid_request', 'The parameters wallet and type go together, and recover with both.')
+    throw new ApiError(
+      'invalid_request',
+      'The parameters wallet and type go together, and recover with both.',
+    )
   return { wallet, type, recovered }
 }
 
@@ -55,7 +58,8 @@ export const ProofSchema = named('Proof', {
 
 const token = route.post('/v1/auth/token', {
   summary: 'Exchange a signature for an authentication key',
-  description: 'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
+  description:
+    'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
   cost: SIGN_IN_COST,
   countedTogether: 'sign-ins',
@@ -81,7 +85,12 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
         }),
         401: {
           description: '`unauthorized`',
-          schema: z.object({ status: z.int(), error: z.string(), message: z.string(), isValid: z.literal(false) }),
+          schema: z.object({
+            status: z.int(),
+            error: z.string(),
+            message: z.string(),
+            isValid: z.literal(false),
+          }),
         },
       },
       handle: async ({ session }) => validationAnswer(session),
@@ -90,9 +99,17 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
 
 function validationAnswer(session: Session | null): Answer {
   if (!session)
-    return errorAnswer(new ApiError('unauthorized', 'There is no valid key in this request.', { isValid: false }))
+    return errorAnswer(
+      new ApiError('unauthorized', 'There is no valid key in this request.', { isValid: false }),
+    )
   const { signature, type, address, signingMs } = session
-  return ok({ signature, signingDate: new Date(signingMs).toISOString(), type, wallet: address, isValid: true })
+  return ok({
+    signature,
+    signingDate: new Date(signingMs).toISOString(),
+    type,
+    wallet: address,
+    isValid: true,
+  })
 }
 
 const revoke = route.delete('/v1/auth/token', {

@@ -28,7 +28,10 @@ const add = route.post('/v1/bundle/wallets', {
   body: z
     .array(
       addedWallet.extend({
-        type: z.string().optional().openapi({ description: 'Where it is given, the address has to be of this type' }),
+        type: z
+          .string()
+          .optional()
+          .openapi({ description: 'Where it is given, the address has to be of this type' }),
       }),
     )
     .max(MAX_CHANGES),
@@ -71,21 +74,32 @@ const assign = route.post('/v1/bundles/assign', {
   },
 })
 
-const amount = z.string().openapi({ description: 'Base units of the token', example: '1000000000000000000' })
+const amount = z
+  .string()
+  .openapi({ description: 'Base units of the token', example: '1000000000000000000' })
 const word = z.string().openapi({ description: '0x and 64 hex digits' })
 const contract = z.string().openapi({ description: 'Address of a contract' })
 
 const ClaimSchema = named('AirdropClaim', {
   address: addressText,
   amount,
-  index: z.int().openapi({ description: 'Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`' }),
+  index: z
+    .int()
+    .openapi({ description: 'Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`' }),
   merkleRoot: word,
   proof: z.array(word),
   claimed: z.boolean().openapi({ description: 'Its claim is confirmed on its chain' }),
-  pending: z.literal(true).optional().openapi({ description: 'Its claim was seen and is not confirmed yet' }),
-  tx: word.optional().openapi({ description: 'The transaction that claimed it, where one was seen' }),
+  pending: z
+    .literal(true)
+    .optional()
+    .openapi({ description: 'Its claim was seen and is not confirmed yet' }),
+  tx: word
+    .optional()
+    .openapi({ description: 'The transaction that claimed it, where one was seen' }),
   receiver: addressText.optional().openapi({ description: 'Who `transaction` pays' }),
-  sender: addressText.optional().openapi({ description: 'Who has to send `transaction`; anybody where absent' }),
+  sender: addressText
+    .optional()
+    .openapi({ description: 'Who has to send `transaction`; anybody where absent' }),
   transaction: z
     .object({ to: contract, data: z.string(), value: z.string() })
     .optional()
@@ -113,10 +127,15 @@ const claim = route.get('/v1/airdrop/claim/:community', {
       totalUnclaimed: amount,
       addresses: z.array(addressText).openapi({ description: 'The wallets that were read' }),
       claims: z.array(ClaimSchema),
-      network: z.string().openapi({ description: 'Network label of the chain to claim on', example: '8453' }),
+      network: z
+        .string()
+        .openapi({ description: 'Network label of the chain to claim on', example: '8453' }),
       distributor: contract.nullable(),
       token: contract.nullable(),
-      endsAt: z.string().nullable().openapi({ description: 'ISO 8601; no claim is taken from then on' }),
+      endsAt: z
+        .string()
+        .nullable()
+        .openapi({ description: 'ISO 8601; no claim is taken from then on' }),
     }),
   ),
   errors: ['invalid_name', 'not_found'],

@@ -30,7 +30,8 @@ const ClusterSchema = named('Cluster', {
 
 const responses = {
   200: {
-    description: 'The cluster with its public wallets; to a wallet verified in it, with all of them',
+    description:
+      'The cluster with its public wallets; to a wallet verified in it, with all of them',
     schema: ClusterSchema,
   },
 }
@@ -44,7 +45,8 @@ const byId = route.get('/v1/clusters/id/:id', {
   params: z.object({ id: clusterIdText }),
   responses,
   errors: ['not_found'],
-  handle: async ({ params, session }, context) => clusterAnswer(await clusterById(context, params.id!, session)),
+  handle: async ({ params, session }, context) =>
+    clusterAnswer(await clusterById(context, params.id!, session)),
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
@@ -53,7 +55,8 @@ const byName = route.get('/v1/clusters/name/:name', {
   params: z.object({ name: nameText }),
   responses,
   errors: ['invalid_name', 'not_found'],
-  handle: async ({ params, session }, context) => clusterAnswer(await clusterByName(context, params.name!, session)),
+  handle: async ({ params, session }, context) =>
+    clusterAnswer(await clusterByName(context, params.name!, session)),
 })
 
 const byAddress = route.get('/v1/clusters/address/:address', {
@@ -63,7 +66,10 @@ const byAddress = route.get('/v1/clusters/address/:address', {
   params: z.object({ address: addressText }),
   responses: {
     200: { description: 'Its id', schema: z.object({ clusterId: clusterIdText }) },
-    404: { description: 'The address is verified in no cluster', schema: z.object({ clusterId: z.null() }) },
+    404: {
+      description: 'The address is verified in no cluster',
+      schema: z.object({ clusterId: z.null() }),
+    },
   },
   async handle({ params, session }, context) {
     const clusterId = await clusterIdOfAddress(context, params.address!, session)

@@ -1,8 +1,17 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
-import { communityParts, communityPrice, communityRulesInput, NATIVE } from '../../registry/community/rules.js'
+import {
+  communityParts,
+  communityPrice,
+  communityRulesInput,
+  NATIVE,
+} from '../../registry/community/rules.js'
 import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { availabilityOf } from '../communities/availability.js'
-import { communityByName, configureCommunity, requireCommunityName } from '../communities/communities.js'
+import {
+  communityByName,
+  configureCommunity,
+  requireCommunityName,
+} from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { requireAddress, requireSigner } from '../http/address.js'
@@ -70,12 +79,15 @@ export const TransactionInfoSchema = z
         description: 'To be sent before, where the payment is in a token that is not approved yet',
       }),
       approvalReset: EvmTransactionSchema.optional().openapi({
-        description: 'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+        description:
+          'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
       }),
     }),
     z.object({
       type: z.literal('solana'),
-      transaction: z.object({ data: z.string().openapi({ description: 'Unsigned and serialized, base64' }) }),
+      transaction: z.object({
+        data: z.string().openapi({ description: 'Unsigned and serialized, base64' }),
+      }),
     }),
   ])
   .openapi('TransactionInfo')
@@ -83,7 +95,10 @@ export const TransactionInfoSchema = z
 export function transactionInfo({ transaction }: PaymentInfo) {
   const { approval, approvalReset } = transaction
   const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
-  const valueless = Object.entries(approvals).map(([key, { to, data }]) => [key, { to, data, value: '0' }])
+  const valueless = Object.entries(approvals).map(([key, { to, data }]) => [
+    key,
+    { to, data, value: '0' },
+  ])
   const { type, ...signed } = transactionView(transaction)
   return { type, transaction: signed, ...Object.fromEntries(valueless) }
 }
@@ -102,7 +117,8 @@ const payouts = route.get('/v1/communities/:name/payouts', {
         amount: z.string().openapi({ description: 'Base units' }),
         payments: z.number(),
         transaction: EvmTransactionSchema.optional().openapi({
-          description: 'To be sent by the recipient; left out where this process has no key of the relayer',
+          description:
+            'To be sent by the recipient; left out where this process has no key of the relayer',
         }),
       }),
     ),
@@ -133,11 +149,14 @@ const register = route.post('/v1/names/community/:communityName/register', {
       description:
         'Who gets the name, where it isn’t this wallet: an owner of the community registers it for somebody else',
     }),
-    network: z
+    network: z.string().optional().openapi({
+      description: 'Where to pay; default: the first price that the wallet can pay',
+      example: '8453',
+    }),
+    token: z
       .string()
       .optional()
-      .openapi({ description: 'Where to pay; default: the first price that the wallet can pay', example: '8453' }),
-    token: z.string().optional().openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
+      .openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
   }),
   cost: CHAIN_COST,
   responses: answers('It is registered, or to be paid', {
@@ -151,13 +170,18 @@ const register = route.post('/v1/names/community/:communityName/register', {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
     const wish = { network: body.network ?? null, token: tokenOf(body.token) }
     const network = isOnTestnet(isTestnet, wish.network) ? 'testnet' : 'mainnet'
-    const wallet = body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
+    const wallet =
+      body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
     const request = { community, name, wallet, unnamed: 'own', wish } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)
     const { price } = made.info
-    return ok({ ...answer, price: z.encode(communityPrice, price), transactionInfo: transactionInfo(made.info) })
+    return ok({
+      ...answer,
+      price: z.encode(communityPrice, price),
+      transactionInfo: transactionInfo(made.info),
+    })
   },
 })
 

@@ -23,13 +23,17 @@ const walletName = z.string().openapi({ description: 'Its name in the cluster', 
 const cluster_id = clusterIdText.openapi({ description: 'The cluster’s id' })
 const name = z.string().openapi({ description: 'The name', example: 'foobar' })
 
-const data = (description: string, fields: z.ZodRawShape) => z.object(fields).openapi({ description })
+const data = (description: string, fields: z.ZodRawShape) =>
+  z.object(fields).openapi({ description })
 
 /** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
 export const DATA = {
-  CREATE_CLUSTER: data('A cluster was made, by its first signed change or by the first name that its wallet won', {
-    cluster_id,
-  }),
+  CREATE_CLUSTER: data(
+    'A cluster was made, by its first signed change or by the first name that its wallet won',
+    {
+      cluster_id,
+    },
+  ),
   ADD_WALLET: data('A wallet was added to a cluster in public, or a private one became public', {
     name: walletName,
     address: wallet,
@@ -47,35 +51,49 @@ export const DATA = {
     address: wallet,
     cluster_id,
   }),
-  VERIFY_WALLET: data('A listed wallet verified itself in the cluster', { address: wallet, cluster_id }),
-  REMOVE_WALLET: data('A wallet was removed from the cluster, or left it to verify itself in another one', {
+  VERIFY_WALLET: data('A listed wallet verified itself in the cluster', {
     address: wallet,
     cluster_id,
   }),
-  BACKUP_WALLET: data('A wallet of the cluster was confirmed to be backed up', { address: wallet, cluster_id }),
+  REMOVE_WALLET: data(
+    'A wallet was removed from the cluster, or left it to verify itself in another one',
+    {
+      address: wallet,
+      cluster_id,
+    },
+  ),
+  BACKUP_WALLET: data('A wallet of the cluster was confirmed to be backed up', {
+    address: wallet,
+    cluster_id,
+  }),
   TRANSFER_NAME: data('A name moved along with the last verified wallet of its cluster', {
     name,
     to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
     from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
   }),
-  REGISTER_COMMUNITY_NAME: data('A name below a community has a new owner: for free, assigned, or by a payment', {
-    community: z.string().openapi({ description: 'The community', example: 'club' }),
-    name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
-    address: addressText.openapi({ description: 'The wallet that owns the name' }),
-    cluster_id: clusterIdText
-      .nullable()
-      .openapi({ description: 'The cluster in which the owner is verified in public, null for none' }),
-  }),
+  REGISTER_COMMUNITY_NAME: data(
+    'A name below a community has a new owner: for free, assigned, or by a payment',
+    {
+      community: z.string().openapi({ description: 'The community', example: 'club' }),
+      name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
+      address: addressText.openapi({ description: 'The wallet that owns the name' }),
+      cluster_id: clusterIdText.nullable().openapi({
+        description: 'The cluster in which the owner is verified in public, null for none',
+      }),
+    },
+  ),
 } satisfies Record<PublicEvent['type'], z.ZodObject>
 
 const eventSchemas = Object.entries(DATA).map(([type, data]) =>
   z.object({
-    id: z
-      .string()
-      .openapi({ example: 'm-1-42', description: '`<m or t>-<generation>-<number>`, numbers without gaps' }),
+    id: z.string().openapi({
+      example: 'm-1-42',
+      description: '`<m or t>-<generation>-<number>`, numbers without gaps',
+    }),
     type: z.literal(type),
     from: addressText.openapi({
-      description: 'The wallet that caused it; the zero address where no public wallet may be named',
+      description:
+        'The wallet that caused it; the zero address where no public wallet may be named',
     }),
     data,
     isTestnet: z.boolean().openapi({ description: 'The event is of the testnet' }),
@@ -90,7 +108,8 @@ const events = route.get('/v1/events', {
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
   query: pageQuery(LIMIT, 'Milliseconds').extend({
     nextPage: z.string().optional().openapi({
-      description: 'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
+      description:
+        'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
     }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
   }),
@@ -121,7 +140,10 @@ export function pageAnswer(
 export function pageQuery(limit: PageLimit, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({
-    nextPage: z.string().optional().openapi({ description: 'Token of an earlier page; fromTimestamp is ignored then' }),
+    nextPage: z
+      .string()
+      .optional()
+      .openapi({ description: 'Token of an earlier page; fromTimestamp is ignored then' }),
     limit: z
       .int()
       .min(1)
@@ -147,7 +169,12 @@ export function pageOf(item: z.ZodType) {
 
 /** @throws ApiError invalid_request */
 export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
-  return { isTestnet, page: query.get('nextPage'), limit: limitOf(query, limit), order: orderOf(query) }
+  return {
+    isTestnet,
+    page: query.get('nextPage'),
+    limit: limitOf(query, limit),
+    order: orderOf(query),
+  }
 }
 
 /** Time at which a page begins, in the version's unit; beside a page token it isn't read. @throws ApiError */
@@ -159,7 +186,10 @@ function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
   const sortBy = wordOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
-    throw new ApiError('invalid_request', 'The parameters orderBy and sortBy contradict each other.')
+    throw new ApiError(
+      'invalid_request',
+      'The parameters orderBy and sortBy contradict each other.',
+    )
   return orderBy ?? sortBy
 }
 
@@ -175,15 +205,24 @@ const stream = route.get('/v1/events/stream', {
     'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with the next. Ends with `event: feed_restarted` at a new generation.',
   query: z.object({
     resume: z.string().optional().openapi({
-      description: 'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
+      description:
+        'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
     }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
-    fromTimestamp: z.int().min(0).optional().openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
+    fromTimestamp: z
+      .int()
+      .min(0)
+      .optional()
+      .openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
   }),
   isStream: true,
   cost: STREAM_COST,
   responses: {
-    200: { description: 'Messages, and a comment every 15 seconds', schema: z.string(), type: 'text/event-stream' },
+    200: {
+      description: 'Messages, and a comment every 15 seconds',
+      schema: z.string(),
+      type: 'text/event-stream',
+    },
   },
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle({ query, isTestnet }, context) {
@@ -211,11 +250,13 @@ const checkpoint = route.get('/v1/events/checkpoint', {
     'docs/use/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',
   query: z.object({
     count: z.int().min(0).optional().openapi({
-      description: 'Events that the copy has: the newest checkpoint that is over no more of them is answered',
+      description:
+        'Events that the copy has: the newest checkpoint that is over no more of them is answered',
     }),
   }),
   responses: answers('The checkpoint; that of no event has a hash of zeros', CheckpointSchema),
-  handle: async ({ query }, context) => ok(await checkpointAnswer(context, integerOf(query, 'count'))),
+  handle: async ({ query }, context) =>
+    ok(await checkpointAnswer(context, integerOf(query, 'count'))),
 })
 
 export const eventRoutes = [events, stream, checkpoint]

@@ -32,7 +32,8 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     recoveryShare: shareText.optional(),
   }),
   errors: ['catching_up', 'invalid_name', 'wallet_name_taken', 'wallet_limit'],
-  handle: async ({ body, session }, context) => ok(await generateWallet(context, session, body), NO_STORE),
+  handle: async ({ body, session }, context) =>
+    ok(await generateWallet(context, session, body), NO_STORE),
 })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
@@ -58,7 +59,8 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     share: shareText.openapi({ description: 'One of the returned shares' }),
     passphrase,
     signature: z.string().openapi({
-      description: 'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
+      description:
+        'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
     }),
     signingDate: z.string(),
   }),
@@ -69,7 +71,8 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     privateKey: z.string(),
   }),
   errors: ['unsupported_address', 'not_found'],
-  handle: async ({ body, session }, context) => ok(await recoverWallet(context, session, body), NO_STORE),
+  handle: async ({ body, session }, context) =>
+    ok(await recoverWallet(context, session, body), NO_STORE),
 })
 
 export const generateRoutes = [generate, confirm, recover]

@@ -29,8 +29,12 @@ const HolderSchema = named('Holder', {
   wallets: z
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
-    .openapi({ description: `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public` }),
-  asOf: z.string().openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
+    .openapi({
+      description: `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public`,
+    }),
+  asOf: z
+    .string()
+    .openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
 })
 
 const join = route.post('/v1/wallets', {
@@ -39,11 +43,10 @@ const join = route.post('/v1/wallets', {
   description:
     'A line of JSON for each address, in order: its cluster’s verified public wallets, `main` first, then the oldest. The body is an array, or has an address a line. Each thousand lines are one snapshot. A later error is the last line; too few lines without one were cut off.',
   query: z.object({
-    types: z
-      .string()
-      .regex(TYPES)
-      .optional()
-      .openapi({ description: 'Kinds of the wallets, joined by commas; default: all', example: 'evm,solana' }),
+    types: z.string().regex(TYPES).optional().openapi({
+      description: 'Kinds of the wallets, joined by commas; default: all',
+      example: 'evm,solana',
+    }),
   }),
   body: z.array(addressText).max(MAX_BULK),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },
@@ -63,19 +66,29 @@ function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
   if (TYPES.test(text)) return [...new Set(text.split(',') as KindName[])].map(storedBy).join('|')
-  throw new ApiError('invalid_request', `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`)
+  throw new ApiError(
+    'invalid_request',
+    `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`,
+  )
 }
 
 /** Statements of all joins: they leave connections, and the database's processors, to the rest. */
 const statements = new PQueue({ concurrency: 2 })
 
 /** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
-async function* linesOf({ pool, network }: Context, inputs: readonly string[], stored: string | null) {
+async function* linesOf(
+  { pool, network }: Context,
+  inputs: readonly string[],
+  stored: string | null,
+) {
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
       // an empty one is nobody's
-      const addresses = await mapInTurns(asked, (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0))
+      const addresses = await mapInTurns(
+        asked,
+        (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
+      )
       const found = await statements.add(() => findBundles(pool, network, addresses, stored))
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
@@ -83,7 +96,9 @@ async function* linesOf({ pool, network }: Context, inputs: readonly string[], s
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
       }
-      const lines = await mapInTurns(found, (bundle, i) => JSON.stringify({ input: asked[i], ...viewOf(bundle) }))
+      const lines = await mapInTurns(found, (bundle, i) =>
+        JSON.stringify({ input: asked[i], ...viewOf(bundle) }),
+      )
       yield `${lines.join('\n')}\n`
     } catch (error) {
       if (at === 0) throw error

@@ -31,7 +31,9 @@ const keyName = z
   })
 
 const ApiKeySchema = named('ApiKey', {
-  id: z.string().openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
+  id: z
+    .string()
+    .openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
   name: keyName,
   createdAt: z.string().openapi({ description: 'ISO 8601' }),
 })
@@ -53,11 +55,18 @@ const make = route.post('/v1/keys', {
   async handle({ body, session }, context) {
     const key = apiKeyText(randomBytes(API_KEY_BYTES))
     const stored = {
-      ...{ keyHash: apiKeyHash(key)!, wallet: session.wallet, name: body.name },
-      ...{ perSecond: null, burst: null, createdMs: context.now() },
+      keyHash: apiKeyHash(key)!,
+      wallet: session.wallet,
+      name: body.name,
+      perSecond: null,
+      burst: null,
+      createdMs: context.now(),
     }
     if (await addApiKey(context.pool, stored)) return ok({ ...view(stored), key }, NO_STORE)
-    throw new ApiError('key_limit', `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`)
+    throw new ApiError(
+      'key_limit',
+      `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`,
+    )
   },
 })
 
@@ -65,7 +74,8 @@ const list = route.get('/v1/keys', {
   summary: 'The API keys of this wallet',
   auth: 'required',
   responses: answers('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
-  handle: async ({ session }, context) => ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
+  handle: async ({ session }, context) =>
+    ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
 })
 
 const params = ApiKeySchema.pick({ id: true })

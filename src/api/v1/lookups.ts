@@ -15,15 +15,29 @@ import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = named('NameRecord', {
   address: addressText,
-  type: walletType.nullable().openapi({ description: 'null where the form of the address is unknown' }),
-  clusterName: z.string().nullable().openapi({ description: 'null when the address is in no cluster that has a name' }),
+  type: walletType
+    .nullable()
+    .openapi({ description: 'null where the form of the address is unknown' }),
+  clusterName: z
+    .string()
+    .nullable()
+    .openapi({ description: 'null when the address is in no cluster that has a name' }),
   walletName: z.string().nullable(),
-  isVerified: z.boolean().optional().openapi({ description: 'absent when the address is in no cluster' }),
+  isVerified: z
+    .boolean()
+    .optional()
+    .openapi({ description: 'absent when the address is in no cluster' }),
 })
 
 const view = ({ address, type, hit }: NameRecord) =>
   hit
-    ? { address, type, clusterName: hit.clusterName, walletName: hit.walletName, isVerified: hit.isVerified }
+    ? {
+        address,
+        type,
+        clusterName: hit.clusterName,
+        walletName: hit.walletName,
+        isVerified: hit.isVerified,
+      }
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
@@ -66,7 +80,11 @@ const addressesOfNamesRoute = route.post('/v1/names', {
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
   body: z
     .array(
-      z.object({ name: z.string().openapi({ description: '`foo`, `foo/` or `foo/main`', example: 'seedling/main' }) }),
+      z.object({
+        name: z
+          .string()
+          .openapi({ description: '`foo`, `foo/` or `foo/main`', example: 'seedling/main' }),
+      }),
     )
     .max(MAX_LOOKUPS),
   responses: answers('Address records', z.array(AddressRecordSchema)),
@@ -86,9 +104,9 @@ const OwnerRecordSchema = named('OwnerRecord', {
   updatedAt: z.string(),
   updatedBy: addressText,
   isTestnet: z.boolean(),
-  clusterId: clusterIdText
-    .nullable()
-    .openapi({ description: 'Of `community/name`: the owner’s cluster where that is public, else null' }),
+  clusterId: clusterIdText.nullable().openapi({
+    description: 'Of `community/name`: the owner’s cluster where that is public, else null',
+  }),
   expiresAt: z.string().nullable(),
 })
 
@@ -119,15 +137,27 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   errors: ['invalid_page'],
   async handle({ params, query, isTestnet }, context) {
     const limit = limitOf(query, { default: OWNED_AT_ONCE, max: OWNED_AT_ONCE })
-    const { records, next } = await namesOwnedBy(context, params.address!, { after: query.get('after'), limit })
+    const { records, next } = await namesOwnedBy(context, params.address!, {
+      after: query.get('after'),
+      limit,
+    })
     if (next === null) return listed(ok(records), records.length)
-    const rest = new URLSearchParams({ after: next, limit: String(limit), ...(isTestnet && { testnet: 'true' }) })
+    const rest = new URLSearchParams({
+      after: next,
+      limit: String(limit),
+      ...(isTestnet && { testnet: 'true' }),
+    })
     const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
     return listed(ok(records, { link: `<${path}?${rest}>; rel="next"` }), records.length)
   },
 })
 
-export const lookupRoutes = [nameOfAddressRoute, namesOfAddressesRoute, addressesOfNamesRoute, ownedNamesRoute]
+export const lookupRoutes = [
+  nameOfAddressRoute,
+  namesOfAddressesRoute,
+  addressesOfNamesRoute,
+  ownedNamesRoute,
+]
 
 const TYPE = 'image/svg+xml'
 /** Cache headers of a picture, which depends on its name alone. */
@@ -148,16 +178,26 @@ const image = route.get('/image/:name.svg', {
 /** For programs; browsers are shown the page of any name. */
 export const profile = route.get('/:name', {
   summary: 'The page of a name that is held',
-  description: 'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
+  description:
+    'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),
   responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
   errors: ['not_found'],
   async handle({ params }, context) {
-    const found = await Promise.all(NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)))
+    const found = await Promise.all(
+      NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)),
+    )
     if (found.every((cluster) => cluster === null))
-      throw new ApiError('not_found', 'There is no such route, and nobody holds such a name; /openapi.json lists them.')
+      throw new ApiError(
+        'not_found',
+        'There is no such route, and nobody holds such a name; /openapi.json lists them.',
+      )
     const { type, text, cacheControl, policy } = page
-    return { status: 200, content: { type, text, policy }, headers: { 'cache-control': cacheControl } }
+    return {
+      status: 200,
+      content: { type, text, policy },
+      headers: { 'cache-control': cacheControl },
+    }
   },
 })
 

@@ -17,40 +17,64 @@ const overview = route.get('/v1/overview', {
   description: 'Private wallets are in no number.',
   responses: answers('The network at a glance', {
     isTestnet: z.boolean(),
-    counts: z.object({ clusters: count, events: count.openapi({ description: 'Events of the feed' }) }),
+    counts: z.object({
+      clusters: count,
+      events: count.openapi({ description: 'Events of the feed' }),
+    }),
     chains: z.array(
       z.object({
         network: z.string().openapi({ description: 'Label of the chain', example: '8453' }),
-        block: z.int().nullable().openapi({ description: 'Its newest block; null before its first answer' }),
-        confirmed: z.int().nullable().openapi({ description: 'The newest that its confirmation policy counts' }),
-        behindSeconds: z.int().nullable().openapi({ description: 'How far what is answered is behind the chain' }),
+        block: z
+          .int()
+          .nullable()
+          .openapi({ description: 'Its newest block; null before its first answer' }),
+        confirmed: z
+          .int()
+          .nullable()
+          .openapi({ description: 'The newest that its confirmation policy counts' }),
+        behindSeconds: z
+          .int()
+          .nullable()
+          .openapi({ description: 'How far what is answered is behind the chain' }),
         isHealthy: z.boolean(),
       }),
     ),
   }),
   async handle({ isTestnet }, { pool, network, now, chains, solana }) {
-    const [{ serial, publicSeq }, states] = await Promise.all([readHead(pool, network), readChainStates(pool)])
+    const [{ serial, publicSeq }, states] = await Promise.all([
+      readHead(pool, network),
+      readChainStates(pool),
+    ])
     const own = [...chains, ...solana].filter((chain) => chain.network === network)
     const progress = own.map(({ label }) => progressOf(label, network, states, now()))
     return ok({ isTestnet, counts: { clusters: serial, events: publicSeq }, chains: progress })
   },
 })
 
-function progressOf(label: string, network: Network, states: readonly StoredState[], nowMs: number) {
+function progressOf(
+  label: string,
+  network: Network,
+  states: readonly StoredState[],
+  nowMs: number,
+) {
   const stored = states.find(({ state }) => state.network === network && state.label === label)
-  if (!stored) return { network: label, block: null, confirmed: null, behindSeconds: null, isHealthy: false }
+  if (!stored)
+    return { network: label, block: null, confirmed: null, behindSeconds: null, isHealthy: false }
   const { state, ageMs } = stored
   // by the clock of who wrote it, so that two clocks are never compared
   const ms = behindMs(state, nowMs - ageMs)
   return {
-    ...{ network: label, block: state.latest, confirmed: state.confirmed },
+    network: label,
+    block: state.latest,
+    confirmed: state.confirmed,
     behindSeconds: ms === null ? null : Math.round((ms + ageMs) / 1_000),
     isHealthy: chainProblem(state, nowMs) === null,
   }
 }
 
 /** Bytes of a stored record's parts (`packRecord`). */
-const [ADDRESS, WORD] = [20, 32]
+const ADDRESS = 20
+const WORD = 32
 const word = z.string().openapi({ description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
 const recorded = { address: z.string(), recordHash: word }
 
@@ -58,26 +82,41 @@ const proof = route.get('/v1/proof', {
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',
-  responses: answers('The newest confirmed block of the hub; no contracts where none keeps a record', {
-    network: z.string(),
-    block: z.int(),
-    blockHash: word.nullable(),
-    contracts: z.array(z.object(recorded)),
-    checkpoint: CheckpointSchema,
-  }),
+  responses: answers(
+    'The newest confirmed block of the hub; no contracts where none keeps a record',
+    {
+      network: z.string(),
+      block: z.int(),
+      blockHash: word.nullable(),
+      contracts: z.array(z.object(recorded)),
+      checkpoint: CheckpointSchema,
+    },
+  ),
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
     // read first: what it has of the hub is of the block, or earlier
     const checkpoint = await checkpointAnswer(context)
-    const { nextBlock = 0, parentHash = null, record = null } = (await findChain(pool, network, label)) ?? {}
+    const {
+      nextBlock = 0,
+      parentHash = null,
+      record = null,
+    } = (await findChain(pool, network, label)) ?? {}
     const contracts = []
-    const known = parentHash && record?.subarray(0, WORD).equals(parentHash) ? record : Buffer.alloc(0)
+    const known =
+      parentHash && record?.subarray(0, WORD).equals(parentHash) ? record : Buffer.alloc(0)
     for (let at = WORD; at < known.length; at += ADDRESS + WORD) {
       const address = toHex(known.subarray(at, at + ADDRESS))
-      contracts.push({ address, recordHash: toHex(known.subarray(at + ADDRESS, at + ADDRESS + WORD)) })
+      contracts.push({
+        address,
+        recordHash: toHex(known.subarray(at + ADDRESS, at + ADDRESS + WORD)),
+      })
     }
-    const place = { network: label, block: nextBlock - 1, blockHash: parentHash && toHex(parentHash) }
+    const place = {
+      network: label,
+      block: nextBlock - 1,
+      blockHash: parentHash && toHex(parentHash),
+    }
     return ok({ ...place, contracts, checkpoint })
   },
 })

@@ -19,22 +19,32 @@ const RefundSchema = named('Refund', {
   token: z.string().openapi({ description: '`native`, or the address or mint of the token' }),
   amount: z.string().openapi({ description: 'Base units' }),
   eid: z.int().optional().openapi({
-    description: 'Of a hub’s credit: LayerZero’s id of the chain that the money came from, 0 for the hub’s own',
+    description:
+      'Of a hub’s credit: LayerZero’s id of the chain that the money came from, 0 for the hub’s own',
   }),
   payments: z
     .array(z.object({ tx: z.string(), name: z.string().openapi({ example: 'club/alice' }) }))
     .optional()
-    .openapi({ description: 'Payments that it comes from; left out where the chain keeps only their sum' }),
+    .openapi({
+      description: 'Payments that it comes from; left out where the chain keeps only their sum',
+    }),
   reclaimAfter: z.string().optional().openapi({
-    description: 'Of a payment that is held: from when on its payer may take it back, if nobody decides before',
+    description:
+      'Of a payment that is held: from when on its payer may take it back, if nobody decides before',
   }),
   transaction: z
     .union([
       EvmTransactionSchema.extend({ type: z.literal('evm') }),
-      z.object({ type: z.literal('solana'), data: z.string().openapi({ description: 'Unsigned, base64' }) }),
+      z.object({
+        type: z.literal('solana'),
+        data: z.string().openapi({ description: 'Unsigned, base64' }),
+      }),
     ])
     .optional()
-    .openapi({ description: 'To be signed and sent by the address, on `network`; a Solana one within a minute' }),
+    .openapi({
+      description:
+        'To be signed and sent by the address, on `network`; a Solana one within a minute',
+    }),
   needsReceiver: z.literal(true).optional().openapi({
     description:
       'The address is a contract, which may not exist on the hub, where the money is paid: ask again with `to`',
@@ -61,14 +71,22 @@ const refunds = route.get('/v1/refunds/:address', {
       description:
         'Chains that did not answer: their payments are left out, their credits of the hub have no transaction',
     }),
-    truncated: z.boolean().openapi({ description: 'There is more, shown once some of this is taken' }),
+    truncated: z
+      .boolean()
+      .openapi({ description: 'There is more, shown once some of this is taken' }),
   }),
   errors: ['unsupported_address'],
   handle: async ({ params, query }, context) =>
     ok(refundsView(await refundsOf(context, params.address!, query.get('to'))), NO_STORE),
 })
 
-export const refundsView = ({ address, type, refunds: owed, unavailable, isTruncated }: Refunds) => ({
+export const refundsView = ({
+  address,
+  type,
+  refunds: owed,
+  unavailable,
+  isTruncated,
+}: Refunds) => ({
   address,
   type,
   refunds: owed.map(refundView),
@@ -77,10 +95,16 @@ export const refundsView = ({ address, type, refunds: owed, unavailable, isTrunc
 })
 
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
-  ...{ owedBy, network, token, amount: amount.toString() },
+  owedBy,
+  network,
+  token,
+  amount: amount.toString(),
   ...(refund.eid !== undefined && { eid: refund.eid }),
   ...(refund.payments.length > 0 && {
-    payments: refund.payments.map((payment) => ({ tx: txText(payment), name: paidNameText(payment) })),
+    payments: refund.payments.map((payment) => ({
+      tx: txText(payment),
+      name: paidNameText(payment),
+    })),
   }),
   ...(refund.fromMs !== null && { reclaimAfter: new Date(refund.fromMs).toISOString() }),
   ...(refund.transaction && { transaction: transactionView(refund.transaction) }),

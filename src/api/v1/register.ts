@@ -1,4 +1,10 @@
-import type { ChainPort, EvmQuote, SolanaPort, SolanaQuote, UnsignedTransaction } from '../../chains/chain.js'
+import type {
+  ChainPort,
+  EvmQuote,
+  SolanaPort,
+  SolanaQuote,
+  UnsignedTransaction,
+} from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Status } from '../../registry/status.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
@@ -44,10 +50,9 @@ const amount = z.unknown().openapi({
   example: '10000000000000000',
 })
 /** The amount of an element, under each of its names. */
-const amounts = Object.fromEntries(AMOUNT_SYNONYMS.map((name) => [name, amount.optional()])) as Record<
-  (typeof AMOUNT_SYNONYMS)[number],
-  z.ZodOptional<typeof amount>
->
+const amounts = Object.fromEntries(
+  AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
+) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
 
 /** Body of a registration, which each route extends by its network and its referral. */
 export const Registration = z.object({
@@ -58,9 +63,15 @@ export const Registration = z.object({
     .max(MAX_CHANGES),
 })
 
-export const quoteRequest = <Body extends z.output<typeof Registration>>(body: Body, isTestnet: boolean) => ({
+export const quoteRequest = <Body extends z.output<typeof Registration>>(
+  body: Body,
+  isTestnet: boolean,
+) => ({
   ...body,
-  names: body.names.map((element, i) => ({ name: element.name, amount: amountOf(element, `names[${i}]`) })),
+  names: body.names.map((element, i) => ({
+    name: element.name,
+    amount: amountOf(element, `names[${i}]`),
+  })),
   isTestnet,
 })
 
@@ -80,7 +91,11 @@ export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'
 const hexText = z.string().openapi({ format: 'hex' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: z.string() })
 
-export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({ to, data, value: String(value) })
+export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({
+  to,
+  data,
+  value: String(value),
+})
 
 export const transactionView = (transaction: UnsignedTransaction) =>
   transaction.type === 'solana'
@@ -91,12 +106,16 @@ export const fees = (quote: EvmQuote | SolanaQuote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),
-  names: quote.names.map(({ name, amountWei, amount }) => ({ name, amountWei: `${amountWei}`, amount: `${amount}` })),
+  names: quote.names.map(({ name, amountWei, amount }) => ({
+    name,
+    amountWei: `${amountWei}`,
+    amount: `${amount}`,
+  })),
 })
 
-const referral = clusterIdText
-  .nullable()
-  .openapi({ description: 'The cluster that is credited; null where none was named, or none has that id' })
+const referral = clusterIdText.nullable().openapi({
+  description: 'The cluster that is credited; null where none was named, or none has that id',
+})
 const referralText = (id: Buffer | null) => id && toHex(id)
 
 const registrationFee = z.string().openapi({ description: 'Smallest unit of the gas token' })
@@ -104,7 +123,9 @@ const quotedNames = z.array(
   z.object({
     name: z.string(),
     amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
-    amount: z.string().openapi({ description: 'The same in the smallest unit of the gas token of the source chain' }),
+    amount: z.string().openapi({
+      description: 'The same in the smallest unit of the gas token of the source chain',
+    }),
   }),
 )
 
@@ -122,9 +143,10 @@ const evm = route.post('/v1/names/register/evm', {
   aliases: ['/v1/register/evm'],
   summary: 'Transaction data for registering names from an EVM chain',
   body: Registration.extend({
-    network: z
-      .string()
-      .openapi({ description: 'Label of the chain to pay on; it also selects the testnet', example: '1' }),
+    network: z.string().openapi({
+      description: 'Label of the chain to pay on; it also selects the testnet',
+      example: '1',
+    }),
     referralClusterId: clusterIdText.optional(),
   }),
   cost: CHAIN_COST,
@@ -133,16 +155,21 @@ const evm = route.post('/v1/names/register/evm', {
   async handle({ body, isTestnet }, context) {
     const quote = await quoteEvm(context, quoteRequest(body, isTestnet))
     const transactionData = evmTransaction(quote.transactionData)
-    return ok({ type: 'evm', transactionData, ...fees(quote), referral: referralText(quote.referral) })
+    return ok({
+      type: 'evm',
+      transactionData,
+      ...fees(quote),
+      referral: referralText(quote.referral),
+    })
   },
 })
 
 const SolanaQuoteSchema = named('SolanaQuote', {
   type: z.literal('solana'),
   gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-  transactionData: z
-    .array(z.string())
-    .openapi({ description: 'One unsigned transaction per name, in its order: serialized, base64' }),
+  transactionData: z.array(z.string()).openapi({
+    description: 'One unsigned transaction per name, in its order: serialized, base64',
+  }),
   registrationFee,
   bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
   names: quotedNames,
@@ -153,9 +180,12 @@ const SolanaQuoteSchema = named('SolanaQuote', {
 const solana = route.post('/v1/names/register/solana', {
   aliases: ['/v1/register/solana'],
   summary: 'Transactions for registering names on Solana',
-  description: 'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
+  description:
+    'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
   body: Registration.extend({
-    network: z.string().openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
+    network: z
+      .string()
+      .openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
   }),
   cost: solanaQuoteCost,
@@ -164,19 +194,30 @@ const solana = route.post('/v1/names/register/solana', {
   async handle({ body, isTestnet }, context) {
     const quote = await quoteSolana(context, quoteRequest(body, isTestnet))
     const transactionData = quote.transactions.map(({ base64 }) => base64)
-    const rest = { referral: referralText(quote.referral), expiresAt: quote.expiresAt.toISOString() }
+    const rest = {
+      referral: referralText(quote.referral),
+      expiresAt: quote.expiresAt.toISOString(),
+    }
     return ok({ type: 'solana', transactionData, ...fees(quote), ...rest })
   },
 })
 
 const SOLANA = {
-  ...{ chainId: null, role: 'spoke', canRegister: true, explorer: null },
+  chainId: null,
+  role: 'spoke',
+  canRegister: true,
+  explorer: null,
   gasToken: { symbol: 'SOL', decimals: 9 },
 }
 
 const NetworkSchema = named('Network', {
-  network: z.string().openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
-  chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on Solana, which has none' }),
+  network: z
+    .string()
+    .openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
+  chainId: z
+    .int()
+    .nullable()
+    .openapi({ description: 'EIP-155 id; null on Solana, which has none' }),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
@@ -227,23 +268,26 @@ const StatusSchema = named('TransactionStatus', {
       z.object({
         name: z.string(),
         outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind', 'pending', 'bridging']),
-        winner: z
-          .object({ amountWei: z.string(), tx: z.string() })
-          .optional()
-          .openapi({ description: 'The bid that has the name: wei of ETH, and its transaction on the hub' }),
+        winner: z.object({ amountWei: z.string(), tx: z.string() }).optional().openapi({
+          description: 'The bid that has the name: wei of ETH, and its transaction on the hub',
+        }),
       }),
     )
     .optional()
     .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
   hubTx: z.string().optional(),
-  block: z.int().optional().openapi({ description: 'Block of the transaction’s own chain, on Solana the slot' }),
+  block: z
+    .int()
+    .optional()
+    .openapi({ description: 'Block of the transaction’s own chain, on Solana the slot' }),
   hubBlock: z.int().optional().openapi({ description: 'Block of `hubTx` on the hub' }),
   refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
     description:
       'Refund of a payment that bought nothing: `held` while it is under way; `refused` once the money is the payer’s again; `reclaim` where it is worth less than its refusal, so that the payer takes it back; `reclaimed` after that; `released` where the recipient has it',
   }),
   reclaimAfter: z.string().optional().openapi({
-    description: 'Time from which on the payer may reclaim a payment that bought nothing and is still held',
+    description:
+      'Time from which on the payer may reclaim a payment that bought nothing and is still held',
   }),
   payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
     description:
@@ -258,7 +302,8 @@ const StatusSchema = named('TransactionStatus', {
 })
 
 /** Part of the cost that a status did not have: chains are asked for unknown transactions alone. */
-export const unspentOf = ({ status }: TxStatus): number => (status === 'not_found' ? 0 : CHAIN_COST - 1)
+export const unspentOf = ({ status }: TxStatus): number =>
+  status === 'not_found' ? 0 : CHAIN_COST - 1
 
 /** Time after which asking again may find another status, by the status, seconds. */
 const ASK_AGAIN_S: Partial<Record<Status, number>> = { not_found: 5, pending: 2, bridging: 5 }
@@ -279,11 +324,12 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .int()
       .min(0)
       .optional()
-      .openapi({ description: `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}` }),
-    since: z
-      .enum(STATUSES)
-      .optional()
-      .openapi({ description: 'The status that is known; default: the one at the start of the wait' }),
+      .openapi({
+        description: `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
+      }),
+    since: z.enum(STATUSES).optional().openapi({
+      description: 'The status that is known; default: the one at the start of the wait',
+    }),
   }),
   kept: 'journal',
   cost: CHAIN_COST,
@@ -294,11 +340,19 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
     const since = wordOf(query, 'since', STATUSES)
     const id = parseTxId(tx)
-    if (!id) throw new ApiError('invalid_request', 'This is neither a transaction hash nor a Solana signature.')
+    if (!id)
+      throw new ApiError(
+        'invalid_request',
+        'This is neither a transaction hash nor a Solana signature.',
+      )
     const { found, looks } = await awaitStatus(context, id, { ms, since })
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
-    return { ...ok({ tx, ...found }, statusHeaders(found)), unspent, isPassing: !isOfJournal(tx, found) }
+    return {
+      ...ok({ tx, ...found }, statusHeaders(found)),
+      unspent,
+      isPassing: !isOfJournal(tx, found),
+    }
   },
 })
 

@@ -66,7 +66,14 @@ const rename = route.put('/v1/clusters/wallets/names', {
   auth: 'required',
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
   responses,
-  errors: [...CHANGE_ERRORS, 'unsupported_address', 'invalid_name', 'too_many', 'not_in_cluster', 'wallet_name_taken'],
+  errors: [
+    ...CHANGE_ERRORS,
+    'unsupported_address',
+    'invalid_name',
+    'too_many',
+    'not_in_cluster',
+    'wallet_name_taken',
+  ],
   handle: async ({ body, session }, context) => done(context, renaming(session.wallet, body)),
 })
 
@@ -76,7 +83,13 @@ const remove = route.delete('/v1/clusters/wallets', {
   auth: 'required',
   body: z.array(addressText).max(MAX_CHANGES),
   responses,
-  errors: [...CHANGE_ERRORS, 'unsupported_address', 'too_many', 'not_in_cluster', 'last_verified_wallet'],
+  errors: [
+    ...CHANGE_ERRORS,
+    'unsupported_address',
+    'too_many',
+    'not_in_cluster',
+    'last_verified_wallet',
+  ],
   handle: async ({ body, session }, context) => done(context, removal(session.wallet, body)),
 })
 

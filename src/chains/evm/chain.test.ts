@@ -6,14 +6,22 @@ import { createEvmChain } from './chain.js'
 
 const SENDER = `0x${'5e'.repeat(20)}` as const
 const REPLACEMENT = `0x${'ab'.repeat(32)}` as const
-const [NONCE, BLOCK] = [7, 20]
+const NONCE = 7
+const BLOCK = 20
 const hex = (value: number) => `0x${value.toString(16)}`
 
 /** A node by whose chain a sender's nonce was used in a block, by a transaction that it has or has not. */
 const nodeOf =
   (has: boolean): Call =>
   async <T>(method: string, [, block]: readonly unknown[]) => {
-    const tx = { hash: REPLACEMENT, from: SENDER, nonce: hex(NONCE), blockNumber: hex(BLOCK), to: null, input: '0x' }
+    const tx = {
+      hash: REPLACEMENT,
+      from: SENDER,
+      nonce: hex(NONCE),
+      blockNumber: hex(BLOCK),
+      to: null,
+      input: '0x',
+    }
     const answers: Record<string, unknown> = {
       eth_getTransactionCount: hex(Number(block) >= BLOCK ? NONCE + 1 : NONCE),
       eth_getBlockByNumber: { transactions: [tx] },
@@ -24,14 +32,22 @@ const nodeOf =
 
 function chainOn(...nodes: Call[]) {
   const file = {
-    ...{ network: 'mainnet', label: '1', role: 'hub', chainId: 1, rpcUrls: ['http://127.0.0.1:1'] },
-    ...{ contract: `0x${'11'.repeat(20)}`, confirmation: { blocks: 2 } },
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: 1,
+    rpcUrls: ['http://127.0.0.1:1'],
+    contract: `0x${'11'.repeat(20)}`,
+    confirmation: { blocks: 2 },
   }
   const [config] = parseChainsFile({ chains: [file] }, 'test').chains
   const rpc = new NodePool<Hex>({
-    ...{ label: '1', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 3 },
+    label: '1',
+    urls: nodes.map((_, i) => `http://${i}`),
+    behindBlocks: 3,
     connect: (url) => nodes[Number(url.at(-1))]!,
-    ...{ readGenesis: async () => '0x', headOf: async () => ({ height: BLOCK, timeMs: null }) },
+    readGenesis: async () => '0x',
+    headOf: async () => ({ height: BLOCK, timeMs: null }),
   })
   return createEvmChain({ config: config!, chain: 1, rpc })
 }
@@ -44,5 +60,7 @@ it.each([
 })
 
 it('one of a stale fork, which another node has not, is not believed', async () => {
-  expect(await chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)).toBe(null)
+  expect(await chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)).toBe(
+    null,
+  )
 })

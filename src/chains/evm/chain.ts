@@ -13,7 +13,7 @@ import {
 } from '../chain.js'
 import { orIfRefused, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { orIfDisputed, type PoolOptions, type Consumer } from '../rpc/nodes.js'
+import { type Consumer, orIfDisputed, type PoolOptions } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
@@ -50,11 +50,20 @@ export interface EvmChain extends ChainPort {
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
 /** Bounds for how long a replaced transaction is not followed: a search may take dozens of calls. */
-const REPLACEMENT = { forMs: () => 5_000, most: 1_000, keyOf: (sender: Hex, nonce: number) => `${sender} ${nonce}` }
+const REPLACEMENT = {
+  forMs: () => 5_000,
+  most: 1_000,
+  keyOf: (sender: Hex, nonce: number) => `${sender} ${nonce}`,
+}
 
-export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
+export function createEvmChain({
+  config,
+  chain,
+  rpc,
+}: Pick<EvmChain, 'config' | 'chain' | 'rpc'>): EvmChain {
   const { network, role } = config
-  const asking = <T>(work: () => Promise<T>): Promise<T> => orUnavailable(`chain "${config.label}"`, work)
+  const asking = <T>(work: () => Promise<T>): Promise<T> =>
+    orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
     // not awaited, so a hanging node delays nothing
     void rpc.checkHeads()
@@ -85,12 +94,15 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
     refunds: {
       eid: config.eid ?? null,
       owed: (question) => asking(() => owedOn(rpc, config, question)),
-      withdrawal: (bidder, to) => asking(() => withdrawalOn(rpc, config, bidder as Hex, to as Hex | null)),
+      withdrawal: (bidder, to) =>
+        asking(() => withdrawalOn(rpc, config, bidder as Hex, to as Hex | null)),
     },
     heads,
     head,
     transaction: (hash, confirmed): Promise<ChainTx> =>
-      asking(() => twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head }))),
+      asking(() =>
+        twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head })),
+      ),
     replacement: (sender, nonce, confirmed) =>
       asking(async () => {
         const question = { sender, nonce, confirmed }
@@ -103,7 +115,8 @@ export function createEvmChain({ config, chain, rpc }: Pick<EvmChain, 'config' |
       const decoded = decodePacket(toHex(packet))
       return decoded ? messageNames(decodeMessage(fromHex(decoded.message))) : []
     },
-    quote: (request) => asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
+    quote: (request) =>
+      asking(async () => (role === 'hub' ? quoteOnHub(config, request) : quoteOfSpoke(request))),
   }
 }
 
@@ -125,25 +138,41 @@ function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
 export const createChainRpc = (
   { label, rpcUrls: urls, chainId, genesisHash, local }: Omit<ChainConfig, 'contract'>,
   onFault?: PoolOptions<Hex>['onFault'],
-): Rpc => createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
+): Rpc =>
+  createRpc({ label, urls, chainId, genesisHash, onFault, ...(local && { leastBlockMs: 0 }) })
 
-export async function readHeads(call: Call, { confirmation }: Pick<ChainConfig, 'confirmation'>): Promise<Heads> {
+export async function readHeads(
+  call: Call,
+  { confirmation }: Pick<ChainConfig, 'confirmation'>,
+): Promise<Heads> {
   const tag = typeof confirmation === 'string' ? confirmation : null
-  const [latest, tagged] = await Promise.all([getHeader(call, 'latest'), tag && getHeader(call, tag)])
+  const [latest, tagged] = await Promise.all([
+    getHeader(call, 'latest'),
+    tag && getHeader(call, tag),
+  ])
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
-    confirmed: typeof confirmation === 'string' ? (tagged?.number ?? -1) : latest.number - confirmation.blocks,
+    confirmed:
+      typeof confirmation === 'string'
+        ? (tagged?.number ?? -1)
+        : latest.number - confirmation.blocks,
     confirmedMs: tagged?.timestampMs ?? null,
   }
 }
 
-async function owedOn(rpc: Rpc, { communityPayments }: ChainConfig, question: OwedQuestion): Promise<OwedMoney[]> {
+async function owedOn(
+  rpc: Rpc,
+  { communityPayments }: ChainConfig,
+  question: OwedQuestion,
+): Promise<OwedMoney[]> {
   const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
     // an address that was named by mistake is no contract
-    ...question.former.map((contract) => rpc.onOneNode((call) => orIfRefused(by(contract)(call), []))),
+    ...question.former.map((contract) =>
+      rpc.onOneNode((call) => orIfRefused(by(contract)(call), [])),
+    ),
   ])
   return owed.flat()
 }

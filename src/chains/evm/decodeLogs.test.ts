@@ -11,14 +11,30 @@ const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
 const unasked: Call = async () => Promise.reject(new Error('nothing is asked'))
 
 function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
-  const [blockHash, transactionHash] = [word(7n), word(8n)]
-  return { address: CONTRACT, topics, data, blockNumber: '0x5', blockHash, transactionHash, logIndex: `0x${logIndex}` }
+  const blockHash = word(7n)
+  const transactionHash = word(8n)
+  return {
+    address: CONTRACT,
+    topics,
+    data,
+    blockNumber: '0x5',
+    blockHash,
+    transactionHash,
+    logIndex: `0x${logIndex}`,
+  }
 }
 
 it('leaves out what no contract of ours counts: the tables could not hold it', async () => {
-  const received = (at: number, bids: bigint) => log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
-  const credited = (at: number, eid: bigint) => log(at, [CREDITED_TOPIC, word(1n), word(eid)], word(2n ** 256n - 1n))
-  const logs = [received(1, 3n), received(2, 2n ** 31n), received(3, 2n ** 256n - 1n), credited(4, 2n ** 32n - 1n)]
+  const received = (at: number, bids: bigint) =>
+    log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
+  const credited = (at: number, eid: bigint) =>
+    log(at, [CREDITED_TOPIC, word(1n), word(eid)], word(2n ** 256n - 1n))
+  const logs = [
+    received(1, 3n),
+    received(2, 2n ** 31n),
+    received(3, 2n ** 256n - 1n),
+    credited(4, 2n ** 32n - 1n),
+  ]
   const found = await decodeLogs(
     unasked,
     { role: 'hub', contract: CONTRACT, chain: 1, chainId: 1 },

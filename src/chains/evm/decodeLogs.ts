@@ -2,7 +2,11 @@ import { type Log, parseEventLogs, toEventSelector } from 'viem'
 import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
-import type { CommunityNameTarget, ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
+import type {
+  CommunityNameTarget,
+  ConfirmedOutcome,
+  Payment,
+} from '../../registry/payment/payment.js'
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, txKey } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
@@ -68,7 +72,10 @@ export interface OurContracts {
 }
 
 /** Logs that say more about registrations, or about the hub's books. */
-const OTHER_TOPICS = { hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC], spoke: [] } as const
+const OTHER_TOPICS = {
+  hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC],
+  spoke: [],
+} as const
 
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
@@ -84,7 +91,10 @@ export function isRegistrationLog(
   const topics: readonly Hex[] = REGISTRATION_TOPICS[role]
   const [first] = log.topics
   if (first === undefined) return false
-  return (address === contract && topics.includes(first)) || (address === communityPayments && first === PAYMENT_TOPIC)
+  return (
+    (address === contract && topics.includes(first)) ||
+    (address === communityPayments && first === PAYMENT_TOPIC)
+  )
 }
 
 /** Indexed arguments of each event, and its data's length in words. */
@@ -103,7 +113,10 @@ function hasShape(log: RawLog): boolean {
   const { topics, data } = log
   const shape = SHAPES[topics[0]!]
   return (
-    shape !== undefined && topics.length === 1 + shape[0] && data.length === 2 + 64 * shape[1] && areNumbersOurs(log)
+    shape !== undefined &&
+    topics.length === 1 + shape[0] &&
+    data.length === 2 + 64 * shape[1] &&
+    areNumbersOurs(log)
   )
 }
 
@@ -125,18 +138,31 @@ export async function decodeLogs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found: DecodedLogs = { entries: [], received: [], sent: [], payments: [], ends: [], credits: [], record: [] }
+  const found: DecodedLogs = {
+    entries: [],
+    received: [],
+    sent: [],
+    payments: [],
+    ends: [],
+    credits: [],
+    record: [],
+  }
   const { contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
   const hubLogs: RawLog[] = []
   for (const log of logs) {
-    if (communityPayments && log.address !== contract && log.address.toLowerCase() === communityPayments)
+    if (
+      communityPayments &&
+      log.address !== contract &&
+      log.address.toLowerCase() === communityPayments
+    )
       paymentLogs.push(log)
     else if (hasShape(log)) (log.topics[0] === SENT_TOPIC ? sentLogs : hubLogs).push(log)
   }
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
-  if (sentLogs.length > 0 && chain.endpoint) found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
+  if (sentLogs.length > 0 && chain.endpoint)
+    found.sent = await readPacketSent(call, chain.endpoint, sentLogs, timeOf)
   if (paymentLogs.length > 0) found.payments = readPayments(paymentLogs, timeOf)
   found.ends = readEnds(paymentLogs)
   found.record = recordWords(chain, logs, timeOf)
@@ -167,17 +193,31 @@ function decodeHubLogs(
 const isPaused = ({ data }: RawLog): boolean => Number(`0x${data.slice(-64)}`) === REFUSAL.paused
 
 const positionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
-  ...{ chain, block: Number(blockNumber), logIndex: Number(logIndex) },
+  chain,
+  block: Number(blockNumber),
+  logIndex: Number(logIndex),
 })
 
 function bidEntry(chain: number, log: RawLog, causeMs: number, end?: Buffer): DecodedEntry {
   const words = Buffer.from(log.transactionHash.slice(2) + log.data.slice(2), 'hex')
   const body = end ? Buffer.concat([words, end]) : words
-  return decodeEntry({ kind: 'bid', position: positionOf(chain, log), txKey: txKey(body), causeMs, body })
+  return decodeEntry({
+    kind: 'bid',
+    position: positionOf(chain, log),
+    txKey: txKey(body),
+    causeMs,
+    body,
+  })
 }
 
 const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry =>
-  decodeEntry({ kind: 'minimum', position: positionOf(chain, log), txKey: null, causeMs, body: fromHex(log.data) })
+  decodeEntry({
+    kind: 'minimum',
+    position: positionOf(chain, log),
+    txKey: null,
+    causeMs,
+    body: fromHex(log.data),
+  })
 
 const receivedMessage = (log: RawLog): ReceivedMessage => ({
   guid: fromHex(log.topics[1]!),
@@ -215,9 +255,14 @@ async function readPacketSent(
   const receipts = new Map(await inBatches(hashes, RECEIPTS_AT_ONCE, read))
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)
-    if (!receipt) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} has a log but no receipt yet`)
+    if (!receipt)
+      throw transient(
+        `eth_getTransactionReceipt: ${log.transactionHash} has a log but no receipt yet`,
+      )
     if (receipt.blockHash !== log.blockHash) {
-      throw transient(`eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`)
+      throw transient(
+        `eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`,
+      )
     }
     return sentMessage(log, receipt, endpoint, timeOf(log))
   })
@@ -229,7 +274,10 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
   const ours = parseEventLogs({ abi: endpointAbi, eventName: 'PacketSent', logs })
     .filter(({ address }) => address.toLowerCase() === endpoint)
     .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
-  if (!ours) throw transient(`eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`)
+  if (!ours)
+    throw transient(
+      `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`,
+    )
   return {
     guid: fromHex(guid),
     from: fromHex(from),

@@ -15,10 +15,15 @@ import {
 const GWEI = 1_000_000_000n
 const NO_CAP = 2n ** 128n
 const wei = fc.bigInt({ min: 0n, max: 10n ** 13n })
-const estimate = fc.tuple(wei, fc.array(wei, { maxLength: 9 })).map(([base, tips]) => estimateFees(base, tips))
-const fees = fc
-  .tuple(wei, wei)
-  .map(([maxFeePerGas, tip]): Fees => ({ maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas }))
+const estimate = fc
+  .tuple(wei, fc.array(wei, { maxLength: 9 }))
+  .map(([base, tips]) => estimateFees(base, tips))
+const fees = fc.tuple(wei, wei).map(
+  ([maxFeePerGas, tip]): Fees => ({
+    maxFeePerGas,
+    maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas,
+  }),
+)
 
 /** Fees in gwei, or another unit. */
 const of = (maxFee: bigint, tip: bigint, unit = GWEI): Fees => ({
@@ -50,7 +55,8 @@ describe('fees', () => {
         const base = baseFeeOf(fresh)
         const priceOf = ({ maxFeePerGas, maxPriorityFeePerGas: tip }: Fees) =>
           maxFeePerGas < base + tip ? maxFeePerGas : base + tip
-        const isWithin = raised.maxFeePerGas <= 3n * fresh.maxFeePerGas && priceOf(raised) <= 3n * priceOf(fresh)
+        const isWithin =
+          raised.maxFeePerGas <= 3n * fresh.maxFeePerGas && priceOf(raised) <= 3n * priceOf(fresh)
         expect(bumpFees(previous, fresh, NO_CAP)).toEqual(isWithin ? raised : null)
         // what is not replaced can be mined
         if (!isWithin) expect(previous.maxFeePerGas).toBeGreaterThanOrEqual(base)
@@ -66,7 +72,9 @@ describe('fees', () => {
     expect(steps).toBe(12)
   })
 
-  it.each<[previous: [bigint, bigint], fresh: [bigint, bigint], raised: [bigint, bigint], because: string]>([
+  it.each<
+    [previous: [bigint, bigint], fresh: [bigint, bigint], raised: [bigint, bigint], because: string]
+  >([
     [[9n, 0n], [9n, 0n], [10n, 1n], 'at least 1 wei'],
     [[101n, 11n], [1n, 1n], [112n, 13n], '10 %, rounded up'],
     [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
@@ -95,18 +103,22 @@ describe('a cap on the price of gas', () => {
   it('bounds whatever is signed, in any order of answers', () => {
     const change = fc.constantFrom('bump' as const, 'cancel' as const)
     fc.assert(
-      fc.property(cap, fc.array(fc.tuple(change, estimate), { minLength: 1 }), (capWei, answers) => {
-        let signed: Fees | null = null
-        for (const [what, fresh] of answers) {
-          const next: Fees | null = signed
-            ? (what === 'bump' ? bumpFees : outbid)(signed, fresh, capWei)
-            : capFees(fresh, capWei)
-          signed = next ?? signed
-          if (!signed) continue
-          expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)
-          expect(signed.maxPriorityFeePerGas).toBeLessThanOrEqual(signed.maxFeePerGas)
-        }
-      }),
+      fc.property(
+        cap,
+        fc.array(fc.tuple(change, estimate), { minLength: 1 }),
+        (capWei, answers) => {
+          let signed: Fees | null = null
+          for (const [what, fresh] of answers) {
+            const next: Fees | null = signed
+              ? (what === 'bump' ? bumpFees : outbid)(signed, fresh, capWei)
+              : capFees(fresh, capWei)
+            signed = next ?? signed
+            if (!signed) continue
+            expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)
+            expect(signed.maxPriorityFeePerGas).toBeLessThanOrEqual(signed.maxFeePerGas)
+          }
+        },
+      ),
       { numRuns: 1_000 },
     )
   })

@@ -72,12 +72,14 @@ const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
 /** The highest price to pay by the prices of recent blocks: twenty times their median, 1 gwei at least. */
-export const priceCapWei = (pricesWei: readonly bigint[]): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * median(pricesWei))
+export const priceCapWei = (pricesWei: readonly bigint[]): bigint =>
+  max(LEAST_CAP_WEI, CAP_FACTOR * median(pricesWei))
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
-export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint => gas * fees.maxFeePerGas + valueWei
+export const maxCostWei = (gas: bigint, fees: Fees, valueWei: bigint): bigint =>
+  gas * fees.maxFeePerGas + valueWei
 
 const median = (values: readonly bigint[]): bigint =>
   values.toSorted((a, b) => (a < b ? -1 : 1))[values.length >> 1] ?? 0n

@@ -19,7 +19,11 @@ interface FeeHistory {
 
 /** By one node's word: `createGasPriceCap` bounds the fees. */
 export async function readFees(ask: Call): Promise<Fees> {
-  const history = await ask<FeeHistory>('eth_feeHistory', [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]])
+  const history = await ask<FeeHistory>('eth_feeHistory', [
+    FEE_HISTORY_BLOCKS,
+    'latest',
+    [MEDIAN_PERCENTILE],
+  ])
   // the last one is the next block's
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
   return estimateFees(
@@ -33,7 +37,9 @@ async function readPrices(ask: Call): Promise<bigint[]> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
   // the last one is the next block's
-  const prices = baseFeePerGas.slice(0, -1).map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
+  const prices = baseFeePerGas
+    .slice(0, -1)
+    .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
   // a cap of nothing would be the least one, at which a busy chain mines nothing
   if (prices.length === 0) throw transient('eth_feeHistory: no price of recent blocks')
   return prices

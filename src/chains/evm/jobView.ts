@@ -55,7 +55,12 @@ export interface NonceView {
 export type NodeView = Omit<NonceView, 'isSure'> & { confirmedHead: number }
 
 /** States of a nonce, the least used first. */
-const NONCE_STATES = ['later', 'next', 'unconfirmed', 'confirmed'] as const satisfies NonceView['nonce'][]
+const NONCE_STATES = [
+  'later',
+  'next',
+  'unconfirmed',
+  'confirmed',
+] as const satisfies NonceView['nonce'][]
 
 /** Stages of a job's effect, the least first. */
 const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const satisfies NonceView['done'][]
@@ -72,21 +77,44 @@ export function agreed(looks: readonly NodeView[], isLocal: boolean): NonceView 
   const known = looks.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
   const nonce = NONCE_STATES.find((state) => known.some((one) => one.nonce === state))!
-  const mined = known.find((one) => one.mined?.isConfirmed)?.mined ?? known.find((one) => one.mined)?.mined ?? null
-  const same = known.filter((one) => one.mined?.hash === mined?.hash && one.mined?.succeeded === mined?.succeeded)
-  const isConfirmed = same.filter((one) => one.mined?.isConfirmed).length >= Math.min(2, known.length)
-  return { ...view, done, nonce, mined: mined && { ...mined, isConfirmed }, isSure: isLocal || known.length > 1 }
+  const mined =
+    known.find((one) => one.mined?.isConfirmed)?.mined ??
+    known.find((one) => one.mined)?.mined ??
+    null
+  const same = known.filter(
+    (one) => one.mined?.hash === mined?.hash && one.mined?.succeeded === mined?.succeeded,
+  )
+  const isConfirmed =
+    same.filter((one) => one.mined?.isConfirmed).length >= Math.min(2, known.length)
+  return {
+    ...view,
+    done,
+    nonce,
+    mined: mined && { ...mined, isConfirmed },
+    isSure: isLocal || known.length > 1,
+  }
 }
 
 /** Asks one node about a job. @param ask the node */
-export async function observe(ask: Call, { chain, account }: Signer, call: JobCall, job: NonceJob): Promise<NodeView> {
+export async function observe(
+  ask: Call,
+  { chain, account }: Signer,
+  call: JobCall,
+  job: NonceJob,
+): Promise<NodeView> {
   const { latest, confirmed } = await readHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
   const nonce = await readNonce(ask, account.address, job.nonce, heads)
   const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
-  return { head: latest.number, confirmedHead: confirmed, nonce, mined, done: await readDone(ask, call, job, heads) }
+  return {
+    head: latest.number,
+    confirmedHead: confirmed,
+    nonce,
+    mined,
+    done: await readDone(ask, call, job, heads),
+  }
 }
 
 async function readNonce(
@@ -96,7 +124,8 @@ async function readNonce(
   { latest, confirmed }: Heads,
 ): Promise<NonceView['nonce']> {
   if (nonce === null) return 'next'
-  const countAt = async (block: number) => Number(await ask<Hex>('eth_getTransactionCount', [signer, quantity(block)]))
+  const countAt = async (block: number) =>
+    Number(await ask<Hex>('eth_getTransactionCount', [signer, quantity(block)]))
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
@@ -124,7 +153,10 @@ async function readDone(
  * An answer as of the newest confirmed block; null where there is none, or where the node doesn't hold that state
  * (after a restart): what can't be answered counts as unconfirmed.
  */
-const atConfirmed = async <T>(confirmed: number, question: (block: number) => Promise<T>): Promise<T | null> =>
+const atConfirmed = async <T>(
+  confirmed: number,
+  question: (block: number) => Promise<T>,
+): Promise<T | null> =>
   confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {

@@ -48,10 +48,18 @@ export async function getHeader(
   block: number | 'latest' | Extract<Confirmation, string> | Hex,
 ): Promise<Header | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
-  const raw = await call<RawHeader | null>(method, [typeof block === 'number' ? quantity(block) : block, false])
+  const raw = await call<RawHeader | null>(method, [
+    typeof block === 'number' ? quantity(block) : block,
+    false,
+  ])
   if (!raw) return null
   const { hash, parentHash } = raw
-  const header = { number: numberOf(raw.number), hash, parentHash, timestampMs: numberOf(raw.timestamp) * 1_000 }
+  const header = {
+    number: numberOf(raw.number),
+    hash,
+    parentHash,
+    timestampMs: numberOf(raw.timestamp) * 1_000,
+  }
   if (typeof block === 'number' && header.number !== block)
     throw transient(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
   return header
@@ -61,7 +69,9 @@ export async function getHeader(
 export function assertLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && parentHash !== headers[i - 1]!.hash)
-      throw transient(`block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`)
+      throw transient(
+        `block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`,
+      )
 }
 
 /** Filter by our contracts and first topics. */
@@ -76,18 +86,34 @@ export interface LogFilter {
  * return an empty list instead of an error.
  * @throws RpcError
  */
-export async function readLogs(call: Call, filter: LogFilter, from: number, to: number): Promise<LogRange> {
+export async function readLogs(
+  call: Call,
+  filter: LogFilter,
+  from: number,
+  to: number,
+): Promise<LogRange> {
   const [logs, last, first] = await Promise.all([
     listLogs(call, filter, from, to),
     getHeader(call, to),
     from === to ? null : getHeader(call, from),
   ])
-  if (!last || (from !== to && !first)) throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
+  if (!last || (from !== to && !first))
+    throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
   return { logs, first: first ?? last, last }
 }
 
-async function listLogs(call: Call, { addresses, topics }: LogFilter, from: number, to: number): Promise<RawLog[]> {
-  const filter = { address: addresses, topics: [topics], fromBlock: quantity(from), toBlock: quantity(to) }
+async function listLogs(
+  call: Call,
+  { addresses, topics }: LogFilter,
+  from: number,
+  to: number,
+): Promise<RawLog[]> {
+  const filter = {
+    address: addresses,
+    topics: [topics],
+    fromBlock: quantity(from),
+    toBlock: quantity(to),
+  }
   return ordered(await call<RawLog[]>('eth_getLogs', [filter]), addresses, { from, to })
 }
 
@@ -96,7 +122,11 @@ async function listLogs(call: Call, { addresses, topics }: LogFilter, from: numb
  * before it has these: what is confirmed is proved, or read again.
  * @throws RpcError
  */
-export async function getBlockLogs(call: Call, { addresses, topics }: LogFilter, header: Header): Promise<RawLog[]> {
+export async function getBlockLogs(
+  call: Call,
+  { addresses, topics }: LogFilter,
+  header: Header,
+): Promise<RawLog[]> {
   const filter = { address: addresses, topics: [topics], blockHash: header.hash }
   const found = await call<RawLog[]>('eth_getLogs', [filter])
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
@@ -124,8 +154,16 @@ function ordered(
     if (!isHex(log.data) || !isHex(log.transactionHash) || !log.topics.every(isHex))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
-    if (log.removed || block < from || block > to || index >= LOGS_OF_BLOCK || (hash && log.blockHash !== hash))
-      throw transient(`eth_getLogs: got log ${index} of block ${block} (${log.blockHash}) for blocks ${from}-${to}`)
+    if (
+      log.removed ||
+      block < from ||
+      block > to ||
+      index >= LOGS_OF_BLOCK ||
+      (hash && log.blockHash !== hash)
+    )
+      throw transient(
+        `eth_getLogs: got log ${index} of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
+      )
     if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex))
       throw transient(`eth_getLogs: got a log of contract ${log.address}`)
     const place = block * LOGS_OF_BLOCK + index
@@ -133,6 +171,8 @@ function ordered(
     previous = place
   }
   if (isSorted) return logs
-  const byPlace = new Map(logs.map((log) => [Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex), log]))
+  const byPlace = new Map(
+    logs.map((log) => [Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex), log]),
+  )
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }

@@ -36,7 +36,12 @@ const RECORD_HASH = toFunctionSelector('recordHash()')
 const WORD = 32
 
 /** Contracts of a chain that keep a record. A watched contract of others keeps none. */
-function keepersOf({ role, contract, communityPayments, watchOnly }: Omit<RecordedContracts, 'chainId'>): Keeper[] {
+function keepersOf({
+  role,
+  contract,
+  communityPayments,
+  watchOnly,
+}: Omit<RecordedContracts, 'chainId'>): Keeper[] {
   if (watchOnly) return []
   const hub: Keeper[] = role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
@@ -47,13 +52,26 @@ export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): Chai
   keepersOf(contracts).map(() => Buffer.alloc(WORD))
 
 /** Record as it is stored with a checkpoint: that of another block, or of other contracts, is not taken for it. */
-export const packRecord = (contracts: RecordedContracts, parentHash: Buffer, record: ChainRecord): Buffer =>
-  Buffer.concat([parentHash, ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!])])
+export const packRecord = (
+  contracts: RecordedContracts,
+  parentHash: Buffer,
+  record: ChainRecord,
+): Buffer =>
+  Buffer.concat([
+    parentHash,
+    ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
+  ])
 
 /** Null where the record is not the checkpoint's, or of other contracts. */
-export function storedRecord(contracts: RecordedContracts, parentHash: Buffer, stored: Buffer): ChainRecord | null {
+export function storedRecord(
+  contracts: RecordedContracts,
+  parentHash: Buffer,
+  stored: Buffer,
+): ChainRecord | null {
   const size = 20 + WORD
-  const words = keepersOf(contracts).map((_, i) => stored.subarray(size * (i + 1), WORD + size * (i + 1)))
+  const words = keepersOf(contracts).map((_, i) =>
+    stored.subarray(size * (i + 1), WORD + size * (i + 1)),
+  )
   return packRecord(contracts, parentHash, words).equals(stored) ? words : null
 }
 
@@ -82,7 +100,9 @@ export function recordWords(
       continue
     }
     if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, told.address) !== topics[1])
-      throw transient('eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?')
+      throw transient(
+        'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
+      )
     let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
     for (const word of told.kind === 'hub' ? topics : topics.slice(0, 2)) words += word.slice(2)
@@ -122,12 +142,17 @@ export async function readRecord(
   blockHash: Buffer,
 ): Promise<ChainRecord | null> {
   const ask = ({ address: to }: Keeper): Promise<Hex | null> =>
-    orIf(call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]), isNone, null)
+    orIf(
+      call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]),
+      isNone,
+      null,
+    )
   const words = await Promise.all(keepersOf(contracts).map(ask))
   if (words.includes(null) || words.length === 0) return null
   // an account without code, before it was deployed, has logged nothing
   const hashes = words.map((word) => (word === '0x' ? Buffer.alloc(WORD) : fromHex(word!)))
-  if (hashes.some(({ length }) => length !== WORD)) throw transient('eth_call: recordHash() answers in another form')
+  if (hashes.some(({ length }) => length !== WORD))
+    throw transient('eth_call: recordHash() answers in another form')
   return hashes
 }
 

@@ -47,7 +47,10 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
         ])
         const { r, s, yParity } = parseTransaction(answer)
         const raw = serializeTransaction(tx, { r: r!, s: s!, yParity: yParity! })
-        return { signed: raw, signer: await recoverTransactionAddress({ serializedTransaction: raw }) }
+        return {
+          signed: raw,
+          signer: await recoverTransactionAddress({ serializedTransaction: raw }),
+        }
       }, address)
     },
     async signTypedData(typedData) {
@@ -57,18 +60,23 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
         return { signed: signature, signer: await recoverTypedDataAddress({ ...data, signature }) }
       }, address)
     },
-    signMessage: () => Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
+    signMessage: () =>
+      Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
   })
 }
 
 /** The key is not here: its transactions can be sent and followed, and nothing new be signed. */
 export function absentAccount(address: Hex): LocalAccount {
-  const refuse = () => Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
+  const refuse = () =>
+    Promise.reject(new SignerUnavailableError(`the key of ${address} is not here`))
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })
 }
 
 /** @throws SignerUnavailableError */
-async function trusted<Signed>(sign: () => Promise<{ signed: Signed; signer: Hex }>, address: Hex): Promise<Signed> {
+async function trusted<Signed>(
+  sign: () => Promise<{ signed: Signed; signer: Hex }>,
+  address: Hex,
+): Promise<Signed> {
   const { signed, signer } = await sign().catch((error: unknown) => {
     throw new SignerUnavailableError(`the remote signer: ${sentenceOf(error)}`, { cause: error })
   })

@@ -1,15 +1,34 @@
 import { type Hex, keccak256 } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
-import { ABOVE_DELIVER_LIMIT, INSUFFICIENT_FUNDS, type NonceTx, type Purpose } from '../../registry/outbox.js'
+import {
+  ABOVE_DELIVER_LIMIT,
+  INSUFFICIENT_FUNDS,
+  type NonceTx,
+  type Purpose,
+} from '../../registry/outbox.js'
 import { withMargin } from '../margins.js'
 import { type Call, quantity, type Rpc } from '../rpc/evm.js'
-import { type BridgeCall, deliverCall, executeCall, readPacketState, revertReason, verifyCall } from './bridge/calls.js'
+import {
+  type BridgeCall,
+  deliverCall,
+  executeCall,
+  readPacketState,
+  revertReason,
+  verifyCall,
+} from './bridge/calls.js'
 import { endingCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { readFees } from './gasPrice.js'
-import { agreed, type JobCall, observe, type NonceJob, type NonceView, type Signer } from './jobView.js'
+import {
+  agreed,
+  type JobCall,
+  type NonceJob,
+  type NonceView,
+  observe,
+  type Signer,
+} from './jobView.js'
 import { classifyTxError, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
@@ -50,13 +69,19 @@ export function createMemo(): Memo {
 }
 
 /** @param memo shares with other jobs what is asked before anything is sent */
-export function createNonceSender({ chain, account }: Signer, call: JobCall, memo: Memo = (ask) => ask) {
+export function createNonceSender(
+  { chain, account }: Signer,
+  call: JobCall,
+  memo: Memo = (ask) => ask,
+) {
   const { rpc, config } = chain
   const from = account.address
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
     async look(job: NonceJob): Promise<NonceView> {
-      const looks = await rpc.onEveryNode((ask) => observe(memo(ask), { chain, account }, call, job))
+      const looks = await rpc.onEveryNode((ask) =>
+        observe(memo(ask), { chain, account }, call, job),
+      )
       return agreed(looks, config.local)
     },
     /** At the newest block. A revert is a failure, not an exception. */
@@ -68,7 +93,13 @@ export function createNonceSender({ chain, account }: Signer, call: JobCall, mem
           : prepareTransfer(memo(ask), from)
       }),
     /** Signs offline; nothing is sent. */
-    async sign({ purpose, nonce, gas, fees, valueWei }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
+    async sign({
+      purpose,
+      nonce,
+      gas,
+      fees,
+      valueWei,
+    }: SignOrder): Promise<{ hash: Hex; raw: Hex }> {
       const made = callFor(purpose)
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
@@ -114,11 +145,16 @@ async function signed(
 function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
   if (call.kind === 'deliver') return deliverCall(call.hub, call.bids)
   if ('payments' in call) return endingCall(call.kind, call.payments, call.of)
-  return call.kind === 'verify' ? verifyCall(call.messageLib, call.packet) : executeCall(call.endpoint, call.packet)
+  return call.kind === 'verify'
+    ? verifyCall(call.messageLib, call.packet)
+    : executeCall(call.endpoint, call.packet)
 }
 
 async function prepareTransfer(ask: Call, from: Hex): Promise<{ gas: bigint; fees: Fees }> {
-  return { fees: await readFees(ask), gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])) }
+  return {
+    fees: await readFees(ask),
+    gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
+  }
 }
 
 async function prepareCall(
@@ -158,7 +194,10 @@ async function failureOf(ask: Call, call: JobCall, reason: string): Promise<TxFa
   return { class: 'revert', reason }
 }
 
-async function isAboveLimit(ask: Call, { hub, bids }: Extract<JobCall, { kind: 'deliver' }>): Promise<boolean> {
+async function isAboveLimit(
+  ask: Call,
+  { hub, bids }: Extract<JobCall, { kind: 'deliver' }>,
+): Promise<boolean> {
   const limit = await readContract(ask, hub, { abi: hubAbi, functionName: 'deliverLimit' })
   return bids.length === 1 && bids[0]!.amountWei > limit
 }
@@ -170,7 +209,8 @@ async function isAboveLimit(ask: Call, { hub, bids }: Extract<JobCall, { kind: '
 async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | null> {
   if (call.kind !== 'execute') return null
   const { behind } = await readPacketState(ask, call.endpoint, call.packet, 'latest')
-  const around = TX_GAS + GAS_PER_BYTE * BigInt(data.length / 2) + ENDPOINT_GAS + GAS_PER_PACKET_BEHIND * behind
+  const around =
+    TX_GAS + GAS_PER_BYTE * BigInt(data.length / 2) + ENDPOINT_GAS + GAS_PER_PACKET_BEHIND * behind
   const gas = around + (call.option.gas * 64n) / 63n
   return gas < MAX_TX_GAS ? gas : MAX_TX_GAS
 }
@@ -179,12 +219,31 @@ async function gasFor(ask: Call, call: JobCall, data: Hex): Promise<bigint | nul
  * Signs a transfer of nothing to the signer itself, at current fees, which uses a nonce up.
  * @returns null while gas costs more than the cap
  */
-export async function signNoop({ chain, account }: Signer, nonce: number, capWei: bigint): Promise<NonceTx | null> {
+export async function signNoop(
+  { chain, account }: Signer,
+  nonce: number,
+  capWei: bigint,
+): Promise<NonceTx | null> {
   const { rpc, config } = chain
   const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
   const fees = capFees(fresh, capWei)
   if (!fees) return null
   const { chainId } = config
-  const bytes = await signed(account, { chainId, nonce, gas, ...fees, to: account.address, value: 0n })
-  return { ...bytes, purpose: 'cancel', gas, valueWei: 0n, ...fees, sentBlock: null, isRejected: false }
+  const bytes = await signed(account, {
+    chainId,
+    nonce,
+    gas,
+    ...fees,
+    to: account.address,
+    value: 0n,
+  })
+  return {
+    ...bytes,
+    purpose: 'cancel',
+    gas,
+    valueWei: 0n,
+    ...fees,
+    sentBlock: null,
+    isRejected: false,
+  }
 }

@@ -1,5 +1,17 @@
-import { decodeAbiParameters, encodeDeployData, encodeFunctionData, parseAbi, zeroAddress } from 'viem'
-import { type ChainPort, ChainUnavailableError, type Hex, orUnavailable, type SignatureQuestion } from '../chain.js'
+import {
+  decodeAbiParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  parseAbi,
+  zeroAddress,
+} from 'viem'
+import {
+  type ChainPort,
+  ChainUnavailableError,
+  type Hex,
+  orUnavailable,
+  type SignatureQuestion,
+} from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { orIfDisputed } from '../rpc/nodes.js'
@@ -13,7 +25,9 @@ const OF_ONE_WALLET = 4
 /** Code may appear at any moment, and stays; most wallets have none, and are asked nothing. */
 const CODE = { forMs: (hasCode: boolean) => (hasCode ? 600_000 : 5_000), most: 10_000 }
 
-const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const erc1271 = parseAbi([
+  'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
+])
 
 /** Suffix of signatures by wallets that may not be deployed yet (ERC-6492). */
 const ERC6492_SUFFIX = '6492'.repeat(16)
@@ -30,7 +44,9 @@ export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
   const ask = async (of: string, data: Hex): Promise<boolean> => {
     const before = underWay.get(of) ?? 0
     if (before >= OF_ONE_WALLET)
-      throw new ChainUnavailableError(`chain "${rpc.label}": too many signatures of a smart wallet wait to be judged`)
+      throw new ChainUnavailableError(
+        `chain "${rpc.label}": too many signatures of a smart wallet wait to be judged`,
+      )
     underWay.set(of, before + 1)
     try {
       // a single node that lies would sign for every address
@@ -57,9 +73,15 @@ export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
 function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
-  const parts = wrapped ? unwrap(signature) : { factory: zeroAddress, prepare: '0x' as const, signature }
+  const parts = wrapped
+    ? unwrap(signature)
+    : { factory: zeroAddress, prepare: '0x' as const, signature }
   if (!parts) return null
-  const question = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, parts.signature] })
+  const question = encodeFunctionData({
+    abi: erc1271,
+    functionName: 'isValidSignature',
+    args: [hash, parts.signature],
+  })
   return encodeDeployData({
     abi: signatureProbeAbi,
     bytecode: signatureProbeBytecode,

@@ -6,19 +6,32 @@ import { findByNonce, readTransaction, type TransactionQuery } from './transacti
 const HASH = `0x${'ab'.repeat(32)}` as const
 const CONTRACT = `0x${'11'.repeat(20)}` as const
 const BLOCK = 20
-const TX = { hash: HASH, from: CONTRACT, nonce: '0x7', blockNumber: `0x${BLOCK.toString(16)}`, to: null, input: '0x' }
+const TX = {
+  hash: HASH,
+  from: CONTRACT,
+  nonce: '0x7',
+  blockNumber: `0x${BLOCK.toString(16)}`,
+  to: null,
+  input: '0x',
+}
 const RECEIPT = { transactionHash: HASH, status: '0x1', blockNumber: TX.blockNumber, logs: [] }
 
 /** Asks a node that gives this receipt. @param confirmed the newest block that was confirmed before */
 function read(receipt: object | null, confirmed: number) {
-  const call = (async (method: string) => (method === 'eth_getTransactionByHash' ? TX : receipt)) as Call
+  const call = (async (method: string) =>
+    method === 'eth_getTransactionByHash' ? TX : receipt) as Call
   const ours: TransactionQuery['ours'] = { role: 'hub', contract: CONTRACT }
   const head = async () => ({ latest: BLOCK + 2, confirmed: BLOCK })
   return readTransaction(call, { hash: HASH, confirmed, ours, head })
 }
 
 it('a transaction in a block is as in the mempool while its node has not indexed it', async () => {
-  expect(await read(null, BLOCK - 1)).toEqual({ state: 'mempool', sender: CONTRACT, nonce: 7, isOurs: false })
+  expect(await read(null, BLOCK - 1)).toEqual({
+    state: 'mempool',
+    sender: CONTRACT,
+    nonce: 7,
+    isOurs: false,
+  })
   expect(await read(RECEIPT, BLOCK - 1)).toMatchObject({ state: 'mined', isConfirmed: false })
 })
 
@@ -34,7 +47,9 @@ it('a receipt of another transaction is none of this one', async () => {
 
 /** Finds a nonce by a node that says this of the state of older blocks. */
 function find(message: string) {
-  const gone = new RpcError('transient', '', null, { cause: new NodeError({ code: -32_000, message }) })
+  const gone = new RpcError('transient', '', null, {
+    cause: new NodeError({ code: -32_000, message }),
+  })
   const call = (async (method: string, [, block]: [unknown, string]) => {
     if (method === 'eth_getBlockByNumber') return { transactions: [TX] }
     if (Number(block) < BLOCK - 3) throw gone

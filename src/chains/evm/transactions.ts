@@ -25,14 +25,20 @@ export interface TransactionQuery {
 }
 
 /** @throws RpcError transient where the node contradicts itself */
-export async function readTransaction(call: Call, { hash, confirmed, ours, head }: TransactionQuery): Promise<ChainTx> {
+export async function readTransaction(
+  call: Call,
+  { hash, confirmed, ours, head }: TransactionQuery,
+): Promise<ChainTx> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   if (!tx) return { state: 'unknown' }
   assertOf(hash, 'eth_getTransactionByHash', tx.hash)
   const sender = tx.from.toLowerCase() as Hex
   const sent = { sender, nonce: Number(tx.nonce), isOurs: namesOurs(tx, ours) }
   if (tx.blockNumber === null) return { state: 'mempool', ...sent }
-  const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([getReceipt(call, hash), head()])
+  const [receipt, { latest, confirmed: confirmedNow }] = await Promise.all([
+    getReceipt(call, hash),
+    head(),
+  ])
   if (!receipt) {
     // just mined and not indexed by the node: same as in the mempool
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
@@ -42,7 +48,9 @@ export async function readTransaction(call: Call, { hash, confirmed, ours, head 
   const block = Number(receipt.blockNumber)
   const isRegistration = receipt.logs.some((log) => isRegistrationLog(ours, log))
   return {
-    ...{ ...sent, state: 'mined', isOurs: sent.isOurs || isRegistration },
+    ...sent,
+    state: 'mined',
+    isOurs: sent.isOurs || isRegistration,
     block,
     succeeded: receipt.status === '0x1',
     isRegistration,
@@ -57,7 +65,10 @@ function assertOf(hash: Hex, method: string, got: Hex): void {
 }
 
 /** The address may stand in the data, as a wallet contract's call has it. */
-function namesOurs({ to, input }: RawTransaction, { contract, communityPayments }: OurContracts): boolean {
+function namesOurs(
+  { to, input }: RawTransaction,
+  { contract, communityPayments }: OurContracts,
+): boolean {
   const data = input.toLowerCase()
   return [contract, communityPayments].some(
     (address) => address && (to?.toLowerCase() === address || data.includes(address.slice(2))),
@@ -79,24 +90,35 @@ interface NonceQuestion {
  * state the node still has.
  * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
  */
-export async function findByNonce(call: Call, { sender, nonce, confirmed }: NonceQuestion): Promise<Hex | null> {
+export async function findByNonce(
+  call: Call,
+  { sender, nonce, confirmed }: NonceQuestion,
+): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
     error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))
   /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
   const isUsedAt = async (block: number): Promise<boolean> =>
-    Number(await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0)) > nonce
+    Number(
+      await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
+    ) > nonce
   if (!(await isUsedAt(confirmed))) return null
   const used = await firstBlock(confirmed, isUsedAt)
   const asked = [quantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
-  return block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)?.hash ?? null
+  return (
+    block?.transactions.find((tx) => tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce)
+      ?.hash ?? null
+  )
 }
 
 /**
  * Finds the first block from which on something holds, backwards from one where it does: what is looked for is mostly
  * recent, and old state may be pruned.
  */
-export async function firstBlock(last: number, holdsAt: (block: number) => Promise<boolean>): Promise<number> {
+export async function firstBlock(
+  last: number,
+  holdsAt: (block: number) => Promise<boolean>,
+): Promise<number> {
   let holds = last
   let step = 16
   let before = last - step
@@ -114,7 +136,11 @@ export async function firstBlock(last: number, holdsAt: (block: number) => Promi
   return holds
 }
 
-export async function holdsNonce(call: Call, hash: Hex, { sender, nonce, confirmed }: NonceQuestion): Promise<boolean> {
+export async function holdsNonce(
+  call: Call,
+  hash: Hex,
+  { sender, nonce, confirmed }: NonceQuestion,
+): Promise<boolean> {
   const tx = await call<RawTransaction | null>('eth_getTransactionByHash', [hash])
   const isConfirmed = tx !== null && tx.blockNumber !== null && Number(tx.blockNumber) <= confirmed
   return isConfirmed && tx.from.toLowerCase() === sender && Number(tx.nonce) === nonce

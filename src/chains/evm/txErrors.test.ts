@@ -85,7 +85,11 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
     'Intrinsic gas exceeds gas limit', // besu
   ],
   'permanent fee_cap_of_node': ['tx fee (1.50 ether) exceeds the configured cap (1.00 ether)'],
-  'permanent wrong_chain': ['invalid chain id for signer: have 1 want 2', 'invalid chain ID', 'chain id mismatch'],
+  'permanent wrong_chain': [
+    'invalid chain id for signer: have 1 want 2',
+    'invalid chain ID',
+    'chain id mismatch',
+  ],
   'permanent malformed_transaction': [
     'invalid sender',
     'transaction type not supported',
@@ -110,7 +114,9 @@ const found = (error: unknown): string => {
 }
 
 describe('classifyTxError', () => {
-  const cases = Object.entries(WORDINGS).flatMap(([told, texts]) => texts.map((text) => ({ told, text })))
+  const cases = Object.entries(WORDINGS).flatMap(([told, texts]) =>
+    texts.map((text) => ({ told, text })),
+  )
 
   it.each(cases)('calls "$text" $told', ({ told, text }) => {
     for (const error of [new Error(text), text]) expect(found(error)).toBe(told)
@@ -145,7 +151,9 @@ describe('classifyTxError', () => {
 
   it('does not take the name of a method that failed, or a node of another chain, for the transaction’s chain', () => {
     const away = new RpcError('transient', 'eth_chainId: "upstream request timeout"')
-    const wrapped = new ChainUnavailableError(`chain "1": no RPC URL answers (${away.message})`, { cause: away })
+    const wrapped = new ChainUnavailableError(`chain "1": no RPC URL answers (${away.message})`, {
+      cause: away,
+    })
     const wrong = new WrongChainError('http://127.0.0.1:1 is on chain id 5, not 1 (chain "1")')
     for (const error of [away, wrapped, wrong]) expect(found(error)).toBe('transient unreachable')
   })
@@ -159,7 +167,9 @@ describe('classifyTxError', () => {
   })
 
   it('never hands on what a node said, which may carry the key in its URL', () => {
-    const failure = classifyTxError(new Error('fetch failed: https://rpc.example/v3/0123456789abcdef'))
+    const failure = classifyTxError(
+      new Error('fetch failed: https://rpc.example/v3/0123456789abcdef'),
+    )
     expect(JSON.stringify(failure)).not.toContain('0123456789abcdef')
   })
 })

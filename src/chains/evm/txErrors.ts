@@ -35,7 +35,11 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
     /already[ _]?known|known transaction|already imported|tx with same hash|already in (the )?mempool/i,
   ],
   // nethermind "OldNonce"
-  ['used', 'nonce_too_low', /nonce (is )?too low|old ?nonce|nonce has already been used|nonce already (used|mined)/i],
+  [
+    'used',
+    'nonce_too_low',
+    /nonce (is )?too low|old ?nonce|nonce has already been used|nonce already (used|mined)/i,
+  ],
   // nethermind "NonceGap", besu "Nonce too distant", "Transaction nonce too far in the future"
   [
     'transient',
@@ -65,7 +69,11 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
     /(tx|transaction )?pool is full|sub-pool is full|too many (pending )?transactions|account limit exceeded|in-flight transaction limit|queue is full/i,
   ],
   ['revert', 'out_of_gas', /out of gas|gas too low to|gas required exceeds/i],
-  ['revert', 'reverted', /revert|invalid opcode|bad instruction|stack underflow|always failing transaction/i],
+  [
+    'revert',
+    'reverted',
+    /revert|invalid opcode|bad instruction|stack underflow|always failing transaction/i,
+  ],
   [
     'permanent',
     'gas_limit',
@@ -89,7 +97,9 @@ const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
 export function classifyTxError(error: unknown): TxFailure {
   const chain: readonly ErrorShape[] = causesOf(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words
-  const said = chain.map(({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`)
+  const said = chain.map(
+    ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
+  )
   // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
   const text = said.join('\n').replace(METHOD_NAME, '')
   // a node of another chain than configured is no fault of the transaction either

@@ -4,7 +4,12 @@ import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../../testing/chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../../testing/faultProxy/faultProxy.js'
 import type { FaultKind } from '../../testing/faultProxy/kinds.js'
-import { RANGE_LIMITS, RATE_LIMITS, SERVER_ERRORS, type Wording } from '../../testing/faultProxy/wordings.js'
+import {
+  RANGE_LIMITS,
+  RATE_LIMITS,
+  SERVER_ERRORS,
+  type Wording,
+} from '../../testing/faultProxy/wordings.js'
 import { isEvmFailure, type RpcError } from './errors.js'
 import { createRpc } from './evm.js'
 
@@ -18,7 +23,12 @@ const EVM_FAILURES: readonly Wording[] = [
   { status: 200, code: -32000, message: 'max code size exceeded: code size 24608, limit 24576' },
   { status: 200, code: -32000, message: 'stack underflow (0 <=> 2)' },
   // Nethermind
-  { status: 200, code: -32015, message: 'VM execution error.', data: 'invalid code: must not begin with 0xef' },
+  {
+    status: 200,
+    code: -32015,
+    message: 'VM execution error.',
+    data: 'invalid code: must not begin with 0xef',
+  },
   { status: 200, code: -32015, message: 'VM execution error.', data: 'InvalidCode' },
   // Besu
   { status: 200, code: -32000, message: 'INVALID_CODE' },
@@ -33,7 +43,11 @@ const EVM_FAILURES: readonly Wording[] = [
 const REVERTS: readonly Wording[] = [
   { status: 200, code: 3, message: 'execution reverted: no', data: '0x08c379a0' },
   { status: 200, code: -32000, message: 'out of gas' },
-  { status: 200, code: -32601, message: 'the method eth_call does not exist/is not available: method not found' },
+  {
+    status: 200,
+    code: -32601,
+    message: 'the method eth_call does not exist/is not available: method not found',
+  },
 ]
 
 /** Refusals of a range of 1,429 blocks, of which 429 are allowed: that number is not to be mistaken for a status. */
@@ -41,8 +55,10 @@ const TOO_WIDE: readonly Wording[] = [
   ...RANGE_LIMITS,
   // Alchemy, with and without a plan
   {
-    ...{ status: 400, code: -32600 },
-    message: 'up to a 429 block range. Based on your parameters, this block range should work: [0x1, 0x2]',
+    status: 400,
+    code: -32600,
+    message:
+      'up to a 429 block range. Based on your parameters, this block range should work: [0x1, 0x2]',
   },
   {
     status: 200,
@@ -65,7 +81,11 @@ const TOO_WIDE: readonly Wording[] = [
   // reth, besu, Avalanche's coreth, Sonic, Moonbeam's frontier
   { status: 200, code: -32602, message: 'query exceeds max block range 429' },
   { status: 200, code: -32005, message: 'Requested range exceeds maximum RPC range limit' },
-  { status: 200, code: -32000, message: 'requested too many blocks from 1 to 1429, maximum is set to 429' },
+  {
+    status: 200,
+    code: -32000,
+    message: 'requested too many blocks from 1 to 1429, maximum is set to 429',
+  },
   { status: 200, code: -32000, message: 'too wide blocks range, the limit is 429' },
   { status: 200, code: -32603, message: 'block range is too wide (maximum 429)' },
 ]
@@ -75,8 +95,16 @@ const LAGS = { status: 200, code: -32000 }
 /** Answers to who asks too often. */
 const TOO_OFTEN: readonly Wording[] = [
   ...RATE_LIMITS,
-  { status: 429, code: 429, message: 'Your app has exceeded its compute units per second capacity.' },
-  { status: 429, code: -32007, message: '50/second request limit reached - reduce calls per second' },
+  {
+    status: 429,
+    code: 429,
+    message: 'Your app has exceeded its compute units per second capacity.',
+  },
+  {
+    status: 429,
+    code: -32007,
+    message: '50/second request limit reached - reduce calls per second',
+  },
 ]
 
 const anvil = useWorld(() => startAnvil({ chainId: CHAIN_ID }))
@@ -89,19 +117,30 @@ afterEach(async () => {
 /** Fault of a pool with one node, and its callback's. */
 async function faultOf(url: string, method: string): Promise<RpcError> {
   const faults: RpcError[] = []
-  const rpc = createRpc({ label: '1', urls: [url], chainId: CHAIN_ID, onFault: (_, error) => faults.push(error) })
+  const rpc = createRpc({
+    label: '1',
+    urls: [url],
+    chainId: CHAIN_ID,
+    onFault: (_, error) => faults.push(error),
+  })
   const thrown = await rpc.call(method, []).catch((error) => error as RpcError)
   return faults[0] ?? (thrown as RpcError)
 }
 
 /** A node of the chain that answers one method with a provider's error. */
-async function sayer({ status, code, message, data }: Wording, headers: Record<string, string> = {}): Promise<string> {
+async function sayer(
+  { status, code, message, data }: Wording,
+  headers: Record<string, string> = {},
+): Promise<string> {
   const server = await serve(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
-    if (method === 'eth_chainId') response.end(JSON.stringify({ id, result: `0x${CHAIN_ID.toString(16)}` }))
-    else if (method === 'eth_getBlockByNumber') response.end(JSON.stringify({ id, result: { hash: '0xab' } }))
+    if (method === 'eth_chainId')
+      response.end(JSON.stringify({ id, result: `0x${CHAIN_ID.toString(16)}` }))
+    else if (method === 'eth_getBlockByNumber')
+      response.end(JSON.stringify({ id, result: { hash: '0xab' } }))
     else {
-      const text = code === 0 ? message : JSON.stringify({ id: null, error: { code, message, data } })
+      const text =
+        code === 0 ? message : JSON.stringify({ id: null, error: { code, message, data } })
       response.writeHead(status, headers).end(text)
     }
   })
@@ -114,7 +153,11 @@ describe('what nodes and providers say', () => {
     ...TOO_WIDE.map((wording) => ({ ...wording, fault: 'too_much' })),
     ...SERVER_ERRORS.map((wording) => ({ ...wording, fault: 'transient' })),
     // a node that lags refuses nothing: another may know it
-    ...['header not found', 'unknown block'].map((message) => ({ ...LAGS, message, fault: 'transient' })),
+    ...['header not found', 'unknown block'].map((message) => ({
+      ...LAGS,
+      message,
+      fault: 'transient',
+    })),
   ])('$fault: $message', async ({ fault, ...wording }) => {
     const url = await sayer(wording)
     expect((await faultOf(url, 'eth_getLogs')).fault).toBe(fault)
@@ -122,11 +165,18 @@ describe('what nodes and providers say', () => {
 
   it.each(TOO_OFTEN)('asked too often: $message', async (wording) => {
     const url = await sayer(wording, { 'retry-after': '3' })
-    expect(await faultOf(url, 'eth_getLogs')).toMatchObject({ fault: 'rate_limited', retryAfterMs: 3_000 })
+    expect(await faultOf(url, 'eth_getLogs')).toMatchObject({
+      fault: 'rate_limited',
+      retryAfterMs: 3_000,
+    })
   })
 
   it.each<Wording>([
-    { status: 500, code: 0, message: '{"error":"no, https://node.example/v3/plantedSecret9 refuses plantedSecret9"}' },
+    {
+      status: 500,
+      code: 0,
+      message: '{"error":"no, https://node.example/v3/plantedSecret9 refuses plantedSecret9"}',
+    },
     {
       status: 403,
       code: -32600,
@@ -136,19 +186,27 @@ describe('what nodes and providers say', () => {
     { status: 429, code: -32005, message: 'capacity of plantedSecret9 exceeded' },
   ])('its words without the keys and signatures in them: $message', async (wording) => {
     const { message } = await faultOf(await sayer(wording), 'eth_call')
-    expect(message).toMatch(new RegExp(`^eth_call: HTTP ${wording.status}: .*(no|invalid|capacity|…)`))
+    expect(message).toMatch(
+      new RegExp(`^eth_call: HTTP ${wording.status}: .*(no|invalid|capacity|…)`),
+    )
     expect(message).not.toMatch(/plantedSecret9|abab/)
   })
 
-  it.each(EVM_FAILURES)('$message $data: the EVM`s own, by which no other node does otherwise', async (wording) => {
-    const error = await faultOf(await sayer(wording), 'eth_call')
-    expect(error.fault).toBe('refused')
-    expect(isEvmFailure(error)).toBe(true)
-  })
+  it.each(EVM_FAILURES)(
+    '$message $data: the EVM`s own, by which no other node does otherwise',
+    async (wording) => {
+      const error = await faultOf(await sayer(wording), 'eth_call')
+      expect(error.fault).toBe('refused')
+      expect(isEvmFailure(error)).toBe(true)
+    },
+  )
 
-  it.each([...REVERTS, ...SERVER_ERRORS])('$message is no failure of the EVM`s rules', async (wording) => {
-    expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
-  })
+  it.each([...REVERTS, ...SERVER_ERRORS])(
+    '$message is no failure of the EVM`s rules',
+    async (wording) => {
+      expect(isEvmFailure(await faultOf(await sayer(wording), 'eth_call'))).toBe(false)
+    },
+  )
 })
 
 describe('an answer that can not be used', () => {

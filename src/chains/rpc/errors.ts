@@ -112,7 +112,8 @@ export function classifyRpcError(
   const said = (error.details || error.message || String(thrown)).split('\n')[0]!
   const why = SOCKET_CODE.test(String(error.code)) ? error.code : harmless(said)
   const message = `${method}: ${status >= 400 ? `HTTP ${status}: ` : ''}${why}`
-  const of = (fault: RpcFault, retryMs: number | null = null) => new RpcError(fault, message, retryMs, { cause: error })
+  const of = (fault: RpcFault, retryMs: number | null = null) =>
+    new RpcError(fault, message, retryMs, { cause: error })
   if ([status, error.code].includes(HTTP_TOO_MANY_REQUESTS) || RATE.test(said))
     return of('rate_limited', retryAfterMs(headers))
   if (status === HTTP_CONTENT_TOO_LARGE || String(error.code) === TOO_LARGE || TOO_MUCH.test(text))
@@ -122,7 +123,8 @@ export function classifyRpcError(
 }
 
 /** Words and numbers of sentences; URLs, keys, bytes and names of fields are none. */
-const PLAIN = /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
+const PLAIN =
+  /^[("'[]*(?:[A-Z]?[a-z]{1,16}(?:[-'][a-z]{1,12})?|[A-Z]{1,5}|-?\d{1,9}|0x[0-9a-f]{1,8})?[)"'\]:,.;!?]*$/
 const MAX_WORDS = 24
 
 /** Text of a node's answer without secrets: a URL with a key, a wallet's signature. */
@@ -140,12 +142,15 @@ export const wordsIn = (error: RpcError): string => textOf(causesOf(error))
 
 /** Texts of an error and its causes: some providers explain it in their data only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
-  chain.map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`).join(' ')
+  chain
+    .map((e) => `${e.details ?? ''} ${e.message ?? ''} ${JSON.stringify(e.data ?? '')}`)
+    .join(' ')
 
 /** An error and its causes, outermost first; bounded, since causes may form a circle. */
 export function causesOf(error: unknown): object[] {
   const chain: object[] = []
-  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause) chain.push(e)
+  for (let e = error; e && typeof e === 'object' && chain.length < 8; e = (e as ErrorShape).cause)
+    chain.push(e)
   return chain
 }
 

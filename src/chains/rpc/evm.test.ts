@@ -40,13 +40,17 @@ interface Call {
 }
 
 /** A node that makes its answers of another's. */
-async function answering(change: (call: Call, truth: unknown) => unknown): Promise<{ url: string; calls: string[] }> {
+async function answering(
+  change: (call: Call, truth: unknown) => unknown,
+): Promise<{ url: string; calls: string[] }> {
   const calls: string[] = []
   const url = await serveInTest(async (request, response) => {
     const body = await bodyOf(request)
     const call = JSON.parse(body) as Call & { id: number }
     const headers = { 'content-type': 'application/json' }
-    const { result } = (await (await fetch(anvil.rpcUrl, { method: 'POST', headers, body })).json()) as {
+    const { result } = (await (
+      await fetch(anvil.rpcUrl, { method: 'POST', headers, body })
+    ).json()) as {
       result: unknown
     }
     const changed = await change(call, result)
@@ -59,7 +63,8 @@ async function answering(change: (call: Call, truth: unknown) => unknown): Promi
 const pool = (...nodes: { url: string }[]): Rpc =>
   createRpc({ label: '1', urls: nodes.map(({ url }) => url), chainId: CHAIN_ID })
 const gasPrice = (rpc: Rpc) => rpc.call<string>('eth_gasPrice', [])
-const asked = ({ calls }: { calls: string[] }) => calls.filter((method) => method === 'eth_gasPrice').length
+const asked = ({ calls }: { calls: string[] }) =>
+  calls.filter((method) => method === 'eth_gasPrice').length
 
 /** A pool of a node that asks to wait until it is free. */
 async function busyNode() {
@@ -79,7 +84,9 @@ describe('a node that asks to wait', () => {
     const started = performance.now()
     await expect(gasPrice(rpc)).rejects.toThrow('asked to wait')
     expect(asked(only)).toBe(1)
-    expect(await waitFor(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50)).toBe(true)
+    expect(await waitFor(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50)).toBe(
+      true,
+    )
     expect(performance.now() - started).toBeGreaterThan(WAIT_S * 1_000 - 100)
   })
 
@@ -99,7 +106,9 @@ describe('a node that asks to wait', () => {
 })
 
 it('an answer without a result is none: another node is asked', async () => {
-  const empty = await answering(({ method }, truth) => (method === 'eth_gasPrice' ? undefined : truth))
+  const empty = await answering(({ method }, truth) =>
+    method === 'eth_gasPrice' ? undefined : truth,
+  )
   expect(await gasPrice(pool(empty, await node()))).toMatch(/^0x/)
 })
 
@@ -130,7 +139,9 @@ describe('a node that is behind', () => {
 /** A node whose head is a lie. */
 const liar = (height: string) =>
   answering(({ method, params }, truth) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { ...(truth as object), number: height } : truth,
+    method === 'eth_getBlockByNumber' && params[0] === 'latest'
+      ? { ...(truth as object), number: height }
+      : truth,
   )
 
 describe('a made-up head', () => {
@@ -217,17 +228,23 @@ describe('uses of the same nodes', () => {
       return truth
     })
     const rpc = pool(slow)
-    const flood = await Promise.allSettled(Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))))
+    const flood = await Promise.allSettled(
+      Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))),
+    )
     const refused = flood.filter(({ status }) => status === 'rejected')
     // one that was asked may have timed out, on a busy machine
     const reasons = refused.map((one) => String((one as PromiseRejectedResult).reason))
-    expect(reasons.filter((reason) => reason.includes('too many questions')).length).toBeGreaterThan(1_000)
+    expect(
+      reasons.filter((reason) => reason.includes('too many questions')).length,
+    ).toBeGreaterThan(1_000)
     expect(await gasPrice(rpc)).toMatch(/^0x/)
   }, 20_000)
 })
 
 it('a node whose answer is no number is passed over', async () => {
-  const odd = await answering(({ method }, truth) => (method === 'eth_gasPrice' ? 'garbage' : truth))
+  const odd = await answering(({ method }, truth) =>
+    method === 'eth_gasPrice' ? 'garbage' : truth,
+  )
   const priceOf = async (call: <T>(method: string, params: readonly unknown[]) => Promise<T>) =>
     BigInt(await call<string>('eth_gasPrice', []))
   expect(await pool(odd, await node()).onOneNode(priceOf)).toBeGreaterThan(0n)

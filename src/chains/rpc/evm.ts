@@ -11,7 +11,8 @@ const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 
 /** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function numberOf(value: unknown): number {
-  if (typeof value !== 'string' || !QUANTITY.test(value)) throw transient('a number has another form')
+  if (typeof value !== 'string' || !QUANTITY.test(value))
+    throw transient('a number has another form')
   return Number(value)
 }
 
@@ -29,7 +30,8 @@ const BLOCK_LOGS_TIMEOUT_MS = 5_000
 const BEHIND_BLOCKS = 3
 
 function timeoutOf(method: string, [filter]: readonly unknown[]): number {
-  const isOfBlock = method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
+  const isOfBlock =
+    method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
   return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? TIMEOUT_MS)
 }
 
@@ -41,7 +43,9 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
     const answered = Number(await call<Hex>('eth_chainId', []))
     const block = await call<{ hash: Hex } | null>('eth_getBlockByNumber', ['0x0', false])
     if (answered !== chainId)
-      throw new WrongChainError(`${host} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`)
+      throw new WrongChainError(
+        `${host} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`,
+      )
     if (!block) throw transient(`${host} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
@@ -50,8 +54,14 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
     connect: (url, limitMs) => callOver(url, { limitMs }),
     readGenesis,
     headOf: async (call) => {
-      const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', ['latest', false])
-      return { height: Number(head?.number ?? Number.NaN), timeMs: head && Number(head.timestamp) * 1_000 }
+      const head = await call<{ number: Hex; timestamp: Hex } | null>('eth_getBlockByNumber', [
+        'latest',
+        false,
+      ])
+      return {
+        height: Number(head?.number ?? Number.NaN),
+        timeMs: head && Number(head.timestamp) * 1_000,
+      }
     },
     behindBlocks: BEHIND_BLOCKS,
   })
@@ -87,13 +97,16 @@ export function callOver(
       http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
       const answer = (http.data ?? {}) as Answer
       // a broken proxy may return another request's answer; an error about the request as a whole has no id
-      if (answer.id !== body.id && (answer.id ?? null) !== null) throw transient(`${method}: the answer has another id`)
+      if (answer.id !== body.id && (answer.id ?? null) !== null)
+        throw transient(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)
-      if (answer.id !== body.id || answer.result === undefined) throw transient(`${method}: the answer holds no result`)
+      if (answer.id !== body.id || answer.result === undefined)
+        throw transient(`${method}: the answer holds no result`)
       return answer.result as T
     } catch (error) {
       const fault = error instanceof NodeError && faults?.get(error.code as number)
-      if (fault) throw new RpcError(fault, `${method}: ${(error as Error).message}`, null, { cause: error })
+      if (fault)
+        throw new RpcError(fault, `${method}: ${(error as Error).message}`, null, { cause: error })
       throw classifyRpcError(error, method, http)
     }
   }

@@ -11,12 +11,20 @@ const judge = (...heads: (Head | null)[]) =>
 describe('the heads of nodes', () => {
   it.each<[what: string, heads: (Head | null)[], verdicts: string[]]>([
     ['agree', [head(100), head(102)], ['good', 'good']],
-    ['lag, by the time of the other’s block', [head(100, NOW - 60_000), head(130)], ['behind', 'good']],
+    [
+      'lag, by the time of the other’s block',
+      [head(100, NOW - 60_000), head(130)],
+      ['behind', 'good'],
+    ],
     ['lead without the time for it', [head(100), head(1_000_000)], ['good', 'doubtful']],
     ['lead with a time to come', [head(100), head(130, NOW + 86_400_000)], ['good', 'doubtful']],
     ['lead without a time', [head(100), head(130, null)], ['good', 'doubtful']],
     ['are no numbers', [head(Number.NaN), head(100)], ['doubtful', 'good']],
-    ['are negative or absurd', [head(-5), head(2 ** 60), head(100)], ['doubtful', 'doubtful', 'good']],
+    [
+      'are negative or absurd',
+      [head(-5), head(2 ** 60), head(100)],
+      ['doubtful', 'doubtful', 'good'],
+    ],
     ['are not told', [null, head(100), head(101)], ['unknown', 'good', 'good']],
     ['are outvoted', [head(100), head(9_999), head(101)], ['good', 'doubtful', 'good']],
     ['are outvoted from below', [head(100), head(40), head(101)], ['good', 'behind', 'good']],
@@ -25,7 +33,9 @@ describe('the heads of nodes', () => {
     expect(judge(...heads)).toEqual(verdicts)
   })
 
-  const honest = fc.integer({ min: 1_000, max: 1_000 + BEHIND }).map((height) => head(height, NOW - 1_000))
+  const honest = fc
+    .integer({ min: 1_000, max: 1_000 + BEHIND })
+    .map((height) => head(height, NOW - 1_000))
   const lie = fc.record({
     height: fc.oneof(fc.constant(Number.NaN), fc.integer(), fc.maxSafeInteger()),
     timeMs: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 2 * NOW })),
@@ -33,11 +43,15 @@ describe('the heads of nodes', () => {
 
   it('never make a majority of honest nodes look wrong', () => {
     fc.assert(
-      fc.property(fc.array(honest, { minLength: 2, maxLength: 4 }), fc.array(lie, { maxLength: 3 }), (good, lies) => {
-        const most = lies.slice(0, good.length - 1)
-        const verdicts = judge(...most, ...good)
-        expect(verdicts.slice(most.length)).toEqual(good.map(() => 'good'))
-      }),
+      fc.property(
+        fc.array(honest, { minLength: 2, maxLength: 4 }),
+        fc.array(lie, { maxLength: 3 }),
+        (good, lies) => {
+          const most = lies.slice(0, good.length - 1)
+          const verdicts = judge(...most, ...good)
+          expect(verdicts.slice(most.length)).toEqual(good.map(() => 'good'))
+        },
+      ),
       { numRuns: 1_000 },
     )
   })
@@ -50,7 +64,8 @@ describe('the heads of nodes', () => {
         const isLater = bad.timeMs !== null && bad.timeMs > good.timeMs!
         if (!isLater) expect(verdict).toBe('good')
         // five minutes are the most that clocks may differ by
-        if (verdict !== 'good') expect(bad.height - good.height).toBeLessThanOrEqual(BEHIND + 301_000 / 100)
+        if (verdict !== 'good')
+          expect(bad.height - good.height).toBeLessThanOrEqual(BEHIND + 301_000 / 100)
       }),
       { numRuns: 1_000 },
     )

@@ -28,7 +28,11 @@ const AHEAD_OF_US_MS = 300_000
  * believed as far as the time of its block explains the lead. A number that is none never makes others look behind.
  * @param heads null where a node didn't answer
  */
-export function judgeHeads(heads: readonly (Head | null)[], bounds: HeadBounds, nowMs: number): HeadVerdict[] {
+export function judgeHeads(
+  heads: readonly (Head | null)[],
+  bounds: HeadBounds,
+  nowMs: number,
+): HeadVerdict[] {
   const { behindBlocks } = bounds
   const valid = heads.filter((head): head is Head => head !== null && isHeight(head.height))
   const reference = valid.length > 2 ? medianOf(valid) : leaderOf(valid, bounds, nowMs)
@@ -48,7 +52,11 @@ function medianOf(heads: readonly Head[]): number {
 }
 
 /** The height that two nodes, or one, are measured by. */
-function leaderOf(heads: readonly Head[], { behindBlocks, leastBlockMs }: HeadBounds, nowMs: number): number | null {
+function leaderOf(
+  heads: readonly Head[],
+  { behindBlocks, leastBlockMs }: HeadBounds,
+  nowMs: number,
+): number | null {
   const [last, first] = [...heads].sort((a, b) => a.height - b.height)
   if (!last) return null
   if (!first) return last.height

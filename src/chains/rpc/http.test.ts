@@ -7,14 +7,22 @@ import { jsonClient, TOO_LARGE } from './http.js'
 
 const LIMIT_MS = 5_000
 
-const serving = (answer: (response: ServerResponse, request: IncomingMessage, body: string) => void) =>
-  serveInTest(async (request, response) => answer(response, request, await bodyOf(request)))
+const serving = (
+  answer: (response: ServerResponse, request: IncomingMessage, body: string) => void,
+) => serveInTest(async (request, response) => answer(response, request, await bodyOf(request)))
 
 describe('the client of JSON-RPC nodes', () => {
   it('posts to path and query with credentials, and gives the answer with its head', async () => {
     const url = await serving((response, { method, url: path, headers }, body) => {
       response.setHeader('x-node', 'one')
-      response.end(JSON.stringify({ method, path, authorization: headers.authorization, body: JSON.parse(body) }))
+      response.end(
+        JSON.stringify({
+          method,
+          path,
+          authorization: headers.authorization,
+          body: JSON.parse(body),
+        }),
+      )
     })
     const post = jsonClient(`${url.replace('//', '//ann:s%20e@')}/v2/key?a=b`)
     const { status, headers, data } = await post({ id: 1 }, LIMIT_MS)
@@ -53,9 +61,13 @@ describe('the client of JSON-RPC nodes', () => {
 
   it('gives a JSON-RPC error whatever the status, and else the status with its head', async () => {
     const error = { code: -32_000, message: 'no' }
-    const told = await serving((response) => void response.writeHead(500).end(JSON.stringify({ error })))
+    const told = await serving(
+      (response) => void response.writeHead(500).end(JSON.stringify({ error })),
+    )
     expect(await jsonClient(told)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
-    const busy = await serving((response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'))
+    const busy = await serving(
+      (response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'),
+    )
     const failure = await jsonClient(busy)({}, LIMIT_MS).catch((thrown: unknown) => thrown)
     expect(failure).toMatchObject({ status: 429, details: 'slow down' })
     expect((failure as { headers: Headers }).headers.get('retry-after')).toBe('7')

@@ -1,4 +1,9 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
@@ -41,7 +46,8 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
   return async (body, limitMs) => {
     const text = Buffer.from(JSON.stringify(body))
     const signal = AbortSignal.timeout(limitMs)
-    const ask = (onStale?: () => Promise<JsonAnswer>) => exchange(open(text.length, signal), text, onStale)
+    const ask = (onStale?: () => Promise<JsonAnswer>) =>
+      exchange(open(text.length, signal), text, onStale)
     try {
       return await ask(ask)
     } catch (error) {
@@ -51,7 +57,11 @@ export function jsonClient(url: string): (body: unknown, limitMs: number) => Pro
 }
 
 /** @param onStale asks again where the server closed a kept connection while the request was on its way */
-function exchange(request: ClientRequest, text: Buffer, onStale?: () => Promise<JsonAnswer>): Promise<JsonAnswer> {
+function exchange(
+  request: ClientRequest,
+  text: Buffer,
+  onStale?: () => Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
   return new Promise((resolve, reject) => {
     // after the response's head, errors are the response's
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -72,14 +82,20 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES) throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE })
+    if (bytes > MAX_BYTES)
+      throw Object.assign(new Error('the answer is too large'), { code: TOO_LARGE })
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  return response.headers['content-encoding'] ? promisify(unzip)(body, { maxOutputLength: MAX_BYTES }) : body
+  return response.headers['content-encoding']
+    ? promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
+    : body
 }
 
-function answerOf({ statusCode: status = 0, statusMessage, headers }: IncomingMessage, body: Buffer): JsonAnswer {
+function answerOf(
+  { statusCode: status = 0, statusMessage, headers }: IncomingMessage,
+  body: Buffer,
+): JsonAnswer {
   const head = { status, headers: { get: (name: string) => headers[name]?.toString() ?? null } }
   const text = body.toString()
   if (status >= 200 && status < 300) return { ...head, data: JSON.parse(text || '{}') }

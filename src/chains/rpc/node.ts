@@ -60,12 +60,15 @@ export class Node {
     share?: Share,
   ) {
     this.host = new URL(url).host
-    const queue = share && new PQueue({ concurrency: share.atOnce, interval: 1_000, intervalCap: share.perSecond })
+    const queue =
+      share &&
+      new PQueue({ concurrency: share.atOnce, interval: 1_000, intervalCap: share.perSecond })
     const counted: Call = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
       : <T>(method: string, params: readonly unknown[]) => {
-          if (queue.size >= share.waiting) throw new ChainUnavailableError(`too many questions wait for ${this.host}`)
+          if (queue.size >= share.waiting)
+            throw new ChainUnavailableError(`too many questions wait for ${this.host}`)
           return queue.add(() => counted<T>(method, params)) as Promise<T>
         }
   }
@@ -83,7 +86,8 @@ export class Node {
   isAway = (): boolean => this.#faultsInARow > 1
 
   /** True if it had faults and may be looked at again. */
-  needsProbe = (nowMs: number): boolean => !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
+  needsProbe = (nowMs: number): boolean =>
+    !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
   answered(): void {
     this.#faultsInARow = 0
@@ -97,7 +101,10 @@ export class Node {
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1
     // another node may listen at the same address after an outage (a restarted local chain)
     this.checked = null
-    const backOffMs = Math.min(REST_MAX_MS, REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20))
+    const backOffMs = Math.min(
+      REST_MAX_MS,
+      REST_BASE_MS * 2 ** Math.min(this.#faultsInARow - 1, 20),
+    )
     this.wrong = error instanceof WrongChainError ? error : null
     if (error instanceof RefutedError) this.#refutedUntilMs = nowMs + REFUTED_MS
     this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
@@ -127,10 +134,12 @@ export class Node {
       throw error
     } finally {
       const ms = performance.now() - startedMs
-      this.#latencyMs = this.#latencyMs === null ? ms : this.#latencyMs + LATENCY_WEIGHT * (ms - this.#latencyMs)
+      this.#latencyMs =
+        this.#latencyMs === null ? ms : this.#latencyMs + LATENCY_WEIGHT * (ms - this.#latencyMs)
     }
   }
 }
 
 /** True if another node may answer otherwise. */
-export const isFaultOfNode = ({ fault }: RpcError): boolean => fault === 'transient' || fault === 'rate_limited'
+export const isFaultOfNode = ({ fault }: RpcError): boolean =>
+  fault === 'transient' || fault === 'rate_limited'

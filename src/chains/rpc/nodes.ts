@@ -18,9 +18,14 @@ export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   orIf(asked, (error) => error instanceof DisagreementError, fallback)
 
 /** `size` at once and one batch after the other. @returns the answers in order */
-export async function inBatches<T, R>(items: readonly T[], size: number, ask: (item: T) => Promise<R>): Promise<R[]> {
+export async function inBatches<T, R>(
+  items: readonly T[],
+  size: number,
+  ask: (item: T) => Promise<R>,
+): Promise<R[]> {
   const answers: R[] = []
-  for (let i = 0; i < items.length; i += size) answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
+  for (let i = 0; i < items.length; i += size)
+    answers.push(...(await Promise.all(items.slice(i, i + size).map(ask))))
   return answers
 }
 
@@ -81,7 +86,9 @@ interface Family<Hash extends string> {
 /** An answer of another form than its method's, as null from an overloaded gateway, is the node's fault. */
 const orUnreadable = (error: unknown): unknown =>
   error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
-    ? new RpcError('transient', "an answer has another form than its method's", null, { cause: error })
+    ? new RpcError('transient', "an answer has another form than its method's", null, {
+        cause: error,
+      })
     : error
 
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
@@ -111,7 +118,9 @@ export class NodePool<Hash extends string> {
     this.label = options.label
     this.#options = options
     this.#family = family
-    this.#nodes = options.urls.map((url) => new Node(url, options.connect(url, options.share?.limitMs), options.share))
+    this.#nodes = options.urls.map(
+      (url) => new Node(url, options.connect(url, options.share?.limitMs), options.share),
+    )
     family.pools.set(use, this)
   }
 
@@ -120,12 +129,18 @@ export class NodePool<Hash extends string> {
   }
 
   forUse(use: Consumer): NodePool<Hash> {
-    return this.#family.pools.get(use) ?? new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
+    return (
+      this.#family.pools.get(use) ??
+      new NodePool({ ...this.#options, share: SHARES[use] }, this.#family, use)
+    )
   }
 
   /** Numbers of each node, by use; the first pool is `index`. */
   health(nowMs: number = performance.now()): { use: Consumer | 'index'; nodes: NodeNumbers[] }[] {
-    return [...this.#family.pools].map(([use, pool]) => ({ use, nodes: pool.#nodes.map((node) => node.health(nowMs)) }))
+    return [...this.#family.pools].map(([use, pool]) => ({
+      use,
+      nodes: pool.#nodes.map((node) => node.health(nowMs)),
+    }))
   }
 
   /**
@@ -152,7 +167,8 @@ export class NodePool<Hash extends string> {
       if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
       last = answer.error
     }
-    if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong)) throw this.#nodes[0]!.wrong!
+    if (this.#nodes.length > 0 && this.#nodes.every(({ wrong }) => wrong))
+      throw this.#nodes[0]!.wrong!
     throw this.#unavailable(last)
   }
 
@@ -163,7 +179,9 @@ export class NodePool<Hash extends string> {
   async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
     const all = this.#inOrder()
     const awake = all.filter((node) => !node.isAway())
-    const answers = await Promise.all((awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)))
+    const answers = await Promise.all(
+      (awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)),
+    )
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
     if (results.length > 0) return results
     throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error)
@@ -175,7 +193,10 @@ export class NodePool<Hash extends string> {
    * @returns the first answer of one that did, else what a node said
    * @throws ChainUnavailableError when none answers
    */
-  async toEveryNode<T>(hand: (call: Call) => Promise<T>, isTaken: (answer: T) => boolean): Promise<T> {
+  async toEveryNode<T>(
+    hand: (call: Call) => Promise<T>,
+    isTaken: (answer: T) => boolean,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const handed = this.onEveryNode(async (call) => {
         const answer = await hand(call)
@@ -218,7 +239,8 @@ export class NodePool<Hash extends string> {
       if (this.#nodes.length === 1) break
     }
     if (tooMuch && (answers.length !== 1 || heedsTooMuch)) throw tooMuch
-    if (answers.length > 1) throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
+    if (answers.length > 1)
+      throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
     if (answers.length === 1) return answers[0]!
     if (last instanceof RpcError && !isFaultOfNode(last)) throw last
     throw this.#unavailable(last)
@@ -226,7 +248,8 @@ export class NodePool<Hash extends string> {
 
   /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
-    if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS) return
+    if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
+      return
     this.#family.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = LEAST_BLOCK_MS } = this.#options
     const asked = this.#nodes.map((node) =>
@@ -245,7 +268,10 @@ export class NodePool<Hash extends string> {
       for (const pool of this.#family.pools.values())
         pool.#nodes[i]!.setBehind(performance.now() + 2 * COMPARE_EVERY_MS)
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
-      this.#options.onFault?.(node.url, transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`))
+      this.#options.onFault?.(
+        node.url,
+        transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
+      )
     }
   }
 
@@ -306,14 +332,19 @@ export class NodePool<Hash extends string> {
     const hash = await this.#options.readGenesis(host, call)
     this.#family.genesisHash ??= hash
     if (hash !== this.#family.genesisHash)
-      throw new WrongChainError(`${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`)
+      throw new WrongChainError(
+        `${host} has genesis ${hash}, not ${this.#family.genesisHash} (chain "${this.label}")`,
+      )
   }
 
   /** @param last null where no node might be asked at all */
   #unavailable(last: Error | null = null): ChainUnavailableError {
     const muted = this.#nodes.find((node) => node.isMuted(performance.now()))
-    const cause = last ?? (muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null)
+    const cause =
+      last ?? (muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null)
     const why = cause?.message ?? 'none is configured'
-    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, { cause })
+    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, {
+      cause,
+    })
   }
 }

@@ -7,7 +7,10 @@ import { type Call, NodePool } from './nodes.js'
 const ask = (...told: unknown[]): Promise<unknown> => askFor(true, ...told)
 const askFor = (heedsTooMuch: boolean, ...told: unknown[]): Promise<unknown> => {
   const pool = new NodePool<string>({
-    ...{ label: '1', urls: told.map((_, i) => `http://${i}`), behindBlocks: 3, readGenesis: async () => 'genesis' },
+    label: '1',
+    urls: told.map((_, i) => `http://${i}`),
+    behindBlocks: 3,
+    readGenesis: async () => 'genesis',
     connect: (url): Call => {
       const answer = told[Number(url.at(-1))]
       return async <T>() => {

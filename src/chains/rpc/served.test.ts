@@ -8,7 +8,10 @@ afterAll(() => vi.restoreAllMocks())
 
 describe('served answers', () => {
   it('are no older than their time, and asked for no more often, whatever is asked when', async () => {
-    const step = fc.record({ key: fc.integer({ min: 1, max: 3 }), waitMs: fc.integer({ min: 0, max: 120 }) })
+    const step = fc.record({
+      key: fc.integer({ min: 1, max: 3 }),
+      waitMs: fc.integer({ min: 0, max: 120 }),
+    })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let asked = 0

@@ -20,7 +20,10 @@ export function servedByKey<A extends readonly unknown[], T>(
   { forMs, most, keyOf = (...of) => of.join(' ') }: ServedOptions<T, A>,
 ): (...of: A) => Promise<T> {
   const known = new LRUCache<string, { answer: T }, { of: A }>({
-    ...{ max: most, ttl: 1, ttlResolution: 0, ignoreFetchAbort: true },
+    max: most,
+    ttl: 1,
+    ttlResolution: 0,
+    ignoreFetchAbort: true,
     async fetchMethod(_key, _stale, { options, context }) {
       const answer = await ask(...context.of)
       options.ttl = forMs(answer)

@@ -31,13 +31,25 @@ describe('a call', () => {
     [-32_602, 'Invalid params: invalid type', 'refused'],
     [-32_005, 'Node is unhealthy, exceeds the maximum lag', 'transient'],
     [-32_009, 'Slot 7 was skipped, or missing in long-term storage', 'transient'],
-    [-32_011, 'Transaction history is not available from this node; method not supported', 'transient'],
+    [
+      -32_011,
+      'Transaction history is not available from this node; method not supported',
+      'transient',
+    ],
     [-32_016, 'Minimum context slot has not been reached', 'transient'],
     [-32_099, 'query returned more than 10000 results', 'too_much'],
   ])('that a node refuses under number %i: %s', async (code, message, fault) => {
-    const { url } = await node((body) => ({ jsonrpc: '2.0', id: body.id, error: { code, message } }))
+    const { url } = await node((body) => ({
+      jsonrpc: '2.0',
+      id: body.id,
+      error: { code, message },
+    }))
     const failed = clusterCall(url, 5_000)('getTransaction', [])
-    await expect(failed).rejects.toMatchObject({ fault, message: `getTransaction: ${message}`, cause: { code } })
+    await expect(failed).rejects.toMatchObject({
+      fault,
+      message: `getTransaction: ${message}`,
+      cause: { code },
+    })
   })
 
   it('wait where the node asks for it', async () => {
@@ -53,15 +65,25 @@ describe('a call', () => {
 
 describe('nodes', () => {
   const cluster = (genesis: string) =>
-    node((question) => ({ ...echo(question), ...(question.method === 'getGenesisHash' && { result: genesis }) }))
+    node((question) => ({
+      ...echo(question),
+      ...(question.method === 'getGenesisHash' && { result: genesis }),
+    }))
 
   it('of another cluster are passed over, and refused when there is no other', async () => {
-    const [ours, other] = [await cluster('ours'), await cluster('other')]
-    const both = createSolanaRpc({ label: 'solana', urls: [other.url, ours.url], genesisHash: 'ours' })
+    const ours = await cluster('ours')
+    const other = await cluster('other')
+    const both = createSolanaRpc({
+      label: 'solana',
+      urls: [other.url, ours.url],
+      genesisHash: 'ours',
+    })
     expect(await both.call('echo', [5])).toBe(5)
     expect(other.asked()).toBe(1)
     const alone = createSolanaRpc({ label: 'solana', urls: [other.url], genesisHash: 'ours' })
     await expect(alone.genesisHash()).rejects.toThrow(/genesis other, not ours/)
-    expect(await createSolanaRpc({ label: 'solana', urls: [other.url] }).genesisHash()).toBe('other')
+    expect(await createSolanaRpc({ label: 'solana', urls: [other.url] }).genesisHash()).toBe(
+      'other',
+    )
   })
 })

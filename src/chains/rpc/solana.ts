@@ -35,8 +35,12 @@ export function createSolanaRpc(options: PoolOptions<string>): SolanaRpc {
  * those of EVM nodes and mean other things. What only another node, or a later moment, can answer is transient.
  */
 const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
-  ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map((code) => [code, 'refused'] as const),
-  ...[-32_001, -32_004, -32_005, -32_007, -32_008, -32_009].map((code) => [code, 'transient'] as const),
+  ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
+    (code) => [code, 'refused'] as const,
+  ),
+  ...[-32_001, -32_004, -32_005, -32_007, -32_008, -32_009].map(
+    (code) => [code, 'transient'] as const,
+  ),
   ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
 ])
 
@@ -44,5 +48,6 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
 export function clusterCall(url: string, timeoutMs: number): Call {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = callOver(url, { timeoutMs, faults: FAULTS })
-  return <T>(method: string, params: readonly unknown[]) => queue.add(() => call<T>(method, params)) as Promise<T>
+  return <T>(method: string, params: readonly unknown[]) =>
+    queue.add(() => call<T>(method, params)) as Promise<T>
 }

@@ -20,29 +20,61 @@ export interface InitialTerms {
 /** Signed and paid by the program's upgrade authority. */
 export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
   const { programId, state, treasury } = registrar
-  const keys = [signs(upgradeAuthority), writes(state), writes(treasury), reads(programDataAddress(programId)), SYSTEM]
-  const args = { ...authoritiesOf(terms), admin_authority: terms.admin, reclaim_seconds: big(terms.reclaimSeconds) }
+  const keys = [
+    signs(upgradeAuthority),
+    writes(state),
+    writes(treasury),
+    reads(programDataAddress(programId)),
+    SYSTEM,
+  ]
+  const args = {
+    ...authoritiesOf(terms),
+    admin_authority: terms.admin,
+    reclaim_seconds: big(terms.reclaimSeconds),
+  }
   return registrar.instruction('initialize', args, keys)
 }
 
 type Authorities = Pick<InitialTerms, 'relay' | 'treasury'>
 
-const authoritiesOf = ({ relay, treasury }: Authorities) => ({ relay_authority: relay, treasury_authority: treasury })
+const authoritiesOf = ({ relay, treasury }: Authorities) => ({
+  relay_authority: relay,
+  treasury_authority: treasury,
+})
 
 /** Signed by the admin authority. */
-export const setAuthorities = (registrar: Registrar, admin: PublicKey, named: Authorities): TransactionInstruction =>
-  registrar.instruction('set_authorities', authoritiesOf(named), [authority(admin), writes(registrar.state)])
+export const setAuthorities = (
+  registrar: Registrar,
+  admin: PublicKey,
+  named: Authorities,
+): TransactionInstruction =>
+  registrar.instruction('set_authorities', authoritiesOf(named), [
+    authority(admin),
+    writes(registrar.state),
+  ])
 
 /** The proposed one accepts by `acceptAdmin`. Signed by the present one. */
-export const proposeAdmin = (registrar: Registrar, admin: PublicKey, proposed: PublicKey): TransactionInstruction =>
-  registrar.instruction('propose_admin', { admin_authority: proposed }, [authority(admin), writes(registrar.state)])
+export const proposeAdmin = (
+  registrar: Registrar,
+  admin: PublicKey,
+  proposed: PublicKey,
+): TransactionInstruction =>
+  registrar.instruction('propose_admin', { admin_authority: proposed }, [
+    authority(admin),
+    writes(registrar.state),
+  ])
 
 /** Signed by the proposed authority. */
 export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
   registrar.instruction('accept_admin', {}, [authority(proposed), writes(registrar.state)])
 
 /** Takes settled lamports out of the treasury. Signed by the treasury authority. */
-export function withdraw(registrar: Registrar, treasuryAuthority: PublicKey, destination: PublicKey, lamports: bigint) {
+export function withdraw(
+  registrar: Registrar,
+  treasuryAuthority: PublicKey,
+  destination: PublicKey,
+  lamports: bigint,
+) {
   const accounts = [registrar.state, registrar.treasury, destination]
   return registrar.instruction('withdraw', { lamports: big(lamports) }, [
     authority(treasuryAuthority),

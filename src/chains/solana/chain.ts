@@ -2,7 +2,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
 import { orUnavailable, type RegistrationRequest, type SolanaTx } from '../chain.js'
-import type { Call, PoolOptions, Consumer } from '../rpc/nodes.js'
+import type { Call, Consumer, PoolOptions } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
@@ -29,7 +29,9 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
-      twiceSeen(rpc.forUse('status'), (call) => lookUp(call, registrar, signature, config.commitment)),
+      twiceSeen(rpc.forUse('status'), (call) =>
+        lookUp(call, registrar, signature, config.commitment),
+      ),
     )
   return {
     config,
@@ -71,12 +73,15 @@ async function lookUp(
     block: slot,
     succeeded: err === null,
     isOurs: tx?.isOurs ?? false,
-    isRegistration: err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
+    isRegistration:
+      err === null && (tx === null || tx.payments.length + tx.communityPayments.length > 0),
     confirmations:
       commitment === 'confirmed'
         ? { have: isConfirmed ? 1 : 0, need: 1 }
         : {
-            have: isFinal ? FINAL_CONFIRMATIONS : Math.min(status.confirmations ?? 0, FINAL_CONFIRMATIONS - 1),
+            have: isFinal
+              ? FINAL_CONFIRMATIONS
+              : Math.min(status.confirmations ?? 0, FINAL_CONFIRMATIONS - 1),
             need: FINAL_CONFIRMATIONS,
           },
     isConfirmed,

@@ -67,7 +67,11 @@ export interface DecodedTransaction {
 }
 
 export const noEvents = (isOurs = false): DecodedTransaction => ({
-  ...{ isOurs, payments: [], communityPayments: [], ends: [], unknown: [] },
+  isOurs,
+  payments: [],
+  communityPayments: [],
+  ends: [],
+  unknown: [],
 })
 
 /** Discriminator of an instruction that carries an event (Anchor's `emit_cpi!`). */
@@ -89,11 +93,15 @@ export function decodeTransaction(
   const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
   const facts = noEvents(keys.includes(id))
   if (meta === null || meta.err !== null) return facts
-  if (meta.innerInstructions === null) throw transient('getTransaction: the node records no inner instructions')
-  for (const { programIdIndex, data } of meta.innerInstructions.flatMap(({ instructions }) => instructions)) {
+  if (meta.innerInstructions === null)
+    throw transient('getTransaction: the node records no inner instructions')
+  for (const { programIdIndex, data } of meta.innerInstructions.flatMap(
+    ({ instructions }) => instructions,
+  )) {
     if (keys[programIdIndex] !== id || data.length > EVENT_MAX_CHARS) continue
     const bytes = Buffer.from(bs58.decodeUnsafe(data) ?? [])
-    if (bytes.subarray(0, EVENT_TAG.length).equals(EVENT_TAG)) addEvent(bytes.subarray(EVENT_TAG.length), facts)
+    if (bytes.subarray(0, EVENT_TAG.length).equals(EVENT_TAG))
+      addEvent(bytes.subarray(EVENT_TAG.length), facts)
   }
   return facts
 }
@@ -135,5 +143,6 @@ function addEvent(data: Buffer, facts: DecodedTransaction): void {
       token: token?.some((byte) => byte !== 0) ? token : null,
     })
   else if (end) facts.ends.push({ ...end, sequence })
-  else if (name !== COLLECTED) facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
+  else if (name !== COLLECTED)
+    facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
 }

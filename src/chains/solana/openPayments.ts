@@ -29,7 +29,8 @@ export async function readOpenPayments(
   return payments.map(({ sequence, target }, i) => {
     const data = accounts[i]
     if (!data) return null
-    const account = target.kind === 'name' ? registrar.decodePayment(data) : program.decodePayment(data)
+    const account =
+      target.kind === 'name' ? registrar.decodePayment(data) : program.decodePayment(data)
     return account.sequence === BigInt(sequence) ? account : null
   })
 }

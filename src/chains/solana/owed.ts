@@ -13,9 +13,14 @@ import { COMMITMENT, createAssociated } from './tokens.js'
 /** An i64 of the clock's account, after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
-export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): Pick<EvmRefundPort, 'owed'> => ({
+export const createRefundPort = (
+  rpc: SolanaRpc,
+  registrar: Registrar,
+): Pick<EvmRefundPort, 'owed'> => ({
   owed: (question) =>
-    orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode((call) => owedByRegistrar(call, registrar, question))),
+    orUnavailable(`chain "${rpc.label}"`, () =>
+      rpc.onOneNode((call) => owedByRegistrar(call, registrar, question)),
+    ),
 })
 
 /**
@@ -61,6 +66,7 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
 async function readClock(call: Call): Promise<number> {
   const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')
-  if (data.length < CLOCK_TIME_OFFSET + 8) throw transient('getAccountInfo: the node shows no clock')
+  if (data.length < CLOCK_TIME_OFFSET + 8)
+    throw transient('getAccountInfo: the node shows no clock')
   return Number(data.readBigInt64LE(CLOCK_TIME_OFFSET)) * 1_000
 }

@@ -30,15 +30,25 @@ const PRICE = encodeAbiParameters(
 )
 
 const registrar = createRegistrar(key())
-const feeds = { ethUsd: '0x01', solUsd: '0x02', maxMovePercent: 10, maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 } }
+const feeds = {
+  ethUsd: '0x01',
+  solUsd: '0x02',
+  maxMovePercent: 10,
+  maxAgeSeconds: { ethUsd: 3_600, solUsd: 3_600 },
+}
 const quoterAt = (recent: string) =>
   createQuoter({
     config: { feeds } as unknown as SolanaConfig,
-    ...{ network: 'mainnet', registrar, quoteKey: Buffer.alloc(32, 1) },
+    network: 'mainnet',
+    registrar,
+    quoteKey: Buffer.alloc(32, 1),
     rpc: nodes({ getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } } }),
     hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
   })
-const names = Array.from({ length: NAMES }, (_, i) => ({ name: `name-${i}`, amountWei: 10n ** 16n + BigInt(i) }))
+const names = Array.from({ length: NAMES }, (_, i) => ({
+  name: `name-${i}`,
+  amountWei: 10n ** 16n + BigInt(i),
+}))
 
 it('of 100 names lets others have their turns, and each transaction is what it says, of two senders at once', async () => {
   const quote = quoterAt(blockhash)
@@ -73,6 +83,11 @@ it('of 100 names lets others have their turns, and each transaction is what it s
   expect(accounts.size).toBe(senders.length * NAMES)
 })
 
-it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])('is none with a blockhash that is none: "%s"', async (odd) => {
-  await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow('getLatestBlockhash: "')
-})
+it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])(
+  'is none with a blockhash that is none: "%s"',
+  async (odd) => {
+    await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow(
+      'getLatestBlockhash: "',
+    )
+  },
+)

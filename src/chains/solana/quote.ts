@@ -40,19 +40,36 @@ export interface QuoterOptions {
  * hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
  * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the cluster is away
  */
-export function createQuoter(options: QuoterOptions): (request: RegistrationRequest) => Promise<SolanaQuote> {
+export function createQuoter(
+  options: QuoterOptions,
+): (request: RegistrationRequest) => Promise<SolanaQuote> {
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
   const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral }) => {
-    const [now, { blockhash }, genesis] = await Promise.all([rates(), blockhashes(), rpc.genesisHash()])
-    const program = { network, genesisHash: bs58.decode(genesis), programId: registrar.programId.toBytes() }
+    const [now, { blockhash }, genesis] = await Promise.all([
+      rates(),
+      blockhashes(),
+      rpc.genesisHash(),
+    ])
+    const program = {
+      network,
+      genesisHash: bs58.decode(genesis),
+      programId: registrar.programId.toBytes(),
+    }
     const fee = weiToLamports(withMargin(DELIVER_GAS * now.gasPriceWei, 'delivery'), now)
-    const quoted = names.map(({ name, amountWei }) => ({ name, amountWei, amount: weiToLamports(amountWei, now) }))
+    const quoted = names.map(({ name, amountWei }) => ({
+      name,
+      amountWei,
+      amount: weiToLamports(amountWei, now),
+    }))
     const dear = quoted.find(({ amount }) => (amount + fee) >> LAMPORTS_BITS !== 0n)
-    if (dear) throw new AmountError(`"${dear.name}" costs ${dear.amount + fee} lamports, more than there are.`)
+    if (dear)
+      throw new AmountError(
+        `"${dear.name}" costs ${dear.amount + fee} lamports, more than there are.`,
+      )
     const payer = new PublicKey(sender)
     const common = {
       payer: payer.toBytes(),
@@ -84,8 +101,11 @@ export function createQuoter(options: QuoterOptions): (request: RegistrationRequ
 
 const NOBODY = new Uint8Array(32)
 
-const legacy = (feePayer: PublicKey, recentBlockhash: string, ...instructions: readonly TransactionInstruction[]) =>
-  new Transaction({ feePayer, recentBlockhash }).add(...instructions)
+const legacy = (
+  feePayer: PublicKey,
+  recentBlockhash: string,
+  ...instructions: readonly TransactionInstruction[]
+) => new Transaction({ feePayer, recentBlockhash }).add(...instructions)
 
 /** A legacy transaction without signatures, in base64. */
 export const unsignedTransaction = (...of: Parameters<typeof legacy>): string =>

@@ -34,9 +34,12 @@ const nodeOf =
 
 const hubOf = (...nodes: Call[]) =>
   new NodePool<string>({
-    ...{ label: '1', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 3 },
+    label: '1',
+    urls: nodes.map((_, i) => `http://${i}`),
+    behindBlocks: 3,
     connect: (url) => nodes[Number(url.at(-1))]!,
-    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: 1, timeMs: null }) },
+    readGenesis: async () => 'genesis',
+    headOf: async () => ({ height: 1, timeMs: null }),
   })
 
 let atMs = 1
@@ -59,18 +62,24 @@ describe('a price', () => {
 
 it('is refused at the age that its own feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
-  const rates = createRates(hubOf(nodeOf(150)), { ...feeds, maxAgeSeconds }, () => (NOW_S + 61) * 1_000)
+  const rates = createRates(
+    hubOf(nodeOf(150)),
+    { ...feeds, maxAgeSeconds },
+    () => (NOW_S + 61) * 1_000,
+  )
   await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
 })
 
 /** Rates that were asked for while SOL was 150 $. @returns what asks for them some time after, when it is 200 $ */
 async function ratesAt(atFirstMs: number) {
-  let [nowMs, solUsd] = [atFirstMs, 150]
+  let nowMs = atFirstMs
+  let solUsd = 150
   const hub = hubOf((...call) => nodeOf(solUsd)(...call))
   const rates = createRates(hub, feeds, () => nowMs)
   await rates()
   const after = (laterMs: number) => {
-    ;[nowMs, solUsd] = [nowMs + laterMs, 200]
+    nowMs = nowMs + laterMs
+    solUsd = 200
     return rates()
   }
   return { after }
@@ -100,7 +109,11 @@ it('compares no price with one from before the clock was set back', async () => 
 })
 
 const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }
-const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): Price => ({ answer, decimals, updatedAtS })
+const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): Price => ({
+  answer,
+  decimals,
+  updatedAtS,
+})
 
 it.each<[string, Price, Price | null, RegExp | null]>([
   ['fresh and first', price(200n), null, null],
@@ -139,7 +152,10 @@ describe('a bid in lamports', () => {
         decimals,
         decimals,
         (wei, eth, sol, ethDecimals, solDecimals) => {
-          const lamports = weiToLamports(wei, { ethUsd: price(eth, ethDecimals), solUsd: price(sol, solDecimals) })
+          const lamports = weiToLamports(wei, {
+            ethUsd: price(eth, ethDecimals),
+            solUsd: price(sol, solDecimals),
+          })
           const worth = wei * eth * 10n ** BigInt(solDecimals)
           const of = (n: bigint) => n * sol * 10n ** BigInt(ethDecimals) * 10n ** 9n
           expect(of(lamports) >= worth).toBe(true)

@@ -39,7 +39,13 @@ export function createRates(
 
   const isNear = (a: HubRates, b: HubRates): boolean =>
     FEEDS.every(
-      (feed) => !priceProblem(b[feed], a[feed], { maxMovePercent, maxAgeSeconds: Number.POSITIVE_INFINITY }, 0),
+      (feed) =>
+        !priceProblem(
+          b[feed],
+          a[feed],
+          { maxMovePercent, maxAgeSeconds: Number.POSITIVE_INFINITY },
+          0,
+        ),
     )
 
   const read = async (): Promise<HubRates> => {
@@ -50,15 +56,28 @@ export function createRates(
       gasPrices.push(told.gasPriceWei)
       return told
     }
-    const agreed = await orUnavailable('getting the prices of ETH and SOL', () => hub.quorum(ask, isNear))
-    const rates = { ...agreed, gasPriceWei: gasPrices.reduce((least, wei) => (wei < least ? wei : least)) }
+    const agreed = await orUnavailable('getting the prices of ETH and SOL', () =>
+      hub.quorum(ask, isNear),
+    )
+    const rates = {
+      ...agreed,
+      gasPriceWei: gasPrices.reduce((least, wei) => (wei < least ? wei : least)),
+    }
     const atMs = nowMs()
     // a clock that was set back makes no price of an earlier day a recent one
     const earlier = last && Math.abs(atMs - last.atMs) < REMEMBERED_MS ? last.rates : null
     for (const feed of FEEDS) {
       const bounds = { maxMovePercent, maxAgeSeconds: feeds.maxAgeSeconds[feed] }
-      const problem = priceProblem(rates[feed], earlier?.[feed] ?? null, bounds, Math.floor(atMs / 1_000))
-      if (problem) throw new ChainUnavailableError(`the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`)
+      const problem = priceProblem(
+        rates[feed],
+        earlier?.[feed] ?? null,
+        bounds,
+        Math.floor(atMs / 1_000),
+      )
+      if (problem)
+        throw new ChainUnavailableError(
+          `the price feed ${feed} (${feeds[feed]}) is refused: ${problem}`,
+        )
     }
     last = { rates, atMs }
     return rates
@@ -104,7 +123,12 @@ interface PriceBounds {
  * Reason to refuse a price, null for a good one.
  * @param earlier price of the last quotes, null when there were none recently
  */
-export function priceProblem(price: Price, earlier: Price | null, bounds: PriceBounds, nowS: number): string | null {
+export function priceProblem(
+  price: Price,
+  earlier: Price | null,
+  bounds: PriceBounds,
+  nowS: number,
+): string | null {
   const { answer, updatedAtS } = price
   if (answer <= 0n) return 'it is not above zero'
   const ageS = nowS - updatedAtS
@@ -123,7 +147,10 @@ export function priceProblem(price: Price, earlier: Price | null, bounds: PriceB
 const WEI_PER_LAMPORT_AT_PAR = 10n ** 9n
 
 /** Rounded up. */
-export function weiToLamports(wei: bigint, { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>): bigint {
+export function weiToLamports(
+  wei: bigint,
+  { ethUsd, solUsd }: Pick<HubRates, 'ethUsd' | 'solUsd'>,
+): bigint {
   const value = wei * ethUsd.answer * 10n ** BigInt(solUsd.decimals)
   const unit = solUsd.answer * 10n ** BigInt(ethUsd.decimals) * WEI_PER_LAMPORT_AT_PAR
   return (value + unit - 1n) / unit

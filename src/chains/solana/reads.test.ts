@@ -15,7 +15,9 @@ const EMPTY = { accountKeys: [], instructions: [] }
 it('takes no other transaction for the one that was asked for', async () => {
   const found = await readTransaction(answering('mine'), registrar, 'mine', 'confirmed')
   expect(found).toMatchObject({ signature: 'mine', slot: 7 })
-  await expect(readTransaction(answering('another'), registrar, 'mine', 'confirmed')).rejects.toMatchObject({
+  await expect(
+    readTransaction(answering('another'), registrar, 'mine', 'confirmed'),
+  ).rejects.toMatchObject({
     fault: 'transient',
     message: 'getTransaction: asked for mine, got another',
   })
@@ -25,21 +27,27 @@ it('waits for a node that refuses to show a transaction: another node may show i
   // a plan without the method, parameters that a provider does not take
   for (const code of [-32_601, -32_602, -32_013]) {
     const cause = new NodeError({ code, message: 'method not found' })
-    const refusing: Call = async () => Promise.reject(new RpcError('refused', cause.message, null, { cause }))
+    const refusing: Call = async () =>
+      Promise.reject(new RpcError('refused', cause.message, null, { cause }))
     const read = readListed(refusing, registrar, { signature: 'mine', slot: 7 }, 'confirmed')
     await expect(read).rejects.toMatchObject({ fault: 'transient' })
   }
 })
 
 describe('a list of transactions', () => {
-  const item = (signature: string, slot: number, err: object | null = null) => ({ signature, slot, err })
+  const item = (signature: string, slot: number, err: object | null = null) => ({
+    signature,
+    slot,
+    err,
+  })
   /** A node that gives pages of two, whatever is asked for. */
   const pages = (asked: unknown[]): Call => {
     const all = [9, 8, 8, 7, 5].map((slot, i) => item(`s${i}`, slot, i === 1 ? {} : null))
     return async <T>(_method: string, [, options]: readonly unknown[]) => {
       const { before } = options as { before?: string }
       asked.push(before)
-      const from = before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1
+      const from =
+        before === undefined ? 0 : all.findIndex(({ signature }) => signature === before) + 1
       return all.slice(from, from + 2) as T
     }
   }
@@ -73,7 +81,9 @@ describe('a list of transactions', () => {
   it('that a node never ends, or gives too much of, is its fault', async () => {
     const never = listTransactions(endless(1), registrar, { ...options, limitMs: 50 })
     await expect(never).rejects.toMatchObject({ fault: 'transient' })
-    await expect(listTransactions(endless(5_000), registrar, options)).rejects.toMatchObject({ fault: 'transient' })
+    await expect(listTransactions(endless(5_000), registrar, options)).rejects.toMatchObject({
+      fault: 'transient',
+    })
   })
 
   it('longer than what is held at once begins with the oldest; the newer ones are not taken for listed', async () => {

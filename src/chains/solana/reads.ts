@@ -23,7 +23,10 @@ const STOPPED_MS = 60_000
 
 /** False before the slots that the node keeps, or after its stop. */
 export async function hasSlot(call: Call, slot: number, commitment: Commitment): Promise<boolean> {
-  const [oldest, newest] = await Promise.all([call<number>('getFirstAvailableBlock', []), getSlot(call, commitment)])
+  const [oldest, newest] = await Promise.all([
+    call<number>('getFirstAvailableBlock', []),
+    getSlot(call, commitment),
+  ])
   if (slot < oldest) return false
   if (slot <= newest) return true
   const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
@@ -43,15 +46,25 @@ export async function readState(call: Call, registrar: Registrar, commitment: Co
 }
 
 /** 0 before the program is initialized. */
-export async function readSequences(call: Call, registrar: Registrar, commitment: Commitment): Promise<Sequences> {
-  const { sequence = 0n, communitySequence = 0n } = (await readState(call, registrar, commitment)) ?? {}
+export async function readSequences(
+  call: Call,
+  registrar: Registrar,
+  commitment: Commitment,
+): Promise<Sequences> {
+  const { sequence = 0n, communitySequence = 0n } =
+    (await readState(call, registrar, commitment)) ?? {}
   return { names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
 /** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
-export async function readHeldMs(call: Call, registrar: Registrar, commitment: Commitment): Promise<number> {
+export async function readHeldMs(
+  call: Call,
+  registrar: Registrar,
+  commitment: Commitment,
+): Promise<number> {
   const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
-  if (!(days >= 1 && days <= 30)) throw new LackingError('getAccountInfo: the program is not initialized')
+  if (!(days >= 1 && days <= 30))
+    throw new LackingError('getAccountInfo: the program is not initialized')
   return days * 86_400_000
 }
 
@@ -90,7 +103,11 @@ export async function readOwnAccounts(
   addresses: readonly PublicKey[],
   { commitment, minSlot = 0 }: ReadAt,
 ): Promise<(Buffer | null)[]> {
-  const options = { commitment, encoding: 'base64', ...(minSlot > 0 ? { minContextSlot: minSlot } : {}) }
+  const options = {
+    commitment,
+    encoding: 'base64',
+    ...(minSlot > 0 ? { minContextSlot: minSlot } : {}),
+  }
   return inPages(addresses, async (page) => {
     const asked = page.map((address) => address.toBase58())
     const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
@@ -103,9 +120,13 @@ export async function readOwnAccounts(
 /** Limit of getMultipleAccounts and getSignatureStatuses. */
 const ACCOUNTS_AT_ONCE = 100
 
-async function inPages<T, R>(items: readonly T[], read: (page: readonly T[]) => Promise<R[]>): Promise<R[]> {
+async function inPages<T, R>(
+  items: readonly T[],
+  read: (page: readonly T[]) => Promise<R[]>,
+): Promise<R[]> {
   const pages: Promise<R[]>[] = []
-  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE) pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
+  for (let i = 0; i < items.length; i += ACCOUNTS_AT_ONCE)
+    pages.push(read(items.slice(i, i + ACCOUNTS_AT_ONCE)))
   return (await Promise.all(pages)).flat()
 }
 
@@ -119,7 +140,10 @@ export interface RawStatus {
 }
 
 /** Reads the statuses of signatures (base58), in order; null for unknown ones. */
-export const readStatuses = (call: Call, signatures: readonly string[]): Promise<(RawStatus | null)[]> =>
+export const readStatuses = (
+  call: Call,
+  signatures: readonly string[],
+): Promise<(RawStatus | null)[]> =>
   inPages(signatures, async (page) => {
     const asked = [page, { searchTransactionHistory: true }]
     const { value } = await call<{ value: (RawStatus | null)[] }>('getSignatureStatuses', asked)
@@ -132,7 +156,10 @@ export interface LatestBlockhash {
   lastValidBlockHeight: number
 }
 
-export async function readLatestBlockhash(call: Call, commitment: Commitment): Promise<LatestBlockhash> {
+export async function readLatestBlockhash(
+  call: Call,
+  commitment: Commitment,
+): Promise<LatestBlockhash> {
   const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
   if (!decodeBase58(value.blockhash, 32))
     throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is none`)
@@ -180,9 +207,15 @@ export async function listTransactions(
   let isWhole = true
   for (;;) {
     signal?.throwIfAborted()
-    const options = { commitment, limit: PAGE, ...(until ? { until } : {}), ...(before ? { before } : {}) }
+    const options = {
+      commitment,
+      limit: PAGE,
+      ...(until ? { until } : {}),
+      ...(before ? { before } : {}),
+    }
     const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
-    if (page.length > PAGE || performance.now() > endMs) throw transient('getSignaturesForAddress: no end of a list')
+    if (page.length > PAGE || performance.now() > endMs)
+      throw transient('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
@@ -191,7 +224,8 @@ export async function listTransactions(
       isWhole = false
     }
     const last = page.at(-1)
-    if (!last || last.slot < downToSlot || last.signature === before) return { listed, newest: isWhole ? newest : null }
+    if (!last || last.slot < downToSlot || last.signature === before)
+      return { listed, newest: isWhole ? newest : null }
     before = last.signature
   }
 }
@@ -242,7 +276,8 @@ export async function readTransaction(
 /** 64 bytes. @throws RpcError transient for anything else */
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
-  if (!bytes) throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+  if (!bytes)
+    throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 

@@ -57,7 +57,11 @@ export function createRegistrar(programIdText: string) {
   /** Accounts of every instruction that logs events. */
   const log = [reads(address('__event_authority')), reads(programId)]
   const instruction = (name: string, args: object, keys: AccountMeta[]) =>
-    new TransactionInstruction({ programId, keys, data: registrarCoder.instruction.encode(name, args) })
+    new TransactionInstruction({
+      programId,
+      keys,
+      data: registrarCoder.instruction.encode(name, args),
+    })
   const decide = (name: 'settle' | 'refund', own: AccountMeta[], payments: readonly PaymentKey[]) =>
     instruction(name, { sequences: payments.map(({ sequence }) => big(sequence)) }, [
       ...own,
@@ -102,8 +106,14 @@ export function createRegistrar(programIdText: string) {
     },
     /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
-      const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>('State', data)
-      return { ...fields, proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin }
+      const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>(
+        'State',
+        data,
+      )
+      return {
+        ...fields,
+        proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin,
+      }
     },
     /** @throws RangeError for other data */
     decodePayment: (data: Buffer) => decode<PaymentAccount>('Payment', data),
@@ -118,7 +128,10 @@ export function decode<T>(name: string, data: Buffer): T {
     )
     return fields as T
   } catch (error) {
-    throw new RangeError(`decoding an account of the registrar as ${name}: it holds something else`, { cause: error })
+    throw new RangeError(
+      `decoding an account of the registrar as ${name}: it holds something else`,
+      { cause: error },
+    )
   }
 }
 
@@ -132,10 +145,26 @@ export const fieldsOf = (raw: object): Record<string, unknown> =>
     }),
   )
 
-export const signs = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: true })
-export const authority = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: true, isWritable: false })
-export const writes = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
-export const reads = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
+export const signs = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: true,
+  isWritable: true,
+})
+export const authority = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: true,
+  isWritable: false,
+})
+export const writes = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: false,
+  isWritable: true,
+})
+export const reads = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: false,
+  isWritable: false,
+})
 export const SYSTEM: AccountMeta = reads(SystemProgram.programId)
 
 export const big = (value: bigint) => new anchor.BN(value.toString())

@@ -1,4 +1,10 @@
-import { ComputeBudgetProgram, Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
+import {
+  ComputeBudgetProgram,
+  Keypair,
+  PublicKey,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js'
 import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
@@ -8,7 +14,13 @@ import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
 import { readOpenPayments } from './openPayments.js'
-import { type RawStatus, readLatestBlockhash, readState, readStatuses, signatureText } from './reads.js'
+import {
+  type RawStatus,
+  readLatestBlockhash,
+  readState,
+  readStatuses,
+  signatureText,
+} from './reads.js'
 import { type PaymentKey, type Registrar, registrarIdl } from './registrar.js'
 
 /** Decisions about payments for names (settle, refund) and for community names (refuse, release). */
@@ -50,30 +62,45 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
   return {
     authority,
     /** The most that one transaction costs, lamports. */
-    maxFee: SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
+    maxFee:
+      SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
     /** Lamports for fees. */
     async balance(): Promise<bigint> {
-      const { value } = await rpc.call<{ value: number }>('getBalance', [authority.toBase58(), { commitment }])
+      const { value } = await rpc.call<{ value: number }>('getBalance', [
+        authority.toBase58(),
+        { commitment },
+      ])
       return BigInt(value)
     },
     /** The authority that the program obeys; null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
-      return (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ?? null
+      return (
+        (await rpc.onOneNode((call) => readState(call, registrar, commitment)))?.relayAuthority ??
+        null
+      )
     },
     /**
      * Statuses of transactions by signature, read behind the same node's height and slot.
      */
     statuses: (hashes: readonly string[]) =>
       rpc.onOneNode(async (call) => {
-        const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [{ commitment }])
+        const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [
+          { commitment },
+        ])
         const statuses = await readStatuses(call, hashes)
-        return { height: blockHeight, slot: absoluteSlot, statuses: statuses.map((one) => statusOf(one, commitment)) }
+        return {
+          height: blockHeight,
+          slot: absoluteSlot,
+          statuses: statuses.map((one) => statusOf(one, commitment)),
+        }
       }),
     /** True if payments are undecided, as confirmed in a slot not before `minSlot`, by any node. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
         const open = await readOpenPayments(call, registrar, payments, { commitment, minSlot })
-        return open.map((account) => account !== null && (!('state' in account) || account.state === 'held'))
+        return open.map(
+          (account) => account !== null && (!('state' in account) || account.state === 'held'),
+        )
       })
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
@@ -81,7 +108,11 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
      * Signs one decision about payments of one kind; nothing is sent.
      * @param attempt from 0; each pays more for its place in a block
      */
-    sign: (decision: Decision, payments: readonly Payment[], attempt: number): Promise<BlockhashTx> =>
+    sign: (
+      decision: Decision,
+      payments: readonly Payment[],
+      attempt: number,
+    ): Promise<BlockhashTx> =>
       rpc.onOneNode((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signOn(call, key, instruction, { ...options, attempt })
@@ -103,18 +134,29 @@ function decisionInstruction(
   decision: Decision,
   payments: readonly Payment[],
 ): TransactionInstruction {
-  if (decision === 'settle' || decision === 'refund') return registrar[decision](authority, payments.flatMap(nameKey))
+  if (decision === 'settle' || decision === 'refund')
+    return registrar[decision](authority, payments.flatMap(nameKey))
   return createCommunityProgram(registrar)[decision](authority, payments.flatMap(communityKey))
 }
 
 const nameKey = ({ payer, sequence, target }: Payment): PaymentKey[] =>
-  target.kind === 'name' ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }] : []
+  target.kind === 'name'
+    ? [{ payer: solanaKey(payer), quoteId: target.quoteId, sequence: BigInt(sequence) }]
+    : []
 
 function communityKey({ payer, sequence, money, target }: Payment): CountedPayment[] {
   if (target.kind !== 'communityName') return []
   const token = money.token === NATIVE ? null : new PublicKey(money.token)
   const recipient = new PublicKey(target.recipient)
-  return [{ payer: solanaKey(payer), number: target.number, sequence: BigInt(sequence), token, recipient }]
+  return [
+    {
+      payer: solanaKey(payer),
+      number: target.number,
+      sequence: BigInt(sequence),
+      token,
+      recipient,
+    },
+  ]
 }
 
 interface EpochInfo {
@@ -127,7 +169,12 @@ interface Fees extends Pick<SolanaSignerOptions, 'commitment' | 'maxUnitPrice'> 
 }
 
 /** A simulation limits the compute units; others' prices for these accounts give the price of each. */
-async function signOn(call: Call, key: Keypair, instruction: TransactionInstruction, fees: Fees): Promise<BlockhashTx> {
+async function signOn(
+  call: Call,
+  key: Keypair,
+  instruction: TransactionInstruction,
+  fees: Fees,
+): Promise<BlockhashTx> {
   const { commitment } = fees
   const [{ blockhash, lastValidBlockHeight }, { blockHeight }, microLamports] = await Promise.all([
     readLatestBlockhash(call, commitment),
@@ -136,7 +183,9 @@ async function signOn(call: Call, key: Keypair, instruction: TransactionInstruct
   ])
   // until then nothing is signed anew
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
-    throw transient(`getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`)
+    throw transient(
+      `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
+    )
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const signed = (units: number): Transaction => {
     const limit = ComputeBudgetProgram.setComputeUnitLimit({ units })
@@ -159,10 +208,17 @@ const MOST_VALID_BLOCKS = 300
 const MAX_UNITS = 1_400_000
 
 /** Null where the transaction fails, which its sending tells in the same words. */
-async function simulate(call: Call, tx: Transaction, commitment: Commitment): Promise<number | null> {
+async function simulate(
+  call: Call,
+  tx: Transaction,
+  commitment: Commitment,
+): Promise<number | null> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
-  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>('simulateTransaction', asked)
+  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>(
+    'simulateTransaction',
+    asked,
+  )
   return value.err === null && value.unitsConsumed ? value.unitsConsumed : null
 }
 
@@ -177,8 +233,12 @@ async function readUnitPrice(
   instruction: TransactionInstruction,
   { attempt, maxUnitPrice }: Fees,
 ): Promise<number> {
-  const locked = instruction.keys.flatMap(({ pubkey, isWritable }) => (isWritable ? [pubkey.toBase58()] : []))
-  const recent = await call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', [[...new Set(locked)]])
+  const locked = instruction.keys.flatMap(({ pubkey, isWritable }) =>
+    isWritable ? [pubkey.toBase58()] : [],
+  )
+  const recent = await call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', [
+    [...new Set(locked)],
+  ])
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
   const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
   return unitPrice(usual, attempt, maxUnitPrice)
@@ -200,7 +260,10 @@ const ALREADY_PROCESSED = 'already_processed'
 
 async function send(call: Call, raw: string, commitment: Commitment): Promise<string | null> {
   try {
-    await call<string>('sendTransaction', [raw, { encoding: 'base64', preflightCommitment: commitment }])
+    await call<string>('sendTransaction', [
+      raw,
+      { encoding: 'base64', preflightCommitment: commitment },
+    ])
     return null
   } catch (error) {
     const said = simulationError(error)

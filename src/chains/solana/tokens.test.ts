@@ -7,7 +7,8 @@ import { readDecimals, readMintDecimals, readTokenBalance, TOKEN_PROGRAM } from 
 /** Tokens of nodes that answer as Agave does, of Token-2022 too. Real ones are in localSolana.test.ts. */
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
-const [mint, owner] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+const mint = Keypair.generate().publicKey
+const owner = Keypair.generate().publicKey
 
 const refusal = (code: number, message = 'Invalid param: could not find mint') =>
   new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
@@ -15,11 +16,16 @@ const refusal = (code: number, message = 'Invalid param: could not find mint') =
 const node =
   (program: PublicKey | null, amounts: readonly bigint[] = []): Call =>
   async <T>(method: string) => {
-    const data = (amount: bigint) => [Buffer.from(new BigUint64Array([amount]).buffer).toString('base64'), 'base64']
+    const data = (amount: bigint) => [
+      Buffer.from(new BigUint64Array([amount]).buffer).toString('base64'),
+      'base64',
+    ]
     if (method === 'getAccountInfo') return { value: program && { owner: program.toBase58() } } as T
     if (!program) throw refusal(-32_602)
     if (method === 'getTokenSupply') return { value: { decimals: 9 } } as T
-    return { value: amounts.map((one) => ({ pubkey: mint.toBase58(), account: { data: data(one) } })) } as T
+    return {
+      value: amounts.map((one) => ({ pubkey: mint.toBase58(), account: { data: data(one) } })),
+    } as T
   }
 
 it('a balance is the sum of the wallet’s accounts, and nothing where the token is no mint', async () => {
@@ -29,7 +35,10 @@ it('a balance is the sum of the wallet’s accounts, and nothing where the token
   const lacking = async () => Promise.reject(refusal(-32_601))
   await expect(readTokenBalance(lacking, owner, mint), 'no such method').rejects.toThrow(RpcError)
   const odd = async () => Promise.reject(refusal(-32_602, 'invalid params'))
-  await expect(readTokenBalance(odd, owner, mint), 'a gateway that does not know the method').rejects.toThrow(RpcError)
+  await expect(
+    readTokenBalance(odd, owner, mint),
+    'a gateway that does not know the method',
+  ).rejects.toThrow(RpcError)
 })
 
 /** Messages as Agave writes them, and in a gateway's data. */
@@ -42,7 +51,10 @@ it.each([
   for (const said of [{ message: words }, { message: 'Invalid params', data: words }]) {
     const cause = new NodeError({ code: -32_602, ...said })
     const call: Call = () => Promise.reject(new RpcError('refused', '', null, { cause }))
-    expect([await readDecimals(call, mint), await readTokenBalance(call, owner, mint)]).toEqual([null, 0n])
+    expect([await readDecimals(call, mint), await readTokenBalance(call, owner, mint)]).toEqual([
+      null,
+      0n,
+    ])
   }
 })
 

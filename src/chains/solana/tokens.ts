@@ -25,7 +25,11 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
   )[0]
 
 /** `payer` signs and pays the account's rent. */
-export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: PublicKey): TransactionInstruction =>
+export const createAssociated = (
+  payer: PublicKey,
+  owner: PublicKey,
+  mint: PublicKey,
+): TransactionInstruction =>
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
     keys: [
@@ -38,14 +42,21 @@ export const createAssociated = (payer: PublicKey, owner: PublicKey, mint: Publi
 
 /** Reads the decimals of an SPL mint; null for anything else, Token-2022 mints included. */
 export async function readMintDecimals(call: Call, mint: PublicKey): Promise<number | null> {
-  const [decimals, account] = await Promise.all([readDecimals(call, mint), readAccount(call, mint, OWNER)])
+  const [decimals, account] = await Promise.all([
+    readDecimals(call, mint),
+    readAccount(call, mint, OWNER),
+  ])
   return account?.owner === TOKEN_PROGRAM.toBase58() ? decimals : null
 }
 
 /** Of either token program; null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
   const asked = [mint.toBase58(), { commitment: COMMITMENT }]
-  const supply = await orIf(call<{ value: { decimals: number } }>('getTokenSupply', asked), isNoMint, null)
+  const supply = await orIf(
+    call<{ value: { decimals: number } }>('getTokenSupply', asked),
+    isNoMint,
+    null,
+  )
   return supply?.value.decimals ?? null
 }
 
@@ -55,11 +66,19 @@ const NO_MINT = /mint|find account|token account/i
 
 function isNoMint(error: unknown): boolean {
   const cause = error instanceof RpcError ? error.cause : null
-  return cause instanceof NodeError && cause.code === INVALID_PARAMS && NO_MINT.test(`${cause.details} ${cause.data}`)
+  return (
+    cause instanceof NodeError &&
+    cause.code === INVALID_PARAMS &&
+    NO_MINT.test(`${cause.details} ${cause.data}`)
+  )
 }
 
 /** Over all the wallet's accounts of a token of either program, base units; 0 where it is no mint. */
-export async function readTokenBalance(call: Call, owner: PublicKey, mint: PublicKey): Promise<bigint> {
+export async function readTokenBalance(
+  call: Call,
+  owner: PublicKey,
+  mint: PublicKey,
+): Promise<bigint> {
   const found = await readTokenAccounts(call, owner, mint)
   return found.reduce((sum, { amount }) => sum + amount, 0n)
 }
@@ -73,10 +92,18 @@ export interface TokenAccount {
 }
 
 /** Reads a wallet's token accounts of a mint; none where the address is no mint. */
-export async function readTokenAccounts(call: Call, owner: PublicKey, mint: PublicKey): Promise<TokenAccount[]> {
+export async function readTokenAccounts(
+  call: Call,
+  owner: PublicKey,
+  mint: PublicKey,
+): Promise<TokenAccount[]> {
   const options = { encoding: 'base64', commitment: COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
-  const found = await orIf(call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked), isNoMint, null)
+  const found = await orIf(
+    call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked),
+    isNoMint,
+    null,
+  )
   return (found?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
     if (amount.length !== AMOUNT.length)

@@ -4,7 +4,12 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
-import { type Airdrop, findAirdrop, listAirdrops, setDistributor } from '../../db/airdrop/airdrops.js'
+import {
+  type Airdrop,
+  findAirdrop,
+  listAirdrops,
+  setDistributor,
+} from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { familyOf, NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
@@ -47,8 +52,12 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
     const { rows, bad, fileHash } = await readAirdropFile(file)
     if (bad.length > 0) throw refusal(file, bad)
     const request = {
-      ...{ network, community, label: command.chain },
-      ...{ fileHash, replaces: command.replace === true, nowMs: Date.now() },
+      network,
+      community,
+      label: command.chain,
+      fileHash,
+      replaces: command.replace === true,
+      nowMs: Date.now(),
     }
     const { airdrop, isNew } = await loadAirdrop(pool, request, rows)
     printFields({ isNew, ...describeAirdrop(airdrop) }, command.json)
@@ -67,10 +76,22 @@ export async function set(name: string, command: SetCommand): Promise<void> {
 export async function list({ json, ...options }: AirdropOptions): Promise<void> {
   const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
-    ...{ json, none: 'No airdrops.', describe: describeAirdrop },
+    json,
+    none: 'No airdrops.',
+    describe: describeAirdrop,
     row(airdrop) {
-      const { community, network, chain, state, accounts, claimed, total, distributor } = describeAirdrop(airdrop)
-      return { community, network, chain, state, accounts, claimed: claimed.confirmed, total, distributor }
+      const { community, network, chain, state, accounts, claimed, total, distributor } =
+        describeAirdrop(airdrop)
+      return {
+        community,
+        network,
+        chain,
+        state,
+        accounts,
+        claimed: claimed.confirmed,
+        total,
+        distributor,
+      }
     },
   })
 }
@@ -85,14 +106,19 @@ export async function show(name: string, command: TermsCommand): Promise<void> {
   printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
   if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')
   if (made.constructor.operator === zeroAddress)
-    console.error('AIRDROP_OPERATOR_PRIVATE_KEY is not set: nobody could permit claims of Solana accounts.')
+    console.error(
+      'AIRDROP_OPERATOR_PRIVATE_KEY is not set: nobody could permit claims of Solana accounts.',
+    )
 }
 
 /**
  * `clusterd airdrop remove <community>`: shows what would be removed; removes it with `yes`.
  * @throws Error where there is none
  */
-export async function remove(name: string, { yes, ...options }: AirdropOptions & { yes?: boolean }): Promise<void> {
+export async function remove(
+  name: string,
+  { yes, ...options }: AirdropOptions & { yes?: boolean },
+): Promise<void> {
   await withPool(DATABASE, async (pool) => {
     const airdrop = await one(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
@@ -104,16 +130,22 @@ export async function remove(name: string, { yes, ...options }: AirdropOptions &
 
 /** Prints the first hundred bad lines on stderr. */
 function refusal(file: string, bad: readonly BadLine[]): Error {
-  for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT)) console.error(`${file}:${line} ${message}`)
+  for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
+    console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
-  return new Error(`Nothing is loaded: ${file} has ${bad.length} bad ${bad.length === 1 ? 'line' : 'lines'}.`)
+  return new Error(
+    `Nothing is loaded: ${file} has ${bad.length} bad ${bad.length === 1 ? 'line' : 'lines'}.`,
+  )
 }
 
 export async function one(pool: pg.Pool, name: string, options: AirdropOptions): Promise<Airdrop> {
   const community = nameOf(name, 'community')
   const networks = networksOf(options)
-  const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter((it) => it !== null)
-  if (found.length > 1) throw new Error(`Both networks have an airdrop of "${community}": say --mainnet or --testnet.`)
+  const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter(
+    (it) => it !== null,
+  )
+  if (found.length > 1)
+    throw new Error(`Both networks have an airdrop of "${community}": say --mainnet or --testnet.`)
   if (!found[0])
     throw new Error(
       `${networks.join(' and ')}: no airdrop of "${community}"; \`clusterd airdrop list\` shows what there is.`,
@@ -124,7 +156,10 @@ export async function one(pool: pg.Pool, name: string, options: AirdropOptions):
 /** @throws Error where the options name another network */
 function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = familyOf(label) === 'evm' ? NETWORK_LABELS[label] : undefined
-  if (!of) throw new Error(`--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`)
+  if (!of)
+    throw new Error(
+      `--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`,
+    )
   if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of
 }
@@ -159,11 +194,19 @@ export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
     merkleRoot: toHex(airdrop.merkleRoot),
     endsAt,
     owner: owner ? toHex(owner) : null,
-    operator: airdropOperatorKey ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex) : zeroAddress,
+    operator: airdropOperatorKey
+      ? (privateKeyToAddress(airdropOperatorKey).toLowerCase() as Hex)
+      : zeroAddress,
   }
   const encoded =
     args.token && args.owner && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR, [args.token, args.merkleRoot, BigInt(endsAt), args.owner, args.operator])
+      ? encodeAbiParameters(CONSTRUCTOR, [
+          args.token,
+          args.merkleRoot,
+          BigInt(endsAt),
+          args.owner,
+          args.operator,
+        ])
       : null
   return { constructor: args, encoded }
 }
@@ -191,14 +234,24 @@ export async function record(
   const state = await rpc.onOneNode((call) => readDistributor(call, toHex(address)))
   if (!state) throw new Error(`${toHex(address)} is no airdrop distributor on chain "${label}".`)
   if (state.merkleRoot !== toHex(merkleRoot))
-    throw new Error(`The distributor ${toHex(address)} pays another tree (root ${state.merkleRoot}).`)
+    throw new Error(
+      `The distributor ${toHex(address)} pays another tree (root ${state.merkleRoot}).`,
+    )
   const operator = airdropOperatorKey && privateKeyToAddress(airdropOperatorKey)
   if (operator && operator !== state.operator)
     console.error(
       `Note: AIRDROP_OPERATOR_PRIVATE_KEY is of ${operator}, but the distributor's operator is ${state.operator}: Solana accounts can not claim.`,
     )
-  const [token, { startBlock }] = [fromHex(state.token), config]
-  const found = { label, distributor: address, token, endsAtS: state.endsAtS, fromBlock, startBlock }
+  const token = fromHex(state.token)
+  const { startBlock } = config
+  const found = {
+    label,
+    distributor: address,
+    token,
+    endsAtS: state.endsAtS,
+    fromBlock,
+    startBlock,
+  }
   const isChanged = await setDistributor(pool, network, community, found)
   return { isChanged, now: (await findAirdrop(pool, network, community))! }
 }

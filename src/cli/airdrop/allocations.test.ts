@@ -30,7 +30,12 @@ const rows = fc.uniqueArray(row, { maxLength: 8, selector: ({ address }) => addr
 describe('a CSV file of an airdrop', () => {
   it('is read row by row, with or without a header', () => {
     const style = fc.record({
-      header: fc.constantFrom('', 'address,amount\n', '"Address", "Amount"\r\n', '\ufeffaddress,amount\n'),
+      header: fc.constantFrom(
+        '',
+        'address,amount\n',
+        '"Address", "Amount"\r\n',
+        '\ufeffaddress,amount\n',
+      ),
       newline: fc.constantFrom('\n', '\r\n'),
       quote: fc.constantFrom('', '"'),
       comma: fc.constantFrom(',', ' , '),
@@ -38,7 +43,9 @@ describe('a CSV file of an airdrop', () => {
     })
     fc.assert(
       fc.property(rows, style, (rows, { header, newline, quote, comma, isEnded }) => {
-        const lines = rows.map((row) => `${quote}${row.address}${quote}${comma}${quote}${row.amount}${quote}`)
+        const lines = rows.map(
+          (row) => `${quote}${row.address}${quote}${comma}${quote}${row.amount}${quote}`,
+        )
         const text = header + lines.join(newline) + (isEnded ? newline : '')
         expect(read(text)).toEqual({
           rows: rows.map(({ address, amount }) => `${address} ${amount}`),

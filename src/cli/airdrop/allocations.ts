@@ -35,7 +35,8 @@ export function readAllocations(text: string): { rows: Allocation[]; bad: BadLin
     const account = typeof row === 'string' ? '' : row.account.toString('hex')
     const earlier = lineOf.get(account)
     if (typeof row === 'string') bad.push({ line: i + 1, message: row })
-    else if (earlier !== undefined) bad.push({ line: i + 1, message: `has the account of line ${earlier} again` })
+    else if (earlier !== undefined)
+      bad.push({ line: i + 1, message: `has the account of line ${earlier} again` })
     else {
       rows.push(row)
       lineOf.set(account, i + 1)
@@ -46,11 +47,14 @@ export function readAllocations(text: string): { rows: Allocation[]; bad: BadLin
 
 /** The row of a line, or the reason why there is none. */
 function readRow(text: string): Allocation | string {
-  const [addressText, amountText, ...rest] = text.split(',').map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
+  const [addressText, amountText, ...rest] = text
+    .split(',')
+    .map((field) => field.trim().replace(/^"(.*)"$/, '$1'))
   if (amountText === undefined || rest.length > 0) return 'must be address,amount (CSV)'
   const address = parseWallet(addressText!)
   if (address === 'bad_checksum') return 'has an address with a wrong checksum (EIP-55)'
-  if (address === 'unsupported_address' || !kindOf(address.type)) return 'has no address of a wallet that can sign in'
+  if (address === 'unsupported_address' || !kindOf(address.type))
+    return 'has no address of a wallet that can sign in'
   if (address.bytes.subarray(1).every((byte) => byte === 0)) return 'has the zero address'
   const amount = parseAmountWei(amountText)
   return amount ? { account: address.bytes, amount } : 'has no amount above zero in base units'

@@ -66,8 +66,14 @@ export function addAirdropCommands(program: Command): void {
     .action(run('show'))
   withSigning(
     withTerms(airdrop.command('deploy <community>'))
-      .description('deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out')
-      .requiredOption('--owner <address>', 'who may take back what is left at the end', addressOf('--owner'))
+      .description(
+        'deploy the distributor of a loaded airdrop, and record it; --fund sends it what it gives out',
+      )
+      .requiredOption(
+        '--owner <address>',
+        'who may take back what is left at the end',
+        addressOf('--owner'),
+      )
       .option('--fund', 'send it the tokens that it lacks, from the account that signs'),
   ).action(runDeploy('deploy'))
   ofOne(airdrop.command('remove <community>'))
@@ -82,4 +88,8 @@ const ofOne = (command: Command): Command => withNetwork(command, 'default: the 
 const withTerms = (command: Command): Command =>
   ofOne(command)
     .option('--token <address>', 'the token that it pays', addressOf('--token'))
-    .option('--ends-at <date>', 'from when on no claim is taken: a date, or Unix seconds', secondsOf('--ends-at'))
+    .option(
+      '--ends-at <date>',
+      'from when on no claim is taken: a date, or Unix seconds',
+      secondsOf('--ends-at'),
+    )

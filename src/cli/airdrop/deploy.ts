@@ -22,12 +22,18 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
   await withPool({ command: 'airdrop' }, async (pool) => {
     const airdrop = await one(pool, name, command)
     const { encoded, constructor: args } = describeConstructor(airdrop, command)
-    if (!encoded) throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
+    if (!encoded)
+      throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
     const config = configuredChain(airdrop.label)
     const chain = { label: airdrop.label, chainId: config.chainId, rpc: createChainRpc(config) }
     const made = distributorCreation(encoded)
-    const steps = await stepsFor(chain, airdrop, { made, token: args.token!, funds: command.fund === true })
-    const [chains, owners] = [new Map([[chain.label, chain]]), new Map([[chain.label, args.owner!]])]
+    const steps = await stepsFor(chain, airdrop, {
+      made,
+      token: args.token!,
+      funds: command.fund === true,
+    })
+    const chains = new Map([[chain.label, chain]])
+    const owners = new Map([[chain.label, args.owner!]])
     const way = { chains, owners, account: accountOf(command) }
     if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
     const fromBlock = (await deploymentBlock(chain, made.address)) ?? config.startBlock
@@ -40,7 +46,11 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
 async function stepsFor(
   { label: chain, rpc }: SendingChain,
   { community, total }: Airdrop,
-  { made, token, funds }: { made: ReturnType<typeof distributorCreation>; token: Hex; funds: boolean },
+  {
+    made,
+    token,
+    funds,
+  }: { made: ReturnType<typeof distributorCreation>; token: Hex; funds: boolean },
 ): Promise<Step[]> {
   const [code, balance] = await rpc.onOneNode((ask) =>
     Promise.all([
@@ -50,13 +60,20 @@ async function stepsFor(
   )
   const common = { chain, by: null, value: 0n }
   const deploying: Step = {
-    ...{ ...common, to: DEPLOYMENT_PROXY, data: made.data },
+    ...common,
+    to: DEPLOYMENT_PROXY,
+    data: made.data,
     does: `deploys the distributor of ${community} at ${made.address}`,
   }
   const lacking = total - balance
   const funding: Step = {
-    ...{ ...common, to: token },
-    data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [made.address, lacking] }),
+    ...common,
+    to: token,
+    data: encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [made.address, lacking],
+    }),
     does: `sends it ${lacking} of the token ${token}`,
   }
   return [...(code === '0x' ? [deploying] : []), ...(funds && lacking > 0n ? [funding] : [])]

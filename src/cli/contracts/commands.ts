@@ -17,17 +17,26 @@ const run = lazily(() => import('./contracts.js'))
 export function addContractCommands(program: Command): void {
   const contracts = program
     .command('contracts')
-    .description('hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare')
+    .description(
+      'hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare',
+    )
     .addHelpText('after', EXAMPLES)
   onNetwork(contracts.command('status'))
-    .description('compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference')
+    .description(
+      'compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference',
+    )
     .option(...JSON_OPTION)
     .action(run('status'))
   withSigning(onNetwork(contracts.command('deploy')))
-    .description('deploy the missing contracts and set libraries, verifiers, executor and roles; peers last')
+    .description(
+      'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
+    )
     .action(run('deploy'))
 }
 
-const ENS = ['--ens <name>', 'instead: the resolver of this ENS name of the chains file (docs/use/ens.md)'] as const
+const ENS = [
+  '--ens <name>',
+  'instead: the resolver of this ENS name of the chains file (docs/use/ens.md)',
+] as const
 const onNetwork = (command: Command): Command =>
   withNetwork(command.option(...ENS), 'default: the network that the chains file deploys')

@@ -32,20 +32,27 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   const chains = new Map(
     desired.map(({ label }) => {
       const config = configs.get(label)!
-      return [label, { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken }]
+      return [
+        label,
+        { label, chainId: config.chainId, rpc: createChainRpc(config), gasToken: config.gasToken },
+      ]
     }),
   )
   const own = desired.map(({ eid }) => eid)
   const known = labelsOf(network).map((label) => presetOf(label)!.eid)
   const strangeEids = known.filter((eid) => !own.includes(eid))
   return {
-    ...{ desired, chains, owners: new Map(desired.map(({ label, owner }) => [label, owner])) },
-    compare: () => compareNetwork(desired, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
+    desired,
+    chains,
+    owners: new Map(desired.map(({ label, owner }) => [label, owner])),
+    compare: () =>
+      compareNetwork(desired, (label, read) => chains.get(label)!.rpc.onOneNode(read), strangeEids),
   }
 }
 
 /** `clusterd contracts status`: a line for each desired value; code 1 where a chain shows another. */
-export const status = (options: ContractOptions & { json?: boolean }): Promise<void> => show(open(options), options)
+export const status = (options: ContractOptions & { json?: boolean }): Promise<void> =>
+  show(open(options), options)
 
 async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
   const items = await opened.compare()
@@ -78,26 +85,38 @@ async function showContracts(
     const coins = (wei: bigint) => `${formatUnits(wei, 18)} ${chain.gasToken.symbol}`
     const fields: Record<string, unknown> = {}
     for (const { what, field, address } of contractsOf(one, desired[0]!.eid)) {
-      if (!items.some(({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address)))
+      if (
+        !items.some(
+          ({ chain, about, isRight }) => chain === one.label && isRight && about.endsWith(address),
+        )
+      )
         continue
       if (one[field] === null) fields[field] = address
       if (what === 'hub') {
-        const read = (functionName: 'kept' | 'owed') => readContract(call, address, { abi: hubAbi, functionName })
+        const read = (functionName: 'kept' | 'owed') =>
+          readContract(call, address, { abi: hubAbi, functionName })
         const [kept, owed] = await Promise.all([read('kept'), read('owed')])
         console.log(`chain ${one.label}, hub: keeps ${coins(kept)}, owes ${coins(owed)} to bidders`)
       } else if (what === 'payments') {
-        const question = { abi: communityPaymentsAbi, functionName: 'totalsOf', args: [zeroAddress] } as const
+        const question = {
+          abi: communityPaymentsAbi,
+          functionName: 'totalsOf',
+          args: [zeroAddress],
+        } as const
         const [owed, count] = await readContract(call, address, question)
         console.log(`chain ${one.label}, payments: holds ${coins(owed)} of ${count} payments`)
       }
     }
     if (Object.keys(fields).length === 0) continue
-    const startBlock = 'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
+    const startBlock =
+      'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
     console.log(
       `The chains file lacks of chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
     )
     if ('contract' in fields && !startBlock)
-      console.log('Its startBlock is the block of the deployment, of which the node has no state any more.')
+      console.log(
+        'Its startBlock is the block of the deployment, of which the node has no state any more.',
+      )
   }
 }
 
@@ -110,10 +129,12 @@ export async function deploy(options: ContractOptions & SigningOptions): Promise
   const opened = open(options)
   const account = accountOf(options)
   // a transaction of an earlier run that is not mined yet would be planned again
-  if (account) await Promise.all([...opened.chains.values()].map((chain) => settled(chain, account.address)))
+  if (account)
+    await Promise.all([...opened.chains.values()].map((chain) => settled(chain, account.address)))
   const items = await opened.compare()
   const stuck = items.find(({ rank, isRight, step }) => rank === RANK.deploy && !isRight && !step)
-  if (stuck) throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
+  if (stuck)
+    throw new Error(`Chain "${stuck.chain}", ${stuck.about}: ${stuck.found}. ${stuck.advice}`)
   const steps = stepsOf(items)
   if (steps.length > 0 && !(await sendSteps(steps, { ...opened, account }, options))) return
   if (steps.length === 0) console.log('Nothing to send.')

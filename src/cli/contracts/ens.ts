@@ -10,19 +10,27 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []
   if (!entry || !common)
-    throw new ConfigError(`Missing in the chains file: \`ens\` of ${parent}, or \`deployment\` (docs/use/ens.md).`)
+    throw new ConfigError(
+      `Missing in the chains file: \`ens\` of ${parent}, or \`deployment\` (docs/use/ens.md).`,
+    )
   const chain = ensChainOf(chains, entry)
-  if (!siteUrl) throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
+  if (!siteUrl)
+    throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
   // the address is enough: the key need not be where contracts are deployed from
   const key = ensKeySources.address ? null : keyOfRole('ENS', ensKeySources)
   const signer = key ? addressOf(key) : ensKeySources.address
-  if (!signer) throw new ConfigError('ENS_ADDRESS is not set: it is the address of the key that signs answers.')
+  if (!signer)
+    throw new ConfigError(
+      'ENS_ADDRESS is not set: it is the address of the key that signs answers.',
+    )
   const { label } = chain
   const { owner, salt } = { ...common, ...chains.find((one) => one.label === label)?.deployment }
   const url = `${siteUrl.replace(/\/+$/, '')}/ens/{sender}/{data}.json`
   const desired = { ...entry, chain: label, owner, salt, signer, url }
   return {
-    ...{ desired: null, chains: new Map([[label, chain]]), owners: new Map([[label, owner]]) },
+    desired: null,
+    chains: new Map([[label, chain]]),
+    owners: new Map([[label, owner]]),
     compare: () => chain.rpc.onOneNode((ask) => ensItems(ask, desired)),
   }
 }

@@ -24,22 +24,37 @@ export async function chainFindings(config: Config): Promise<Finding[]> {
 
 async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]> {
   const about = `chain ${chain.label}`
-  const urls = await Promise.all(chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)))
+  const urls = await Promise.all(
+    chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
+  )
   if (urls.every(({ level }) => level === 'bad')) return urls
   const rpc = createChainRpc(chain)
-  const contracts = { contract: chain.contract, payments: chain.communityPayments, endpoint: chain.endpoint }
+  const contracts = {
+    contract: chain.contract,
+    payments: chain.communityPayments,
+    endpoint: chain.endpoint,
+  }
   const checks = Object.entries(contracts).flatMap(([what, address]) =>
-    address ? [codeFinding(`${about}, ${what === 'contract' ? chain.role : what}`, rpc, address as Hex)] : [],
+    address
+      ? [codeFinding(`${about}, ${what === 'contract' ? chain.role : what}`, rpc, address as Hex)]
+      : [],
   )
   const feeds = chain.role === 'hub' ? config.solana[chain.network]?.feeds : undefined
   if (feeds) {
     const advice = 'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.'
-    checks.push(check(`${about}, price feeds`, advice, () => createRates(rpc, feeds)().then(() => ok('fresh'))))
+    checks.push(
+      check(`${about}, price feeds`, advice, () =>
+        createRates(rpc, feeds)().then(() => ok('fresh')),
+      ),
+    )
   }
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
     const { address } = relayerAccount(config.relayerKey)
     checks.push(balanceFinding(`${about}, relayer`, rpc, chain, address))
-    const obeying = { hub: chain.role === 'hub' ? chain.contract : undefined, payments: chain.communityPayments }
+    const obeying = {
+      hub: chain.role === 'hub' ? chain.contract : undefined,
+      payments: chain.communityPayments,
+    }
     for (const [what, contract] of Object.entries(obeying))
       if (contract && !chain.watchOnly)
         checks.push(roleFinding(`${about}, relayer of the ${what}`, rpc, contract, address))
@@ -54,9 +69,13 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
     const { latest, confirmed } = await port.heads()
     const ageMs = Date.now() - latest.timestampMs
     if (ageMs > OLD_HEAD_MS && !chain.local)
-      return bad(`the head is ${Math.round(ageMs / 60_000)} min old`, 'The node is stuck or syncing: use another.')
+      return bad(
+        `the head is ${Math.round(ageMs / 60_000)} min old`,
+        'The node is stuck or syncing: use another.',
+      )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable = emptyRecord(chain).length === 0 || (await recordAt(port, fromHex(latest.hash)))
+    const isProvable =
+      emptyRecord(chain).length === 0 || (await recordAt(port, fromHex(latest.hash)))
     return isProvable
       ? ok(found)
       : warn(`${found}; tells no record`, 'Its logs can be compared, not proved (EIP-1898).')
@@ -65,7 +84,9 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
 const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
   check(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
-    return code === '0x' ? bad(`${address} has no code`, 'Correct the address in the chains file.') : ok(address)
+    return code === '0x'
+      ? bad(`${address} has no code`, 'Correct the address in the chains file.')
+      : ok(address)
   })
 
 /** True if a contract obeys the relayer's key. */
@@ -80,7 +101,12 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
         )
   })
 
-const balanceFinding = (about: string, rpc: Rpc, chain: ChainConfig, address: Hex): Promise<Finding> =>
+const balanceFinding = (
+  about: string,
+  rpc: Rpc,
+  chain: ChainConfig,
+  address: Hex,
+): Promise<Finding> =>
   check(about, 'See the RPC URLs.', async () => {
     const wei = BigInt(await rpc.call<Hex>('eth_getBalance', [address, 'latest']))
     const { symbol } = chain.gasToken

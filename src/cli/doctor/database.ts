@@ -41,7 +41,8 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     explained(
       asking(databaseUrl, async (pool) => {
         const { version, number, nowMs } = await readServer(pool)
-        if (number < OLDEST_SERVER) return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
+        if (number < OLDEST_SERVER)
+          return bad(`PostgreSQL ${version}`, 'Upgrade it: 14 is the oldest that serves.')
         const skewMs = Math.abs(Date.now() - nowMs)
         return skewMs > MAX_SKEW_MS
           ? bad(
@@ -64,18 +65,28 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       if (missing.length > 0)
         return warn(
           `${missing.join(', ')} missing`,
-          config.migrates ? 'A start applies them; or run `clusterd migrate`.' : 'Run `clusterd migrate`.',
+          config.migrates
+            ? 'A start applies them; or run `clusterd migrate`.'
+            : 'Run `clusterd migrate`.',
         )
-      return ok(newer.length === 0 ? 'all applied' : `the database is newer than this version: ${newer.join(', ')}`)
+      return ok(
+        newer.length === 0
+          ? 'all applied'
+          : `the database is newer than this version: ${newer.join(', ')}`,
+      )
     }),
     await check(
       'connections',
       'Raise max_connections.',
       asking(databaseDirectUrl, async (pool) => {
-        const [needed, free] = [databasePool + OWN_CONNECTIONS, await freeConnections(pool)]
+        const needed = databasePool + OWN_CONNECTIONS
+        const free = await freeConnections(pool)
         return free >= needed
           ? ok(`${free} free`)
-          : warn(`${free} free, a daemon may open ${needed}`, 'Raise max_connections, or lower DATABASE_POOL.')
+          : warn(
+              `${free} free, a daemon may open ${needed}`,
+              'Raise max_connections, or lower DATABASE_POOL.',
+            )
       }),
     ),
   ]

@@ -33,22 +33,43 @@ async function examine(): Promise<Finding[]> {
     config = readConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [{ about: 'configuration', ...bad(error.message, 'docs/run/configuration.md has each variable and field.') }]
+    return [
+      {
+        about: 'configuration',
+        ...bad(error.message, 'docs/run/configuration.md has each variable and field.'),
+      },
+    ]
   }
   // loaded where there is a cluster: Solana's libraries are large
-  const solana = Object.keys(config.solana).length > 0 ? (await import('./solana.js')).solanaFindings(config) : []
+  const solana =
+    Object.keys(config.solana).length > 0
+      ? (await import('./solana.js')).solanaFindings(config)
+      : []
   const parts = [databaseFindings(config), chainFindings(config), ensFindings(config), solana]
-  return [{ about: 'configuration', ...ok('read') }, ...keyFindings(config), ...(await Promise.all(parts)).flat()]
+  return [
+    { about: 'configuration', ...ok('read') },
+    ...keyFindings(config),
+    ...(await Promise.all(parts)).flat(),
+  ]
 }
 
 function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config): Finding[] {
-  const carries = NETWORKS.some((network) => chains.filter((chain) => chain.network === network).length > 1)
-  const relays = roles.includes('relay') && (carries || chains.some(({ communityPayments }) => communityPayments))
-  const advice = 'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
+  const carries = NETWORKS.some(
+    (network) => chains.filter((chain) => chain.network === network).length > 1,
+  )
+  const relays =
+    roles.includes('relay') &&
+    (carries || chains.some(({ communityPayments }) => communityPayments))
+  const advice =
+    'Set RELAYER_PRIVATE_KEY, a keystore or a signer, or leave the role to another process.'
   const found: Finding[] = []
   if (relays)
-    found.push({ about: 'relayer', ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)) })
-  if (!shareKey) found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
+    found.push({
+      about: 'relayer',
+      ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)),
+    })
+  if (!shareKey)
+    found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
   if (roles.includes('api') && trustProxy === 0)
     found.push({
       about: 'TRUST_PROXY',

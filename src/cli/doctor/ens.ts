@@ -22,13 +22,24 @@ export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'
   return Promise.all(NETWORKS.flatMap((network) => ens[network] ?? []).map(look))
 }
 
-async function walk(call: Call, { parent, resolver, registry = ENS_REGISTRY }: EnsParent): Promise<Result> {
+async function walk(
+  call: Call,
+  { parent, resolver, registry = ENS_REGISTRY }: EnsParent,
+): Promise<Result> {
   const deploying = `run \`clusterd contracts deploy --ens ${parent}\`.`
   const correct = `Correct \`resolver\` in \`ens\`, or ${deploying}`
-  const question = { abi: ensRegistryAbi, functionName: 'resolver', args: [namehash(parent)] } as const
+  const question = {
+    abi: ensRegistryAbi,
+    functionName: 'resolver',
+    args: [namehash(parent)],
+  } as const
   const named = (await readContract(call, registry, question)).toLowerCase()
   if (named !== resolver) return bad(`the registry names ${named}, not ${resolver}`, correct)
-  const claim = { abi: ensResolverAbi, functionName: 'supportsInterface', args: ['0x9061b923'] } as const
+  const claim = {
+    abi: ensResolverAbi,
+    functionName: 'supportsInterface',
+    args: ['0x9061b923'],
+  } as const
   if (!(await readContract(call, resolver, claim)))
     return bad(`${resolver} is no wildcard resolver (ENSIP-10)`, correct)
   const broken: Result[] = []
@@ -41,7 +52,12 @@ async function walk(call: Call, { parent, resolver, registry = ENS_REGISTRY }: E
           const [found, mend] = error.status
             ? [`answers HTTP ${error.status}`, 'Give the API there `ens` and its key']
             : ['gives no answer of a gateway', 'Start the API there']
-          broken.push(bad(`${asked.urls.join(', ')} ${found}`, `${mend}, or correct SITE_URL and ${deploying}`))
+          broken.push(
+            bad(
+              `${asked.urls.join(', ')} ${found}`,
+              `${mend}, or correct SITE_URL and ${deploying}`,
+            ),
+          )
           throw error
         }),
     },

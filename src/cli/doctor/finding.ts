@@ -23,8 +23,14 @@ export const warn = (found: string, advice: string): Result => ({ level: 'warn',
 export const bad = (found: string, advice: string): Result => ({ level: 'bad', found, advice })
 
 /** Runs one check. @param advice where it fails or takes too long */
-export async function check(about: string, advice: string, look: () => Promise<Result>): Promise<Finding> {
+export async function check(
+  about: string,
+  advice: string,
+  look: () => Promise<Result>,
+): Promise<Finding> {
   const late = bad(`no answer within ${LIMIT_MS / 1_000} s`, advice)
-  const result = inTime(LIMIT_MS, look(), late).catch((error: Error) => bad(sentenceOf(error), advice))
+  const result = inTime(LIMIT_MS, look(), late).catch((error: Error) =>
+    bad(sentenceOf(error), advice),
+  )
   return { about, ...(await result) }
 }

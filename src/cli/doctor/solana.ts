@@ -26,7 +26,10 @@ async function clusterFindings(
   const about = `solana ${network}`
   const urls = cluster.rpcUrls.map((url) =>
     check(`${about}, ${new URL(url).host}`, 'Correct `rpcUrls`, or see that node.', async () => {
-      const slot = await createClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>('getSlot', [])
+      const slot = await createClusterRpc({ ...cluster, rpcUrls: [url] }).call<number>(
+        'getSlot',
+        [],
+      )
       return ok(`slot ${slot}`)
     }),
   )
@@ -34,7 +37,10 @@ async function clusterFindings(
   const { commitment, maxUnitPrice } = cluster
   const registrar = createRegistrar(cluster.programId)
   const signer = createSolanaSigner({
-    ...{ rpc, registrar, commitment, maxUnitPrice },
+    rpc,
+    registrar,
+    commitment,
+    maxUnitPrice,
     // asks alone: who signs is nobody where no key is given
     secretKey: secretKey ?? Keypair.generate().secretKey,
   })
@@ -60,7 +66,9 @@ async function clusterFindings(
   const balance = check(`${about}, relay authority`, 'See the RPC URLs.', async () => {
     const lamports = await signer.balance()
     const found = `${Number(lamports) / SOL} SOL`
-    return lamports < LOW_BALANCE_LAMPORTS ? warn(found, `Send SOL to ${signer.authority.toBase58()}.`) : ok(found)
+    return lamports < LOW_BALANCE_LAMPORTS
+      ? warn(found, `Send SOL to ${signer.authority.toBase58()}.`)
+      : ok(found)
   })
   return Promise.all([...urls, program, ...(secretKey ? [balance] : [])])
 }

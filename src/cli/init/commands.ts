@@ -16,9 +16,17 @@ export function addInitCommand(program: Command): void {
   program
     .command('init')
     .description('write the files of a new deployment')
-    .option('--hub <label>', 'network label of the hub; two, joined by a comma, for both networks', '11155111')
+    .option(
+      '--hub <label>',
+      'network label of the hub; two, joined by a comma, for both networks',
+      '11155111',
+    )
     .option('--spokes <labels>', 'network labels of the spokes, joined by commas')
-    .option('--rpc <label=url>', 'RPC URL of a chain, or of `solana`; may be repeated, also for one chain', repeated)
+    .option(
+      '--rpc <label=url>',
+      'RPC URL of a chain, or of `solana`; may be repeated, also for one chain',
+      repeated,
+    )
     .option('--solana', 'take payments on Solana too')
     .option('--database <url>', 'a PostgreSQL from 14 on; default: a placeholder in .env')
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')

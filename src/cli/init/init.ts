@@ -31,14 +31,20 @@ const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 export async function init(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const { compose, database } = options
-  if (compose && database) throw new Error('--compose brings a database of its own: leave --database out.')
+  if (compose && database)
+    throw new Error('--compose brings a database of its own: leave --database out.')
   const draft = draftOf(options)
   const { chains } = parseDraft({ chains: draft.chains }, join(folder, CHAINS))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
   const solanaOn = options.solana ? networks[0]! : null
   if (solanaOn && networks.length > 1)
-    throw new Error(`--solana goes with one network at a time: add the section of the other to ${CHAINS}.`)
-  const content = { chains: draft.chains, ...(solanaOn && { solana: { [solanaOn]: { rpcUrls: draft.solana } } }) }
+    throw new Error(
+      `--solana goes with one network at a time: add the section of the other to ${CHAINS}.`,
+    )
+  const content = {
+    chains: draft.chains,
+    ...(solanaOn && { solana: { [solanaOn]: { rpcUrls: draft.solana } } }),
+  }
   parseDraft(content, join(folder, CHAINS))
 
   const key = generatePrivateKey()
@@ -75,7 +81,8 @@ export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {
     const [, label, url] = /^(\w+)=(.+)$/.exec(pair) ?? []
-    if (!label || !url) throw new ConfigError('--rpc is <label>=<url>, such as 8453=https://base.rpc.example.')
+    if (!label || !url)
+      throw new ConfigError('--rpc is <label>=<url>, such as 8453=https://base.rpc.example.')
     urls.set(label, [...(urls.get(label) ?? []), url])
   }
   const urlsOf = (label: string): string[] => {
@@ -89,14 +96,17 @@ export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const chains = [...chainsOf(listOf(hub), 'hub'), ...chainsOf(listOf(spokes), 'spoke')]
   const ofSolana = solana ? urlsOf(SOLANA_LABEL) : []
   const [stray] = urls.keys()
-  if (stray !== undefined) throw new ConfigError(`--rpc: "${stray}" is none of the chains that were chosen.`)
+  if (stray !== undefined)
+    throw new ConfigError(`--rpc: "${stray}" is none of the chains that were chosen.`)
   return { chains, solana: ofSolana }
 }
 
 function environmentOf({ solana, compose, database }: InitOptions): string {
   const password = randomBytes(24).toString('hex')
   const key = () => `0x${randomBytes(32).toString('hex')}`
-  const url = compose ? `postgresql://clusterd:${password}@postgres:5432/clusterd` : (database ?? PLACEHOLDER)
+  const url = compose
+    ? `postgresql://clusterd:${password}@postgres:5432/clusterd`
+    : (database ?? PLACEHOLDER)
   const owner = `${process.getuid?.() ?? 1000}:${process.getgid?.() ?? 1000}`
   return [
     '# Written by `clusterd init`; docs/run/configuration.md says what each variable means, and names the others.',
@@ -121,10 +131,15 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
 function write(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
-    throw new Error(`${folder} already holds ${there.join(', ')}: nothing was written. Name another folder (--out).`)
+    throw new Error(
+      `${folder} already holds ${there.join(', ')}: nothing was written. Name another folder (--out).`,
+    )
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const [name, content] of files)
-    writeFileSync(join(folder, name), content, { mode: name === 'compose.yaml' ? PUBLIC : SECRET, flag: 'wx' })
+    writeFileSync(join(folder, name), content, {
+      mode: name === 'compose.yaml' ? PUBLIC : SECRET,
+      flag: 'wx',
+    })
 }
 
 interface Made {
@@ -136,8 +151,11 @@ interface Made {
 
 /** Steps up to a start: `<…>` is the operator's to fill in. */
 function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
-  const owners = networks.map((network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`)
-  const of = (network: Network) => (networks.length > 1 || (relay && network === 'testnet') ? ` --${network}` : '')
+  const owners = networks.map(
+    (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,
+  )
+  const of = (network: Network) =>
+    networks.length > 1 || (relay && network === 'testnet') ? ` --${network}` : ''
   return [
     ...(compose ? [] : ['see DATABASE_URL in .env']),
     `name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
@@ -153,6 +171,8 @@ function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
       : []),
     `put the addresses that they print into ${CHAINS}${relay ? ", with the hub's price feeds unless it is Ethereum" : ''}`,
     `${compose ? 'docker compose run --rm clusterd' : 'clusterd'} doctor   # checks all of it, and says what to do`,
-    compose ? 'docker compose up -d      # compose.yaml says how the image is built' : 'clusterd start',
+    compose
+      ? 'docker compose up -d      # compose.yaml says how the image is built'
+      : 'clusterd start',
   ]
 }

@@ -10,7 +10,9 @@ const restored = lazily(() => import('./restored.js'))
 const exported = lazily(() => import('./export.js'))
 
 export function addJournalCommands(program: Command): void {
-  const journal = program.command('journal').description('replay, verify, rewind or export the record of all entries')
+  const journal = program
+    .command('journal')
+    .description('replay, verify, rewind or export the record of all entries')
   withNetwork(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
     .action(replay('replayAll'))

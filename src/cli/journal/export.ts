@@ -30,7 +30,9 @@ const ENTRIES_AT_ONCE = 1_000
  * as `GET /v1/events` gives it. The daemon may run.
  * @throws ConfigError for a file that is there, Error where the feed begins anew meanwhile
  */
-export async function exportFeed(options: NetworkOptions & { out: string; json?: boolean }): Promise<void> {
+export async function exportFeed(
+  options: NetworkOptions & { out: string; json?: boolean },
+): Promise<void> {
   const { out, json } = options
   const file = await create(out)
   const written: Exported[] = []
@@ -56,7 +58,11 @@ function create(file: string): Promise<FileHandle> {
   })
 }
 
-async function* linesOf(pool: pg.Pool, networks: readonly Network[], written: Exported[]): AsyncGenerator<string> {
+async function* linesOf(
+  pool: pg.Pool,
+  networks: readonly Network[],
+  written: Exported[],
+): AsyncGenerator<string> {
   for (const network of networks) {
     let hash = FEED_START
     let count = 0

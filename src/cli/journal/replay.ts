@@ -13,7 +13,9 @@ export async function replayAll(command: NetworkOptions): Promise<void> {
   })
   for (const { network, generation, entries, live, rebuilt } of results) {
     const isEqual = live === rebuilt
-    console.log(`${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`)
+    console.log(
+      `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,
+    )
     console.log(`  live    ${live}\n  rebuilt ${rebuilt}`)
     if (!isEqual) process.exitCode = 1
   }

@@ -7,7 +7,13 @@ import { printJson } from '../output.js'
 /**
  * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`.
  */
-export async function restored({ yes = false, json }: { yes?: boolean; json?: boolean }): Promise<void> {
+export async function restored({
+  yes = false,
+  json,
+}: {
+  yes?: boolean
+  json?: boolean
+}): Promise<void> {
   const networks = await withPool({ command: 'restored' }, async (pool) => {
     const client = await pool.connect()
     try {
@@ -23,9 +29,13 @@ export async function restored({ yes = false, json }: { yes?: boolean; json?: bo
     }
   })
   if (json) return printJson({ applied: yes, networks })
-  console.log(yes ? 'The database counts as restored:' : 'This begins anew (nothing is changed yet):')
+  console.log(
+    yes ? 'The database counts as restored:' : 'This begins anew (nothing is changed yet):',
+  )
   for (const [network, { feed, entries, jobs }] of Object.entries(networks)) {
-    console.log(`  ${network}: ${entries} entries of the journal; the feed's number ${feed.from} becomes ${feed.to},`)
+    console.log(
+      `  ${network}: ${entries} entries of the journal; the feed's number ${feed.from} becomes ${feed.to},`,
+    )
     console.log(`    so that every reader begins anew; jobs checked again: ${jobs}`)
     console.log('    signed changes are answered 503 until the head of the hub is folded again')
   }

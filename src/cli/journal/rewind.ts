@@ -31,7 +31,10 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
     throw new Error('--yes needs --block: a run without both names the block that will do.')
   await onChain('rewind', config, async (pool, chain, row) => {
     const at = block ?? (await suggestedBlock(pool, chain, row))
-    if (at === null) throw new Error('the chain has none of the blocks whose hashes are kept: name one with --block.')
+    if (at === null)
+      throw new Error(
+        'the chain has none of the blocks whose hashes are kept: name one with --block.',
+      )
     const target = await rewindPoint(pool, chain, row, at)
     const report = await rewind(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
@@ -52,7 +55,9 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
         `chain "${label}" shows another block ${row.nextBlock - 1}, or none: run \`clusterd journal rewind\`.`,
       )
     if (!(await unhaltChain(pool, row))) throw new Error(`chain "${label}" was rewound meanwhile.`)
-    console.log(`chain "${label}" has block ${row.nextBlock - 1}: it is indexed again from block ${row.nextBlock} on.`)
+    console.log(
+      `chain "${label}" has block ${row.nextBlock - 1}: it is indexed again from block ${row.nextBlock} on.`,
+    )
   })
 }
 
@@ -75,13 +80,25 @@ function print(report: RewindReport, isApplied: boolean): void {
       : `${network}: leaving out the blocks of chain "${label}" from ${block} on changes this (nothing is changed yet):`,
   )
   console.log(`  entries left out: ${entries.before - entries.after} of ${entries.before}`)
-  console.log(`  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`)
+  console.log(
+    `  public events: ${events.before} become ${events.after}; every reader of the feed begins anew`,
+  )
   const none = 'nobody'
-  list('names that change hands', report.names, ({ name, from, to }) => `${name} (${from ?? none} to ${to ?? none})`)
-  list('signed changes left without effect', report.withoutEffect, ({ seq, kind }) => `entry ${seq} (${kind})`)
+  list(
+    'names that change hands',
+    report.names,
+    ({ name, from, to }) => `${name} (${from ?? none} to ${to ?? none})`,
+  )
+  list(
+    'signed changes left without effect',
+    report.withoutEffect,
+    ({ seq, kind }) => `entry ${seq} (${kind})`,
+  )
   list('messages that stay, though their source is taken back', report.staying, ({ guid }) => guid)
   if (report.staying.count > 0)
-    console.log('    the hub has or may have taken them: see whether the chain still has what they came from')
+    console.log(
+      '    the hub has or may have taken them: see whether the chain still has what they came from',
+    )
   if (!isApplied) console.log(`To do it: the same with --block ${block} --yes`)
 }
 

@@ -10,7 +10,8 @@ import { printJson } from '../output.js'
 
 const SENTENCES: Readonly<Record<string, string>> = {
   true: "the logs in the journal make the contracts' own record: none is missing, added or changed",
-  false: "the logs in the journal do NOT make the contracts' own record: docs/run/alarms.md says what to do",
+  false:
+    "the logs in the journal do NOT make the contracts' own record: docs/run/alarms.md says what to do",
   null: 'not known: no node has the state of that block, or the contracts keep no record',
 }
 
@@ -31,7 +32,12 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const own = hash && (await recordAt(chain, hash))
         const ours = hash && row.record && storedRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
-        const place = { network, chain: label, block: row.nextBlock - 1, blockHash: hash && toHex(hash) }
+        const place = {
+          network,
+          chain: label,
+          block: row.nextBlock - 1,
+          blockHash: hash && toHex(hash),
+        }
         // both are null where no node tells the record, or the contracts keep none
         return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
       }),
@@ -41,6 +47,8 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
   if (json) printJson({ hubs: results })
   else
     for (const { network, chain, block, isProved } of results)
-      console.log(`${network}, chain "${chain}" up to block ${block}: ${SENTENCES[String(isProved)]}`)
+      console.log(
+        `${network}, chain "${chain}" up to block ${block}: ${SENTENCES[String(isProved)]}`,
+      )
   if (results.some(({ isProved }) => isProved === false)) process.exitCode = 1
 }

@@ -16,9 +16,20 @@ export function addKeyCommands(program: Command): void {
   command
     .command('make <name>')
     .description('make a key of the operator, and show it this once')
-    .option('--per-second <n>', 'requests per second; default: LIMIT_KEY', wholeNumber('--per-second', UNITS))
-    .option('--burst <n>', 'requests at once; default: six times as many as per second', wholeNumber('--burst', UNITS))
+    .option(
+      '--per-second <n>',
+      'requests per second; default: LIMIT_KEY',
+      wholeNumber('--per-second', UNITS),
+    )
+    .option(
+      '--burst <n>',
+      'requests at once; default: six times as many as per second',
+      wholeNumber('--burst', UNITS),
+    )
     .option(...JSON_OPTION)
     .action(keys('make'))
-  command.command('revoke <id>').description('revoke a key, by its id in the list').action(keys('revoke'))
+  command
+    .command('revoke <id>')
+    .description('revoke a key, by its id in the list')
+    .action(keys('revoke'))
 }

@@ -19,7 +19,11 @@ const view = (key: StoredApiKey) => ({
 
 /** `clusterd keys list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(COMMAND, listApiKeys), { json, none: 'There is no API key.', describe: view })
+  printList(await withPool(COMMAND, listApiKeys), {
+    json,
+    none: 'There is no API key.',
+    describe: view,
+  })
 }
 
 /** @throws Error with one sentence for a limit that is none */
@@ -28,10 +32,18 @@ export async function make(
   options: { perSecond?: number; burst?: number; json?: boolean },
 ): Promise<void> {
   const { perSecond = null } = options
-  if (perSecond === null && options.burst !== undefined) throw new Error('--burst goes with --per-second.')
+  if (perSecond === null && options.burst !== undefined)
+    throw new Error('--burst goes with --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
   const key = apiKeyText(randomBytes(API_KEY_BYTES))
-  const stored = { keyHash: apiKeyHash(key)!, wallet: null, name, perSecond, burst, createdMs: Date.now() }
+  const stored = {
+    keyHash: apiKeyHash(key)!,
+    wallet: null,
+    name,
+    perSecond,
+    burst,
+    createdMs: Date.now(),
+  }
   await withPool(COMMAND, (pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)

@@ -11,9 +11,16 @@ export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list'))
     .description('jobs that have not ended, newest first')
-    .addOption(new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)))
+    .addOption(
+      new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)),
+    )
     .option('--all', 'ended ones too')
-    .option('--limit <n>', 'at most this many jobs', wholeNumber('--limit', { min: 1, max: 10_000 }), 50)
+    .option(
+      '--limit <n>',
+      'at most this many jobs',
+      wholeNumber('--limit', { min: 1, max: 10_000 }),
+      50,
+    )
     .option(...JSON_OPTION)
     .action(run('list'))
   outbox
@@ -33,7 +40,11 @@ export function addOutboxCommands(program: Command): void {
       .action((id: string, options: { json?: boolean }) => run('change')(verb, id, options))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
-    .option('--signer <address>', 'where several keys have signed on the chain', addressOf('--signer'))
+    .option(
+      '--signer <address>',
+      'where several keys have signed on the chain',
+      addressOf('--signer'),
+    )
     .option(...JSON_OPTION)
     .action(run('nonce'))
 }

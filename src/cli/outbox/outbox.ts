@@ -27,15 +27,23 @@ const STATES = Object.keys(JOB_STATE) as JobState[]
 /** `clusterd outbox list`: jobs. */
 export async function list(options: ListOptions): Promise<void> {
   const { state, all, limit } = options
-  const states = STATES.filter((one) => (state === undefined ? all || one !== 'confirmed' : one === state))
-  const jobs = await withPool(DATABASE, (pool) => listJobs(pool, { states, networks: networksOf(options), limit }))
+  const states = STATES.filter((one) =>
+    state === undefined ? all || one !== 'confirmed' : one === state,
+  )
+  const jobs = await withPool(DATABASE, (pool) =>
+    listJobs(pool, { states, networks: networksOf(options), limit }),
+  )
   const nowMs = Date.now()
   printList(jobs, {
-    ...{ json: options.json, none: 'No jobs.', describe },
+    json: options.json,
+    none: 'No jobs.',
+    describe,
     row(job) {
       const { id, network, kind, nonce, failures, reason } = job
-      const next = job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null
-      const [age, subject] = [duration(nowMs - job.createdMs), subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')]
+      const next =
+        job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null
+      const age = duration(nowMs - job.createdMs)
+      const subject = subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')
       return { id, network, kind, state: stateOf(job), nonce, failures, age, next, reason, subject }
     },
   })
@@ -90,12 +98,15 @@ export async function nonce(
     const all = await listSigners(pool, networksOf(options))
     const chosen = all.filter(
       ({ label, signer }) =>
-        (chain === undefined || label === chain) && (!options.signer || signer.equals(options.signer)),
+        (chain === undefined || label === chain) &&
+        (!options.signer || signer.equals(options.signer)),
     )
     if (next === undefined) return chosen
     const [row] = chosen
     if (!row || chosen.length > 1)
-      throw new Error(`${chosen.length} signers are known on chain "${chain}": name one with --signer.`)
+      throw new Error(
+        `${chosen.length} signers are known on chain "${chain}": name one with --signer.`,
+      )
     const to = wholeNumber('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
@@ -104,9 +115,14 @@ export async function nonce(
     return [{ ...row, next: to, claimed: null }]
   })
   printList(signers, {
-    ...{ json: options.json, none: 'No signer has sent anything.' },
+    json: options.json,
+    none: 'No signer has sent anything.',
     describe: ({ network, label, signer, next, claimed }) => ({
-      ...{ network, chain: label, signer: toHex(signer), next, claimed },
+      network,
+      chain: label,
+      signer: toHex(signer),
+      next,
+      claimed,
     }),
   })
 }

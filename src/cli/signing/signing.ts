@@ -21,12 +21,20 @@ export interface SigningOptions {
 const SIGN_LIMIT_MS = 120_000
 
 const NAMES = {
-  ...{ keystore: '--keystore', passwordFile: '--password-file' },
-  ...{ signerUrl: '--signer-url', address: '--from' },
+  keystore: '--keystore',
+  passwordFile: '--password-file',
+  signerUrl: '--signer-url',
+  address: '--from',
 }
 
 /** Null where none is named. @throws ConfigError, Error with one sentence */
-export function accountOf({ keystore, passwordFile, signerUrl, from, unsigned }: SigningOptions): LocalAccount | null {
+export function accountOf({
+  keystore,
+  passwordFile,
+  signerUrl,
+  from,
+  unsigned,
+}: SigningOptions): LocalAccount | null {
   if (unsigned && (keystore || signerUrl))
     throw new Error('--unsigned needs no key: leave --keystore and --signer-url out.')
   const key = keyFrom({ keystore, passwordFile, signerUrl, address: from && toHex(from) }, NAMES)
@@ -54,17 +62,28 @@ export async function sendSteps(
     for (const { chain, by, to, data, value, does } of steps) {
       const from = by ?? owners.get(chain)!
       console.log(
-        JSON.stringify({ chain, chainId: chains.get(chain)!.chainId, from, to, value: `${value}`, data, does }),
+        JSON.stringify({
+          chain,
+          chainId: chains.get(chain)!.chainId,
+          from,
+          to,
+          value: `${value}`,
+          data,
+          does,
+        }),
       )
     }
     return false
   }
   if (!account)
-    throw new Error(`${countOf(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`)
+    throw new Error(
+      `${countOf(steps.length)} to send, and no key: say --keystore, --signer-url or --unsigned.`,
+    )
   const isForeign = ({ by }: Step) => by !== null && by !== account.address.toLowerCase()
   const foreign = steps.find(isForeign)
   const own = foreign ? steps.slice(0, steps.indexOf(foreign)) : steps
-  const rest = foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
+  const rest =
+    foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
   if (own.length === 0) throw new Error(rest)
   for (const step of own) console.log(lineOf(step))
   await confirm(`Send ${countOf(own.length)} from ${account.address}?`, options)
@@ -76,14 +95,16 @@ export async function sendSteps(
   return true
 }
 
-const countOf = (count: number): string => (count === 1 ? 'one transaction' : `${count} transactions`)
+const countOf = (count: number): string =>
+  count === 1 ? 'one transaction' : `${count} transactions`
 
 const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
 
 /** @throws Error where nobody can be asked, or the answer is no */
 export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes) return
-  if (!process.stdin.isTTY) throw new Error('Nothing was sent: say --yes where no terminal can be asked.')
+  if (!process.stdin.isTTY)
+    throw new Error('Nothing was sent: say --yes where no terminal can be asked.')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await terminal.question(`${question} [y/N] `)
   terminal.close()

@@ -6,16 +6,28 @@ const run = lazily(() => import('./solana.js'))
 const runDeploy = lazily(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
-  const solana = program.command('solana').description('the registrar program on Solana: deploy, show, transactions')
-  onNetwork(solana.command('show')).description('authorities, counts and money of the program').action(run('show'))
+  const solana = program
+    .command('solana')
+    .description('the registrar program on Solana: deploy, show, transactions')
+  onNetwork(solana.command('show'))
+    .description('authorities, counts and money of the program')
+    .action(run('show'))
   onNetwork(withPrice(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
-    .requiredOption('--keypair <file>', 'pays and becomes upgrade authority: a file of solana-keygen')
-    .option('--program-keypair <file>', 'the program’s own key; default: registrar-<network>.json, made if missing')
+    .requiredOption(
+      '--keypair <file>',
+      'pays and becomes upgrade authority: a file of solana-keygen',
+    )
+    .option(
+      '--program-keypair <file>',
+      'the program’s own key; default: registrar-<network>.json, made if missing',
+    )
     .option('--yes', 'do not ask before sending')
     .action(runDeploy('deploy'))
   onNetwork(solana.command('upgrade-check'))
-    .description('whether the program is ours, byte for byte, and who can replace it; code 1 if not')
+    .description(
+      'whether the program is ours, byte for byte, and who can replace it; code 1 if not',
+    )
     .action(runDeploy('upgradeCheck'))
   withKeypair(solana.command('init'))
     .description('initialize a deployed program, once')
@@ -23,7 +35,11 @@ export function addSolanaCommands(program: Command): void {
     .requiredOption('--admin <key>', 'names the other authorities, such as a multisig’s vault')
     .requiredOption('--relay <key>', 'the service’s key')
     .requiredOption('--treasury <key>', 'takes out what is kept')
-    .option('--reclaim-days <n>', 'after which payers take back what nobody decided, 1 to 30, for ever', '7')
+    .option(
+      '--reclaim-days <n>',
+      'after which payers take back what nobody decided, 1 to 30, for ever',
+      '7',
+    )
     .action(run('init'))
   withKeypair(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')

@@ -30,11 +30,18 @@ export async function deploy(options: DeployOptions): Promise<void> {
   const programId = config.programId ? new PublicKey(config.programId) : program!.publicKey
   let found = await readProgram(rpc, programId)
   if (found && !isRegistrar(found.code))
-    throw new Error(`${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`)
+    throw new Error(
+      `${programId.toBase58()} is another program: see \`clusterd solana upgrade-check\`.`,
+    )
   if (!found) {
     if (!program)
-      throw new ConfigError(`${programId.toBase58()} is no program there: take it out of ${file} to deploy.`)
-    await confirm(`Deploy the registrar as ${programId.toBase58()}, paid by ${payer.publicKey.toBase58()}?`, options)
+      throw new ConfigError(
+        `${programId.toBase58()} is no program there: take it out of ${file} to deploy.`,
+      )
+    await confirm(
+      `Deploy the registrar as ${programId.toBase58()}, paid by ${payer.publicKey.toBase58()}?`,
+      options,
+    )
     const onProgress = (written: number, pieces: number) => {
       if (written % 10 === 0 || written === pieces) console.log(`written ${written} of ${pieces}`)
     }
@@ -44,14 +51,19 @@ export async function deploy(options: DeployOptions): Promise<void> {
   if (!found) throw new Error('The program does not show up yet: run the command again.')
   const { slot, upgradeAuthority } = found
   printJson({ programId: programId.toBase58(), startSlot: Number(slot) })
-  console.log(`Put both into ${file}, solana.${network}. The upgrade authority is ${upgradeAuthority?.toBase58()}.`)
+  console.log(
+    `Put both into ${file}, solana.${network}. The upgrade authority is ${upgradeAuthority?.toBase58()}.`,
+  )
   console.log('Next: `clusterd solana init`, signed by it.')
 }
 
 /** The program's own key, which signs its deployment once; made and kept where there is none. */
 function programKey(file: string): Keypair {
   if (!existsSync(file)) {
-    writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600, flag: 'wx' })
+    writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), {
+      mode: 0o600,
+      flag: 'wx',
+    })
     console.log(`Made the program's key: ${file}.`)
   }
   return keypairIn(file, '--program-keypair')

@@ -1,6 +1,12 @@
 import { Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { acceptAdmin, initialize, proposeAdmin, setAuthorities, withdraw } from '../../chains/solana/admin.js'
+import {
+  acceptAdmin,
+  initialize,
+  proposeAdmin,
+  setAuthorities,
+  withdraw,
+} from '../../chains/solana/admin.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
 import { sendInstructions } from '../../chains/solana/deployment/deploy.js'
 import { unsignedTransaction } from '../../chains/solana/quote.js'
@@ -31,7 +37,9 @@ const MAX_RECLAIM_DAYS = 30
 /** Amounts in lamports. */
 export async function show(options: Options): Promise<void> {
   const state = Object.entries(await requireState(options))
-  printJson(Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])))
+  printJson(
+    Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])),
+  )
 }
 
 export interface InitOptions
@@ -61,7 +69,10 @@ const MOST_IN_TREASURY = 50_000_000
 async function requireEmptyTreasury(options: Options): Promise<void> {
   const { rpc, registrar, findState } = programOf(options)
   const address = registrar.treasury.toBase58()
-  const { value } = await rpc.call<{ value: number }>('getBalance', [address, { commitment: COMMITMENT }])
+  const { value } = await rpc.call<{ value: number }>('getBalance', [
+    address,
+    { commitment: COMMITMENT },
+  ])
   if (value <= MOST_IN_TREASURY) return
   const advice = (await findState())
     ? 'The program is initialized already, see `clusterd solana show`: nothing is left to do.'
@@ -70,10 +81,13 @@ async function requireEmptyTreasury(options: Options): Promise<void> {
 }
 
 /** `clusterd solana authorities`. */
-export async function authorities(options: SigningOptions & { relay?: string; treasury?: string }): Promise<void> {
+export async function authorities(
+  options: SigningOptions & { relay?: string; treasury?: string },
+): Promise<void> {
   const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await requireState(options)
   const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
-  const treasury = options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
+  const treasury =
+    options.treasury === undefined ? treasuryAuthority : keyOf('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
     throw new Error('Name another --relay or --treasury: these are the authorities already.')
   await print(options, admin, (registrar) => setAuthorities(registrar, admin, { relay, treasury }))
@@ -94,12 +108,18 @@ export async function accept(options: SigningOptions): Promise<void> {
 }
 
 /** `clusterd solana withdraw <lamports>`. */
-export async function withdrawKept(amount: string, options: SigningOptions & { to: string }): Promise<void> {
+export async function withdrawKept(
+  amount: string,
+  options: SigningOptions & { to: string },
+): Promise<void> {
   const { treasuryAuthority, keptLamports } = await requireState(options)
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
-  if (BigInt(amount) > keptLamports) throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
+  if (BigInt(amount) > keptLamports)
+    throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
   const to = keyOf('--to', options.to)
-  await print(options, treasuryAuthority, (registrar) => withdraw(registrar, treasuryAuthority, to, BigInt(amount)))
+  await print(options, treasuryAuthority, (registrar) =>
+    withdraw(registrar, treasuryAuthority, to, BigInt(amount)),
+  )
 }
 
 /**
@@ -116,7 +136,9 @@ async function print(
   if (options.keypair) {
     const key = keypairIn(options.keypair, '--keypair')
     if (!key.publicKey.equals(signer))
-      throw new Error(`${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`)
+      throw new Error(
+        `${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`,
+      )
     await confirm(`Send it, signed by ${signer.toBase58()}?`, options)
     const signature = await sendInstructions(rpc, [key], [instruction], options.unitPrice)
     console.log(signature)
@@ -125,7 +147,9 @@ async function print(
   const { blockhash } = await readLatestBlockhash(rpc.call, COMMITMENT)
   const transaction = unsignedTransaction(signer, blockhash, instruction)
   console.log(options.base58 ? bs58.encode(Buffer.from(transaction, 'base64')) : transaction)
-  console.error(`To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`)
+  console.error(
+    `To be signed by ${signer.toBase58()}, which pays the fee, and sent within a minute.`,
+  )
 }
 
 async function requireState(options: Options) {
@@ -139,9 +163,16 @@ async function requireState(options: Options) {
 export function programOf(options: Options) {
   const { config } = draftCluster(options)
   const { programId } = config
-  if (!programId) throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
-  const [rpc, registrar] = [createClusterRpc(config), createRegistrar(programId)]
-  return { programId, rpc, registrar, findState: () => rpc.onOneNode((call) => readState(call, registrar, COMMITMENT)) }
+  if (!programId)
+    throw new ConfigError('The chains file names no program: see `clusterd solana deploy`.')
+  const rpc = createClusterRpc(config)
+  const registrar = createRegistrar(programId)
+  return {
+    programId,
+    rpc,
+    registrar,
+    findState: () => rpc.onOneNode((call) => readState(call, registrar, COMMITMENT)),
+  }
 }
 
 /** The program may not be deployed yet. @throws ConfigError */
@@ -149,14 +180,17 @@ export function draftCluster({ testnet }: Options) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
   const config = readDraft(file).solana[network]
-  if (!config) throw new ConfigError(`The chains file ${file} has no Solana cluster of the ${network}.`)
+  if (!config)
+    throw new ConfigError(`The chains file ${file} has no Solana cluster of the ${network}.`)
   return { file, network, config }
 }
 
 function keyOf(option: string, text: string): PublicKey {
-  if (lookupAddress(text)?.type !== 'solana') throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
+  if (lookupAddress(text)?.type !== 'solana')
+    throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
   return new PublicKey(text)
 }
 
 /** @param option names the file in errors @throws ConfigError */
-export const keypairIn = (file: string, option: string): Keypair => Keypair.fromSecretKey(solanaKeyIn(file, option))
+export const keypairIn = (file: string, option: string): Keypair =>
+  Keypair.fromSecretKey(solanaKeyIn(file, option))

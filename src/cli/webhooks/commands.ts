@@ -24,10 +24,16 @@ export function addWebhookCommands(program: Command): void {
   withNetwork(command.command('add <url>'), 'default: mainnet')
     .description('send the feed to a URL, and show the key of its signatures this once')
     .option('--from <address>', 'only events that this wallet caused')
-    .option('--since <time>', 'begin with the events from a time on (ISO 8601, or "start"); default: now')
+    .option(
+      '--since <time>',
+      'begin with the events from a time on (ISO 8601, or "start"); default: now',
+    )
     .option(...JSON_OPTION)
     .action(webhooks('add'))
-  command.command('remove <id>').description('send nothing to it any more').action(webhooks('remove'))
+  command
+    .command('remove <id>')
+    .description('send nothing to it any more')
+    .action(webhooks('remove'))
   command
     .command('failures [id]')
     .description('deliveries that failed, newest first')

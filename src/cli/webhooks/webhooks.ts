@@ -33,9 +33,12 @@ const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhoo
 /** `clusterd webhooks list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(COMMAND, listWebhooks), {
-    ...{ json, none: 'There is no webhook.', describe: view },
+    json,
+    none: 'There is no webhook.',
+    describe: view,
     row: ({ id, network, parked, failingMs, delivered, url }) => {
-      const failing = failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
+      const failing =
+        failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
       return { id, network, state: parked === null ? failing : `parked: ${parked}`, delivered, url }
     },
   })
@@ -44,7 +47,12 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
 /** @throws Error with one sentence for a URL, an address or a time that is none */
 export async function add(
   url: string,
-  { testnet, from, since, json }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
+  {
+    testnet,
+    from,
+    since,
+    json,
+  }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
   checkTarget(url, readEnvironment().webhooksPrivate)
@@ -57,7 +65,9 @@ export async function add(
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
   })
   if (json) return printJson({ id, network, url, key: keyText(key) })
-  console.log(`${keyText(key)}\nThe key of its signatures is shown this once; the id of the webhook is ${id}.`)
+  console.log(
+    `${keyText(key)}\nThe key of its signatures is shown this once; the id of the webhook is ${id}.`,
+  )
 }
 
 /** Token of the feed that begins at a time; null for its beginning. */
@@ -70,7 +80,16 @@ async function cursorOf(
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
   const { generation } = await readCheckpoint(pool, network)
-  const place = { network, generation, order: 'oldest' as const, first: 1, skip: 0, floor: 1, from, sinceMs }
+  const place = {
+    network,
+    generation,
+    order: 'oldest' as const,
+    first: 1,
+    skip: 0,
+    floor: 1,
+    from,
+    sinceMs,
+  }
   return sealPage(await readPageKey(pool), place)
 }
 
@@ -81,11 +100,23 @@ export async function remove(id: string): Promise<void> {
 }
 
 /** `clusterd webhooks failures [id]` */
-export async function failures(id: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const found = await withPool(COMMAND, (pool) => listWebhookFailures(pool, id === undefined ? null : numberOf(id)))
+export async function failures(
+  id: string | undefined,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const found = await withPool(COMMAND, (pool) =>
+    listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
+  )
   printList(found, {
-    ...{ json, none: 'No delivery has failed.', describe: (failure) => failure },
-    row: ({ webhook, atMs, message, reason }) => ({ webhook, when: new Date(atMs).toISOString(), message, reason }),
+    json,
+    none: 'No delivery has failed.',
+    describe: (failure) => failure,
+    row: ({ webhook, atMs, message, reason }) => ({
+      webhook,
+      when: new Date(atMs).toISOString(),
+      message,
+      reason,
+    }),
   })
 }
 
@@ -94,7 +125,11 @@ export async function replay(id: string, { since }: { since?: string }): Promise
   await withPool(COMMAND, async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)
-    await replayWebhook(pool, webhook.id, since === undefined ? undefined : await cursorOf(pool, webhook, since))
+    await replayWebhook(
+      pool,
+      webhook.id,
+      since === undefined ? undefined : await cursorOf(pool, webhook, since),
+    )
   })
   console.log('It is sent to again, within seconds.')
 }

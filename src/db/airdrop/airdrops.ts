@@ -14,7 +14,9 @@ export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: Airdrop
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** Fields that are set with an airdrop's distributor. */
-export type Known<Field extends keyof OpenAirdrop> = { [Key in Field]: NonNullable<OpenAirdrop[Key]> }
+export type Known<Field extends keyof OpenAirdrop> = {
+  [Key in Field]: NonNullable<OpenAirdrop[Key]>
+}
 
 /** A deployed distributor, as its chain shows it. Addresses are 20 bytes. */
 export interface Distributor extends Known<'label' | 'distributor' | 'token' | 'endsAtS'> {
@@ -29,23 +31,38 @@ export class AirdropError extends Error {
   override name = 'AirdropError'
 }
 
-export async function findAirdrop(pool: pg.Pool, network: Network, community: string): Promise<Airdrop | null> {
+export async function findAirdrop(
+  pool: pg.Pool,
+  network: Network,
+  community: string,
+): Promise<Airdrop | null> {
   return (await read(await prismaOf(pool), stored({ network, community })))[0] ?? null
 }
 
-export async function listAirdrops(pool: pg.Pool, networks: readonly Network[]): Promise<Airdrop[]> {
+export async function listAirdrops(
+  pool: pg.Pool,
+  networks: readonly Network[],
+): Promise<Airdrop[]> {
   return read(await prismaOf(pool), { OR: networks.map((network) => stored({ network })) })
 }
 
-async function read(prisma: Prisma.TransactionClient, where: Prisma.AirdropWhereInput): Promise<Airdrop[]> {
-  const rows = await prisma.airdrop.findMany({ where, orderBy: [{ network: 'asc' }, { community: 'asc' }] })
+async function read(
+  prisma: Prisma.TransactionClient,
+  where: Prisma.AirdropWhereInput,
+): Promise<Airdrop[]> {
+  const rows = await prisma.airdrop.findMany({
+    where,
+    orderBy: [{ network: 'asc' }, { community: 'asc' }],
+  })
   const counts = await prisma.airdropClaim.groupBy({
     by: ['network', 'airdrop', 'confirmed'],
     where: { OR: rows.map(({ network, airdrop }) => ({ network, airdrop })) },
     _count: true,
   })
   return rows.map((row) => {
-    const own = counts.filter(({ network, airdrop }) => network === row.network && airdrop === row.airdrop)
+    const own = counts.filter(
+      ({ network, airdrop }) => network === row.network && airdrop === row.airdrop,
+    )
     const confirmed = own.find((count) => count.confirmed)?._count ?? 0
     const unconfirmed = own.find((count) => !count.confirmed)?._count ?? 0
     const claimed = { seen: confirmed + unconfirmed, confirmed }
@@ -77,10 +94,15 @@ export async function setDistributor(
       const isSame = airdrop.distributor?.equals(to.distributor) && airdrop.label === to.label
       const fromBlock = to.fromBlock ?? (isSame ? airdrop.fromBlock : to.startBlock) ?? 0
       if (isSame && fromBlock === airdrop.fromBlock) return false
-      if (!isSame && airdrop.claimed.seen > 0) throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
+      if (!isSame && airdrop.claimed.seen > 0)
+        throw new AirdropError(claimedFrom(airdrop, 'its distributor stays'))
       const { label, distributor, token, endsAtS } = to
       const checkpoint = { fromBlock, nextBlock: fromBlock, parentHash: null }
-      const data = { ...stored({ label, distributor, token, endsAtS }), ...checkpoint, state: AIRDROP_STATE.open }
+      const data = {
+        ...stored({ label, distributor, token, endsAtS }),
+        ...checkpoint,
+        state: AIRDROP_STATE.open,
+      }
       await tx.airdrop.update({ where: { network_community: where }, data })
       return true
     },

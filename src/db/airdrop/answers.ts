@@ -8,13 +8,19 @@ import type { OpenAirdrop } from './airdrops.js'
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
   // names its columns: a newer version may add some, and what is prepared with all of them would fail from then on
-  (l) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
+  (
+    l,
+  ) => `SELECT airdrop, community, label, merkle_root, file_hash, leaf_count, total, token, distributor, ends_at_s,
       from_block, next_block, parent_hash, state, created_ms
     FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
 /** A hot path. */
-export async function findOpenAirdrop(db: Queryable, network: Network, community: string): Promise<OpenAirdrop | null> {
+export async function findOpenAirdrop(
+  db: Queryable,
+  network: Network,
+  community: string,
+): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
 }
@@ -51,12 +57,18 @@ const bundle = prepare<WalletRow>(
 )
 
 /** Of the bundle in which `viewer` (a stored address) is verified, oldest first; empty without one. */
-export async function findBundleAllocations(db: Queryable, network: Network, airdrop: number, viewer: Buffer) {
+export async function findBundleAllocations(
+  db: Queryable,
+  network: Network,
+  airdrop: number,
+  viewer: Buffer,
+) {
   const rows = await bundle(db, network, [viewer, airdrop])
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
     isPrivate,
-    allocation: index === null ? null : { index, position, amount, claim: tx && { tx, isConfirmed } },
+    allocation:
+      index === null ? null : { index, position, amount, claim: tx && { tx, isConfirmed } },
   }))
 }
 
@@ -82,7 +94,12 @@ const usedClaims = prepare<{ claim: Buffer }>(
  */
 export async function findClaim(
   db: Queryable,
-  { network, community, clusterId, caller }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
+  {
+    network,
+    community,
+    clusterId,
+    caller,
+  }: { network: Network; community: string; clusterId: Buffer; caller: Buffer },
 ): Promise<Buffer | null> {
   const claimed = await claimedByBundle(db, network, [community, clusterId, caller])
   const claims = claimed.map(({ account }) => claimOfAccount(account))

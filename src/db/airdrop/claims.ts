@@ -7,7 +7,10 @@ import { execute, type Plain, query } from '../pg/rows.js'
 import type { Known, OpenAirdrop } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
-export type WatchedAirdrop = Pick<OpenAirdrop, 'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'> &
+export type WatchedAirdrop = Pick<
+  OpenAirdrop,
+  'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
+> &
   Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
@@ -19,8 +22,11 @@ const WATCHED = {
 }
 
 /** Airdrops on the chain of a network label that may still be claimed from. */
-export const watchedAirdrops = (pool: pg.Pool, network: Network, label: string): Promise<WatchedAirdrop[]> =>
-  query(pool, network, WATCHED, [label])
+export const watchedAirdrops = (
+  pool: pg.Pool,
+  network: Network,
+  label: string,
+): Promise<WatchedAirdrop[]> => query(pool, network, WATCHED, [label])
 
 /** Confirmed blocks from an airdrop's checkpoint on. */
 interface ConfirmedBlocks {
@@ -78,7 +84,11 @@ export async function storeClaims(
 }
 
 /** Stored claims stay until their blocks are read again. */
-export async function restartClaims(client: pg.ClientBase, { network, airdrop }: WatchedAirdrop): Promise<void> {
-  const sql = 'UPDATE airdrops SET next_block = from_block, parent_hash = NULL WHERE network = $1 AND airdrop = $2'
+export async function restartClaims(
+  client: pg.ClientBase,
+  { network, airdrop }: WatchedAirdrop,
+): Promise<void> {
+  const sql =
+    'UPDATE airdrops SET next_block = from_block, parent_hash = NULL WHERE network = $1 AND airdrop = $2'
   await execute(client, network, sql, [airdrop])
 }

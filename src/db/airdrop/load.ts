@@ -38,9 +38,12 @@ export async function loadAirdrop(
   const isNew = await inTransaction(pool, async (client) => {
     await lockLoads(client, network)
     const existing = await findStored(client, network, community)
-    if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label) return false
+    if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label)
+      return false
     if (existing) assertReplaceable(existing, request)
-    const tree = buildTree(rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)))
+    const tree = buildTree(
+      rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)),
+    )
     const airdrop = await nextNumber(client)
     await writeAllocations(client, { network, airdrop }, rows, tree)
     await writePages(client, { network, airdrop }, tree)
@@ -50,7 +53,12 @@ export async function loadAirdrop(
       assertReplaceable(replaced, request)
       await deleteAirdrop(client, network, replaced.airdrop)
     }
-    await insertAirdrop(client, request, { airdrop, root: tree.nodes[0]!, leafCount: rows.length, total })
+    await insertAirdrop(client, request, {
+      airdrop,
+      root: tree.nodes[0]!,
+      leafCount: rows.length,
+      total,
+    })
     await client.query('ANALYZE airdrop_allocations, airdrop_pages')
     return true
   })
@@ -64,12 +72,17 @@ function totalOf(rows: readonly Allocation[]): bigint {
       `The file has ${rows.length.toLocaleString('en-US')} accounts; an airdrop has at most ${MAX_LEAVES.toLocaleString('en-US')}.`,
     )
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
-  if (total >> 256n !== 0n) throw new AirdropError('The amounts sum up to more than any token has (2^256 base units).')
+  if (total >> 256n !== 0n)
+    throw new AirdropError('The amounts sum up to more than any token has (2^256 base units).')
   return total
 }
 
 /** Removes an airdrop with all its rows. @throws AirdropError where there is none */
-export async function removeAirdrop(pool: pg.Pool, network: Network, community: string): Promise<void> {
+export async function removeAirdrop(
+  pool: pg.Pool,
+  network: Network,
+  community: string,
+): Promise<void> {
   await inTransaction(pool, async (client) => {
     const stored = await findStored(client, network, community, 'FOR UPDATE')
     if (!stored) throw new AirdropError(noAirdrop(network, community))
@@ -77,7 +90,10 @@ export async function removeAirdrop(pool: pg.Pool, network: Network, community: 
   })
 }
 
-type StoredFile = Pick<Airdrop, 'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'>
+type StoredFile = Pick<
+  Airdrop,
+  'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'
+>
 
 /** @param lock holds off claims and other commands */
 async function findStored(
@@ -96,20 +112,29 @@ async function findStored(
   return { ...row, claimed: claimed! }
 }
 
-async function deleteAirdrop(client: pg.ClientBase, network: Network, airdrop: number): Promise<void> {
+async function deleteAirdrop(
+  client: pg.ClientBase,
+  network: Network,
+  airdrop: number,
+): Promise<void> {
   for (const table of ['airdrop_claims', 'airdrop_pages', 'airdrop_allocations', 'airdrops'])
-    await execute(client, network, `DELETE FROM ${table} WHERE network = $1 AND airdrop = $2`, [airdrop])
+    await execute(client, network, `DELETE FROM ${table} WHERE network = $1 AND airdrop = $2`, [
+      airdrop,
+    ])
 }
 
 async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
   const [lock] = await readRows<{ locked: boolean }>(client, sql, lockKeys(network, 'load'))
   if (!lock!.locked)
-    throw new AirdropError(`Another command is loading an airdrop of ${network}: try again when it has ended.`)
+    throw new AirdropError(
+      `Another command is loading an airdrop of ${network}: try again when it has ended.`,
+    )
 }
 
 function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
-  if (existing.claimed.seen > 0) throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
+  if (existing.claimed.seen > 0)
+    throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,
@@ -137,31 +162,64 @@ async function writeAllocations(
     ['position', 'int4', (i) => positions[i]],
     ['amount', 'numeric', (i) => rows[i]!.amount],
   ]
-  await insertInParts(client, network, { table: 'airdrop_allocations', columns, items: [...rows.keys()] })
+  await insertInParts(client, network, {
+    table: 'airdrop_allocations',
+    columns,
+    items: [...rows.keys()],
+  })
 }
 
-async function writePages(client: pg.ClientBase, { network, airdrop }: Place, { nodes }: Tree): Promise<void> {
+async function writePages(
+  client: pg.ClientBase,
+  { network, airdrop }: Place,
+  { nodes }: Tree,
+): Promise<void> {
   const columns: Columns<[page: number, bytes: Buffer]> = [
     ['airdrop', 'int4', () => airdrop],
     ['page', 'int4', ([page]) => page],
     ['nodes', 'bytea', ([, bytes]) => bytes],
   ]
-  await insertInParts(client, network, { table: 'airdrop_pages', columns, items: [...pagesOf(nodes)] })
+  await insertInParts(client, network, {
+    table: 'airdrop_pages',
+    columns,
+    items: [...pagesOf(nodes)],
+  })
 }
 
 const INSERTED_AT_ONCE = 5_000
 
-async function insertInParts<Item>(client: pg.ClientBase, network: Network, rows: Rows<Item>): Promise<void> {
+async function insertInParts<Item>(
+  client: pg.ClientBase,
+  network: Network,
+  rows: Rows<Item>,
+): Promise<void> {
   for (let from = 0; from < rows.items.length; from += INSERTED_AT_ONCE)
-    await insertRows(client, network, { ...rows, items: rows.items.slice(from, from + INSERTED_AT_ONCE) })
+    await insertRows(client, network, {
+      ...rows,
+      items: rows.items.slice(from, from + INSERTED_AT_ONCE),
+    })
 }
 
 async function insertAirdrop(
   client: pg.ClientBase,
   { network, community, label, fileHash, nowMs }: LoadRequest,
-  { airdrop, root, leafCount, total }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
+  {
+    airdrop,
+    root,
+    leafCount,
+    total,
+  }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
 ): Promise<void> {
   const sql = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
     created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`
-  await execute(client, network, sql, [airdrop, community, label, root, fileHash, leafCount, total, nowMs])
+  await execute(client, network, sql, [
+    airdrop,
+    community,
+    label,
+    root,
+    fileHash,
+    leafCount,
+    total,
+    nowMs,
+  ])
 }

@@ -34,7 +34,9 @@ export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
 
 /** Pages that hold the proofs of the nodes at these positions. */
 export const pagesFor = (positions: readonly number[]): number[] => [
-  ...new Set(positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page))),
+  ...new Set(
+    positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),
+  ),
 ]
 
 /**
@@ -63,9 +65,13 @@ export async function readAirdropProofs(
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
   const names = pagesFor(positions)
-  const rows = names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
+  const rows =
+    names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))
   return new Map(
-    positions.map((position) => [position, proofFrom(pages, position).map((hash) => hash.toString('hex'))]),
+    positions.map((position) => [
+      position,
+      proofFrom(pages, position).map((hash) => hash.toString('hex')),
+    ]),
   )
 }

@@ -10,20 +10,28 @@ export type StoredApiKey = Omit<Plain<ApiKey>, 'slot'>
 
 const COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
-const FIND = { name: 'api_key_find', text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1' }
+const FIND = {
+  name: 'api_key_find',
+  text: 'SELECT per_second, burst FROM api_keys WHERE key_hash = $1',
+}
 
 /** True if a key with this hash exists, and the limit that is its own. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
   const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
-  return { isKnown: rows.length > 0, rate: perSecond === null || burst === null ? null : { perSecond, burst } }
+  return {
+    isKnown: rows.length > 0,
+    rate: perSecond === null || burst === null ? null : { perSecond, burst },
+  }
 }
 
 /** Oldest first; without a wallet everybody's. */
 export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKey[]> =>
-  readRows(db, `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`, [
-    ...(wallet ? [wallet] : []),
-  ])
+  readRows(
+    db,
+    `SELECT ${COLUMNS} FROM api_keys ${wallet ? 'WHERE wallet = $1' : ''} ORDER BY created_ms, key_hash`,
+    [...(wallet ? [wallet] : [])],
+  )
 
 /** Each attempt that another key of the wallet thwarts has taken a slot. */
 const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
@@ -34,12 +42,16 @@ const INSERT = `INSERT INTO api_keys (${COLUMNS}, slot)
 /** Stores a key. @returns false where its wallet has as many as it may */
 export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
   const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
-  for (let i = 0; i < MAX_API_KEYS; i++) if ((await readRows(pool, INSERT, values)).length > 0) return true
+  for (let i = 0; i < MAX_API_KEYS; i++)
+    if ((await readRows(pool, INSERT, values)).length > 0) return true
   return false
 }
 
 export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
-  await (await prismaOf(pool)).apiKey.updateMany({ where: { keyHash: new Uint8Array(keyHash) }, data: { name } })
+  await (await prismaOf(pool)).apiKey.updateMany({
+    where: { keyHash: new Uint8Array(keyHash) },
+    data: { name },
+  })
 }
 
 export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {

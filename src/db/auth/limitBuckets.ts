@@ -45,7 +45,9 @@ export async function readBuckets(db: Queryable, buckets: readonly string[]): Pr
 
 /** The same, with the buckets locked until the end of the transaction. */
 export async function lockBuckets(db: Queryable, buckets: readonly string[]): Promise<BucketTimes> {
-  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [buckets])
+  const rows = await readRows<{ bucket: string; nowMs: number; fullMs: number }>(db, LOCK, [
+    buckets,
+  ])
   const fullMs = new Map(rows.map((row) => [row.bucket, row.fullMs]))
   // the clock after the last lock was waited for
   return { nowMs: rows.at(-1)!.nowMs, fullMs: buckets.map((bucket) => fullMs.get(bucket)!) }

@@ -22,7 +22,10 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
  * that an address was made here is private where its entry is. Listing it in another cluster gives nobody a share.
  * @returns the share, and whether the caller asked for the wallet
  */
-export const findShare = prepareOne<{ share: Buffer; isOwn: boolean }, [address: Buffer, caller: Buffer]>(
+export const findShare = prepareOne<
+  { share: Buffer; isOwn: boolean },
+  [address: Buffer, caller: Buffer]
+>(
   'wallet_share',
   (l) => `SELECT share, created_by = $2 AS is_own FROM wallet_shares
     WHERE network = ${l.network} AND address = $1 AND (created_by = $2 OR cluster_id = (

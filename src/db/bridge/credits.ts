@@ -10,8 +10,17 @@ const COLUMNS = [
   ...named<CreditMove>('numeric', 'amountWei'),
 ]
 
-export const confirmCredits = (db: Queryable, network: Network, items: readonly CreditMove[]): Promise<unknown> =>
-  insertRows(db, network, { table: 'hub_credits', columns: COLUMNS, items, onConflict: () => 'DO NOTHING' })
+export const confirmCredits = (
+  db: Queryable,
+  network: Network,
+  items: readonly CreditMove[],
+): Promise<unknown> =>
+  insertRows(db, network, {
+    table: 'hub_credits',
+    columns: COLUMNS,
+    items,
+    onConflict: () => 'DO NOTHING',
+  })
 
 /** Debt of the hub to a bidder for what came from one chain. */
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>

@@ -37,10 +37,17 @@ const receipt = (guid: number): ReceivedMessage => ({
 /** Messages in the spoke's unconfirmed blocks from 10 on. */
 const tail = (...messages: SentMessage[]): Promise<void> =>
   inTransaction(pool, (client) =>
-    writeMessages(client, { network: 'testnet', chain: SPOKE }, { isConfirmed: false, block: 10 }, messages),
+    writeMessages(
+      client,
+      { network: 'testnet', chain: SPOKE },
+      { isConfirmed: false, block: 10 },
+      messages,
+    ),
   )
 const txByGuid = async (): Promise<Record<number, number>> => {
-  const { rows } = await pool.query<{ guid: Buffer; tx_hash: Buffer }>('SELECT guid, tx_hash FROM messages')
+  const { rows } = await pool.query<{ guid: Buffer; tx_hash: Buffer }>(
+    'SELECT guid, tx_hash FROM messages',
+  )
   return Object.fromEntries(rows.map((row) => [row.guid[0]!, row.tx_hash[0]!]))
 }
 
@@ -71,7 +78,9 @@ test('a message that the hub has taken, confirmed, stays, whatever the spoke say
   // mined again and confirmed: the same message
   await tail(sent(1, 11, 14))
   await inTransaction(pool, (client) =>
-    writeMessages(client, { network: 'testnet', chain: SPOKE }, { isConfirmed: true, block: 15 }, [sent(1, 11, 14)]),
+    writeMessages(client, { network: 'testnet', chain: SPOKE }, { isConfirmed: true, block: 15 }, [
+      sent(1, 11, 14),
+    ]),
   )
   const { rows } = await pool.query('SELECT block, confirmed FROM messages')
   expect(rows).toEqual([{ block: 14, confirmed: true }])

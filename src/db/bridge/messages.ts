@@ -4,7 +4,8 @@ import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
 import type { ChainKey, Queryable } from '../pg/rows.js'
 
 /** True for a message `t` that the hub has received in a confirmed block. */
-const IS_RECEIVED = 'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
+const IS_RECEIVED =
+  'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 
 const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessage> => [
   ['chain', 'int2', () => chain],
@@ -49,7 +50,8 @@ export const writeReceipts = (
   receipts: readonly ReceivedMessage[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
-    ...{ replaced: 'NOT confirmed', values: [] },
+    replaced: 'NOT confirmed',
+    values: [],
     table: 'received',
     columns: receiptColumns(blocks.isConfirmed),
     items: receipts,

@@ -6,14 +6,21 @@ import { codeList } from '../pg/codes.js'
 import { execute, type Queryable, query, some } from '../pg/rows.js'
 
 /** A message of the bridge, as its spoke, the chain, sent it. */
-export type StoredMessage = Pick<SentMessage, 'guid' | 'txHash' | 'sentMs' | 'packet' | 'options'> & { chain: number }
+export type StoredMessage = Pick<
+  SentMessage,
+  'guid' | 'txHash' | 'sentMs' | 'packet' | 'options'
+> & { chain: number }
 
 /**
  * Marks messages as settled that the hub has received in confirmed blocks, whoever executed them, and ends parked jobs
  * of such messages and payments.
  * @returns ids of the parked jobs that ended
  */
-export async function settleMessages(client: pg.ClientBase, network: Network, nowMs: number): Promise<string[]> {
+export async function settleMessages(
+  client: pg.ClientBase,
+  network: Network,
+  nowMs: number,
+): Promise<string[]> {
   await execute(
     client,
     network,
@@ -42,7 +49,11 @@ const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 export const QUEUED_AT_ONCE = 500
 
 /** Messages without a job that the hub has not received, in the order in which they were sent. */
-export const messagesToQueue = (db: Queryable, network: Network, sentBeforeMs: number): Promise<StoredMessage[]> =>
+export const messagesToQueue = (
+  db: Queryable,
+  network: Network,
+  sentBeforeMs: number,
+): Promise<StoredMessage[]> =>
   query(
     db,
     network,
@@ -60,4 +71,6 @@ export const stuckMessages = (
   network: Network,
   sentBeforeMs: number,
 ): Promise<Pick<StoredMessage, 'guid' | 'sentMs'>[]> =>
-  query(db, network, `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${STUCK_AT_MOST}`, [sentBeforeMs])
+  query(db, network, `SELECT m.guid, m.sent_ms FROM ${OPEN} ${IN_ORDER} LIMIT ${STUCK_AT_MOST}`, [
+    sentBeforeMs,
+  ])

@@ -19,7 +19,9 @@ export type TxMessage = Awaited<ReturnType<typeof findMessages>>[number]
 
 const byTx = prepare<Row>(
   'tx_messages',
-  (l) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
+  (
+    l,
+  ) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
       ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid

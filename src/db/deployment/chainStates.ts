@@ -22,12 +22,20 @@ const WRITE = {
 }
 
 /** Writes the states of a network's chains for the processes that don't index. */
-export async function writeChainStates(pool: pg.Pool, network: Network, states: readonly ChainState[]): Promise<void> {
+export async function writeChainStates(
+  pool: pg.Pool,
+  network: Network,
+  states: readonly ChainState[],
+): Promise<void> {
   await execute(pool, network, WRITE, [states.map((state) => JSON.stringify(state))])
 }
 
 export function readChainStates(db: Queryable): Promise<StoredState[]> {
-  return readRows<StoredState>(db, `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`, [])
+  return readRows<StoredState>(
+    db,
+    `SELECT state, ${NOW_MS} - seen_ms AS "ageMs" FROM chain_states`,
+    [],
+  )
 }
 
 /** Facts that decide whether a network's names may be sold. */
@@ -48,7 +56,11 @@ const HUB_STATE = {
 }
 
 /** @param label the hub's network label */
-export async function readHubState(db: Queryable, network: Network, label: string): Promise<HubState> {
+export async function readHubState(
+  db: Queryable,
+  network: Network,
+  label: string,
+): Promise<HubState> {
   const [row] = await query<HubState>(db, network, HUB_STATE, [label])
   return row!
 }

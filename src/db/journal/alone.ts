@@ -20,7 +20,10 @@ export async function alone<T>(
   const keys = lockKeys(network, kind)
   let isLocked = false
   try {
-    const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS locked', keys)
+    const { rows } = await client.query<{ locked: boolean }>(
+      'SELECT pg_try_advisory_lock($1, $2) AS locked',
+      keys,
+    )
     isLocked = rows[0]!.locked
     if (!isLocked) throw new Error(`another ${kind} of ${network} is running: wait for it.`)
     // leftovers of a killed one

@@ -56,8 +56,11 @@ export async function appendEntries(
 }
 
 /** Looks up the keys of entries: in one pipeline with the head's lock, behind it. */
-export const probeEntries = (db: Queryable, network: Network, entries: readonly DecodedEntry[]): Promise<Probed> =>
-  probeKeys(db, network, keysOf(entries))
+export const probeEntries = (
+  db: Queryable,
+  network: Network,
+  entries: readonly DecodedEntry[],
+): Promise<Probed> => probeKeys(db, network, keysOf(entries))
 
 /** Decided behind the head's lock, with the statements that write the entries. */
 export interface Decided extends Appended {
@@ -75,7 +78,12 @@ interface Undecided extends Pick<AppendOptions, 'writerMs'> {
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
-  { entries, head, probed, writerMs = entries.length === 0 ? head.nowMs : writerTime(head) }: Undecided,
+  {
+    entries,
+    head,
+    probed,
+    writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
+  }: Undecided,
 ): Promise<Decided> {
   const changes = fold(await completeSlice(client, { network, head }, probed), entries, writerMs)
   if (entries.length === 0) return { changes, writerMs, write: () => [] }
@@ -83,10 +91,18 @@ export async function decideEntries(
 }
 
 /** Writes the rows of a fold and moves the locked head, in a pipeline. */
-export const writeChanges = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] => [
-  ...(changes.walletRemovals.length > 0 ? [removeWallets(db, network, changes.walletRemovals)] : []),
+export const writeChanges = (
+  db: Queryable,
+  network: Network,
+  changes: Changes,
+): Promise<unknown>[] => [
+  ...(changes.walletRemovals.length > 0
+    ? [removeWallets(db, network, changes.walletRemovals)]
+    : []),
   ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
-  ...(changes.communityNamesFreed.length > 0 ? [freeNames(db, network, changes.communityNamesFreed)] : []),
+  ...(changes.communityNamesFreed.length > 0
+    ? [freeNames(db, network, changes.communityNamesFreed)]
+    : []),
   ...insertAll(db, network, changes),
   ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
   ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
@@ -98,7 +114,11 @@ function insertAll(db: Queryable, network: Network, changes: Changes): Promise<u
   const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
     insertRows(db, network, { table: leaf(table, network), columns, items })
   return [
-    insert('journal', [['generation', 'int4', () => changes.head.generation], ...JOURNAL], changes.journal),
+    insert(
+      'journal',
+      [['generation', 'int4', () => changes.head.generation], ...JOURNAL],
+      changes.journal,
+    ),
     insert('names', NAMES, changes.names),
     insert('clusters', CLUSTERS, changes.clusters),
     insert('wallets', WALLETS, changes.wallets),
@@ -124,7 +144,10 @@ const NAMES: Columns<NameRow> = [
   ['outcome', 'int2', (row) => OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
-const CLUSTERS = [...named<ClusterRow>('int8', 'serial', 'createdSeq'), ...named<ClusterRow>('bytea', 'id')]
+const CLUSTERS = [
+  ...named<ClusterRow>('int8', 'serial', 'createdSeq'),
+  ...named<ClusterRow>('bytea', 'id'),
+]
 const WALLETS: Columns<WalletRow> = [
   ...named<WalletRow>('int8', 'cluster', 'createdSeq', 'updatedSeq'),
   ...named<WalletRow>('bytea', 'address'),
@@ -140,30 +163,52 @@ const COMMUNITY_NAMES: Columns<CommunityNameRow> = [
   ...named<CommunityNameRow>('int8', 'assigned', 'seq'),
   ['verified', 'bool', (row) => row.isVerified],
 ]
-const MOVES = [...named<MoveRow>('int8', 'source', 'target', 'seq'), ...named<MoveRow>('bytea', 'actor')]
+const MOVES = [
+  ...named<MoveRow>('int8', 'source', 'target', 'seq'),
+  ...named<MoveRow>('bytea', 'actor'),
+]
 
 const WALLET = unnestOf(WALLETS, 2)
 
-async function updateWallets(db: Queryable, network: Network, rows: readonly WalletRow[]): Promise<void> {
+async function updateWallets(
+  db: Queryable,
+  network: Network,
+  rows: readonly WalletRow[],
+): Promise<void> {
   const text = `UPDATE ${leaf('wallets', network)} w SET ${WALLET.set('u')} FROM ${WALLET.rows} AS u(${WALLET.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   await execute(db, network, { name: `update_wallets_${network}`, text }, WALLET.values(rows))
 }
 
-async function removeWallets(db: Queryable, network: Network, rows: Changes['walletRemovals']): Promise<void> {
+async function removeWallets(
+  db: Queryable,
+  network: Network,
+  rows: Changes['walletRemovals'],
+): Promise<void> {
   const text = `DELETE FROM ${leaf('wallets', network)} w USING unnest($2::int8[], $3::bytea[]) AS u(cluster, address)
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
   const values = [rows.map((row) => row.cluster), rows.map((row) => row.address)]
   await execute(db, network, { name: `remove_wallets_${network}`, text }, values)
 }
 
-async function freeNames(db: Queryable, network: Network, rows: Changes['communityNamesFreed']): Promise<void> {
+async function freeNames(
+  db: Queryable,
+  network: Network,
+  rows: Changes['communityNamesFreed'],
+): Promise<void> {
   const text = `DELETE FROM ${leaf('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
     WHERE n.network = $1 AND n.community = u.community AND n.name = u.name`
-  await execute(db, network, text, [rows.map(({ community }) => community), rows.map(({ name }) => name)])
+  await execute(db, network, text, [
+    rows.map(({ community }) => community),
+    rows.map(({ name }) => name),
+  ])
 }
 
-async function moveNames(db: Queryable, network: Network, moves: readonly NameMove[]): Promise<void> {
+async function moveNames(
+  db: Queryable,
+  network: Network,
+  moves: readonly NameMove[],
+): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
@@ -174,14 +219,25 @@ async function moveNames(db: Queryable, network: Network, moves: readonly NameMo
   await execute(db, network, text, [...values, newest.map((move) => move.updatedSeq)])
 }
 
-async function endMoves(db: Queryable, network: Network, sources: Changes['movesEnded']): Promise<void> {
-  await execute(db, network, `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`, [
-    sources,
-  ])
+async function endMoves(
+  db: Queryable,
+  network: Network,
+  sources: Changes['movesEnded'],
+): Promise<void> {
+  await execute(
+    db,
+    network,
+    `DELETE FROM ${leaf('moves', network)} WHERE network = $1 AND source = ANY ($2::int8[])`,
+    [sources],
+  )
 }
 
 /** A cluster's communities are found among many names; derived, and no part of the state. */
-async function markCommunities(db: Queryable, network: Network, rows: readonly CommunityRow[]): Promise<void> {
+async function markCommunities(
+  db: Queryable,
+  network: Network,
+  rows: readonly CommunityRow[],
+): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} SET community = true
     WHERE network = $1 AND name = ANY ($2::text[]) AND outcome = ${WON} AND NOT community`
   await execute(db, network, text, [rows.map(({ name }) => name)])

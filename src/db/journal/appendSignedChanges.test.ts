@@ -10,11 +10,17 @@ beforeAll(() => database.pool.query('UPDATE journal_heads SET caught_up = true')
 const wallet = (): Buffer => Buffer.concat([Buffer.of(1), randomBytes(20)])
 
 it('what names its cluster changes no other, and none with a wallet that is not verified there', async () => {
-  const [actor, other, added] = [wallet(), wallet(), wallet()]
+  const actor = wallet()
+  const other = wallet()
+  const added = wallet()
   const ask = (by: Buffer, within?: Buffer) => {
     const wallets = [{ address: added, name: 'added', isPrivate: false }]
     const change = { kind: 'add_wallets', actor: by, wallets } as const
-    return appendSignedChanges(database.pool, { network: 'mainnet', changes: [change], ...(within && { within }) })
+    return appendSignedChanges(database.pool, {
+      network: 'mainnet',
+      changes: [change],
+      ...(within && { within }),
+    })
   }
   const made = await ask(actor)
   if (made.kind !== 'made') throw new Error(made.kind)

@@ -27,7 +27,9 @@ export type AppendResult =
  * Reads what limits changes, behind the head's lock, and takes them from it: what that throws keeps the changes from
  * being written, and what it returns is written with them.
  */
-type ChangeLimit = (db: Queryable) => Promise<(changes: Changes) => (db: Queryable) => Promise<void>>
+type ChangeLimit = (
+  db: Queryable,
+) => Promise<(changes: Changes) => (db: Queryable) => Promise<void>>
 
 export interface SignedChanges {
   network: Network
@@ -46,7 +48,13 @@ export interface SignedChanges {
 export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>
-    decodeEntry({ kind: change.kind, position: null, txKey: null, causeMs: 0, body: encodeChange(change) }),
+    decodeEntry({
+      kind: change.kind,
+      position: null,
+      txKey: null,
+      causeMs: 0,
+      body: encodeChange(change),
+    }),
   )
   const keys = keysOf(undated)
   if (within) keys.clusterIds.add(keyOf(within))
@@ -63,8 +71,13 @@ export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Prom
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
       // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
-      const slice = await completeSlice(client, { network, head, isAlone: entries.length === 1 }, probed)
-      if (within && !isWithin(slice, changes, within)) return { kind: 'refused', refusal: { code: 'forbidden' } }
+      const slice = await completeSlice(
+        client,
+        { network, head, isAlone: entries.length === 1 },
+        probed,
+      )
+      if (within && !isWithin(slice, changes, within))
+        return { kind: 'refused', refusal: { code: 'forbidden' } }
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
       const spent = spend?.(decided)
@@ -91,7 +104,9 @@ function decide(
   const refusal = outcomes.find((outcome) => outcome.refusal !== null)?.refusal
   if (refusal) return { kind: 'refused', refusal }
   const effective = entries.filter((_, i) => outcomes[i]!.hasEffect)
-  return effective.length === entries.length ? folded : { ...fold(slice, effective, nowMs), outcomes }
+  return effective.length === entries.length
+    ? folded
+    : { ...fold(slice, effective, nowMs), outcomes }
 }
 
 const written = (db: Queryable, network: Network, changes: Changes): Promise<unknown>[] =>
@@ -105,10 +120,17 @@ function isWithin(slice: Slice, changes: readonly SignedChange[], id: Buffer): b
   )
 }
 
-async function idOf(db: Queryable, network: Network, changes: Changes, serial: number): Promise<Buffer> {
+async function idOf(
+  db: Queryable,
+  network: Network,
+  changes: Changes,
+  serial: number,
+): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
   const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`
-  const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [serial])
+  const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
+    serial,
+  ])
   return row!.id
 }

@@ -15,10 +15,14 @@ export type ChainRow = Pick<
 
 type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
 
-const COLUMNS = 'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
+const COLUMNS =
+  'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
 
 export interface ChainIdentity
-  extends Pick<Plain<Chain>, 'network' | 'label' | 'instance' | 'chainId' | 'genesisHash' | 'contract'> {
+  extends Pick<
+    Plain<Chain>,
+    'network' | 'label' | 'instance' | 'chainId' | 'genesisHash' | 'contract'
+  > {
   startBlock: number
 }
 
@@ -71,7 +75,10 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
 }
 
 /** A chain under a second label would be indexed twice, and its payments be taken twice. */
-async function refuseRenamed(db: Queryable, { network, label, chainId }: ChainIdentity): Promise<void> {
+async function refuseRenamed(
+  db: Queryable,
+  { network, label, chainId }: ChainIdentity,
+): Promise<void> {
   const text = 'SELECT label FROM chains WHERE network = $1 AND chain_id = $2 AND label <> $3'
   const [known] = await query<{ label: string }>(db, network, text, [chainId, label])
   if (!known) return
@@ -90,7 +97,10 @@ const OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (netw
     ) newest WHERE kind IN (${ENTRY_KIND.bid}, ${ENTRY_KIND.minimum})) LIMIT 1`
 
 /** @throws ChainMismatchError when the names of the database were decided on another chain than this hub */
-export async function requireHub(pool: pg.Pool, { network, chain, label }: ChainRow): Promise<void> {
+export async function requireHub(
+  pool: pg.Pool,
+  { network, chain, label }: ChainRow,
+): Promise<void> {
   const [other] = await query<{ label: string }>(pool, network, OTHER_HUB, [chain])
   if (!other) return
   throw new ChainMismatchError(
@@ -104,7 +114,11 @@ export async function readChain(pool: pg.Pool, { network, chain }: ChainRow): Pr
 }
 
 /** Newest row of a label, null when its chain was never registered. */
-export async function findChain(pool: pg.Pool, network: Network, label: string): Promise<ChainRow | null> {
+export async function findChain(
+  pool: pg.Pool,
+  network: Network,
+  label: string,
+): Promise<ChainRow | null> {
   const text = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`
   return (await query<StoredChain>(pool, network, text, [label]))[0] ?? null
 }
@@ -144,7 +158,12 @@ export async function moveCheckpoint(db: Queryable, row: ChainRow, to: Checkpoin
  * Halts indexing of a chain, with the reason for its operator.
  * @throws LostLeadershipError since a rewind may have repaired the chain meanwhile
  */
-export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, reason: string): Promise<void> {
+export async function haltChain(
+  pool: pg.Pool,
+  row: ChainRow,
+  epoch: number,
+  reason: string,
+): Promise<void> {
   await inTransaction(pool, async (client) => {
     await assertLeader(client, row.network, epoch)
     const sql = 'UPDATE chains SET halted = $3 WHERE network = $1 AND chain = $2'
@@ -156,7 +175,10 @@ export async function haltChain(pool: pg.Pool, row: ChainRow, epoch: number, rea
  * Ends the halt of a chain whose checkpoint is where the row says; the indexing leader takes over anew.
  * @returns false where it is not halted there any more
  */
-export function unhaltChain(pool: pg.Pool, { network, chain, nextBlock }: ChainRow): Promise<boolean> {
+export function unhaltChain(
+  pool: pg.Pool,
+  { network, chain, nextBlock }: ChainRow,
+): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     await lockHead(client, network, null)
     await endLeaders(client, network, ['index'])
@@ -176,6 +198,10 @@ export async function readBodies(
   const sql = `SELECT j.block, j.body FROM journal_heads h JOIN journal j ON j.network = h.network
       AND j.generation = h.generation AND j.chain = $2 AND j.block = ANY ($3::int8[]) AND j.log_index = $4
     WHERE h.network = $1`
-  const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [chain, blocks, logIndex])
+  const rows = await query<{ block: number; body: Buffer }>(pool, network, sql, [
+    chain,
+    blocks,
+    logIndex,
+  ])
   return new Map(rows.map(({ block, body }) => [block, body]))
 }

@@ -75,7 +75,8 @@ const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
 
 /** Statements for both orders. */
 const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
-  const of = (order: FeedOrder) => prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
+  const of = (order: FeedOrder) =>
+    prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
 }
 const all = inOrder('', (l, order) => entries(l, order, within(l, order)))
@@ -89,15 +90,22 @@ const byNobody = inOrder(
 )
 
 /** Reads entries with public events and the head in one statement. */
-export async function readStretch(db: Queryable, network: Network, query: StretchQuery): Promise<FeedStretch> {
+export async function readStretch(
+  db: Queryable,
+  network: Network,
+  query: StretchQuery,
+): Promise<FeedStretch> {
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
     ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
     : await all[order](db, network, [...values, query.events])
   const head = rows[0]
-  if (!head || head.kind !== null) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  const found = rows.flatMap((row) => (row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })]))
+  if (!head || head.kind !== null)
+    throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const found = rows.flatMap((row) =>
+    row.kind === null ? [] : [Object.assign(row, { kind: entryKind(row.kind) })],
+  )
   return { generation: head.generation, newest: head.newest, rows: found }
 }
 
@@ -131,7 +139,10 @@ export async function findSince(
   sinceMs: number,
 ): Promise<{ generation: number; newest: number; first: number }> {
   const row = (await since(db, network, [sinceMs]))[0]
-  if (!row) throw new Error(`finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`)
+  if (!row)
+    throw new Error(
+      `finding the first event since ${sinceMs} ms: the journal of ${network} has a gap`,
+    )
   return row
 }
 
@@ -174,7 +185,9 @@ export type CurrentCheckpoint = FeedCheckpoint & FollowedFeed
 
 const checkpoint = prepare<Omit<CurrentCheckpoint, 'hash'> & { hash: Buffer | null }>(
   'feed_checkpoint',
-  (l) => `SELECT h.feed_generation AS generation, coalesce(c.count, 0) AS count, c.hash, h.public_seq AS newest,
+  (
+    l,
+  ) => `SELECT h.feed_generation AS generation, coalesce(c.count, 0) AS count, c.hash, h.public_seq AS newest,
       h.caught_up AS is_caught_up
     FROM journal_heads h
     LEFT JOIN LATERAL (
@@ -186,7 +199,11 @@ const checkpoint = prepare<Omit<CurrentCheckpoint, 'hash'> & { hash: Buffer | nu
 )
 
 /** The newest checkpoint of a network's feed, of at most so many events; that of no event where there is none. */
-export async function readCheckpoint(db: Queryable, network: Network, atMost?: number): Promise<CurrentCheckpoint> {
+export async function readCheckpoint(
+  db: Queryable,
+  network: Network,
+  atMost?: number,
+): Promise<CurrentCheckpoint> {
   const [found] = await checkpoint(db, network, [atMost ?? null])
   if (!found) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return { ...found, hash: found.hash ?? FEED_START }
@@ -229,7 +246,9 @@ export type CopiedFeed = FollowedFeed & { isShown: boolean }
 
 const copied = prepare<CopiedFeed>(
   'feed_copied',
-  (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest, h.caught_up AS is_caught_up, coalesce((
+  (
+    l,
+  ) => `SELECT h.feed_generation AS generation, h.public_seq AS newest, h.caught_up AS is_caught_up, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
     ), 0) AS count, coalesce(s.generation = h.feed_generation, false) AS is_shown
     FROM journal_heads h LEFT JOIN feed_shown s USING (network) WHERE h.network = ${l.network}`,
@@ -257,12 +276,15 @@ export async function copyEvents(
   { generation, newest, count }: FollowedFeed,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
-  const types = events.map(({ event }) => ('wallet' in event ? decodeWallet(event.wallet).type : null))
+  const types = events.map(({ event }) =>
+    'wallet' in event ? decodeWallet(event.wallet).type : null,
+  )
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
     const values = [events.map(({ number }) => number), events.map(({ json }) => json), types]
     await execute(client, network, ADD_COPIED, [generation, ...values])
-    if ((events.at(-1)?.number ?? count) >= newest) await execute(client, network, SHOW_COPIED, [generation])
+    if ((events.at(-1)?.number ?? count) >= newest)
+      await execute(client, network, SHOW_COPIED, [generation])
   })
 }
 

@@ -7,7 +7,14 @@ import { tryLead } from '../pg/leader.js'
 import { inTransaction } from '../pg/pool.js'
 import { isDatabaseUnavailable } from '../pg/unavailable.js'
 import { appendSignedChanges } from './appendSignedChanges.js'
-import { assertLeader, assertRelayer, endLeaders, lockHead, markCaughtUp, readHead } from './head.js'
+import {
+  assertLeader,
+  assertRelayer,
+  endLeaders,
+  lockHead,
+  markCaughtUp,
+  readHead,
+} from './head.js'
 
 const YEAR_MS = 365 * 24 * 60 * 60_000
 /** Time for which the head stays locked while a leader waits for it. */
@@ -26,7 +33,10 @@ afterEach(() => {
 
 /** A change by a wallet of its own. */
 function create(wallet: number) {
-  const change: ClusterChange = { kind: 'create_cluster', actor: Buffer.of(1, ...Buffer.alloc(20, wallet)) }
+  const change: ClusterChange = {
+    kind: 'create_cluster',
+    actor: Buffer.of(1, ...Buffer.alloc(20, wallet)),
+  }
   return appendSignedChanges(pool, { network: 'mainnet', changes: [change] })
 }
 
@@ -72,7 +82,9 @@ it('what only has to be the leader’s waits for nobody who holds the head', asy
     expect(next.epoch).toBe(relay.epoch + 1)
     await next.release()
   })
-  await expect(assertRelayer(pool, 'mainnet', relay.epoch)).rejects.toThrow(/another process leads the deliveries/)
+  await expect(assertRelayer(pool, 'mainnet', relay.epoch)).rejects.toThrow(
+    /another process leads the deliveries/,
+  )
   await index.release()
 })
 
@@ -81,7 +93,9 @@ it('a leader whose epoch ends while it waits for the head does not get it', asyn
   let late: Promise<unknown> = Promise.resolve()
   await inTransaction(pool, async (rewinding) => {
     await lockHead(rewinding, 'mainnet', null)
-    late = inTransaction(pool, (client) => lockHead(client, 'mainnet', index.epoch)).catch((error: unknown) => error)
+    late = inTransaction(pool, (client) => lockHead(client, 'mainnet', index.epoch)).catch(
+      (error: unknown) => error,
+    )
     const isWaiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
     await expect.poll(async () => (await pool.query(isWaiting)).rowCount).toBe(1)
     await sleep(HELD_MS)

@@ -13,7 +13,9 @@ import { assertClock } from '../pg/unavailable.js'
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {
-    super(`another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`)
+    super(
+      `another process leads the ${role === 'index' ? 'indexing' : 'deliveries'} of ${network} now`,
+    )
   }
 }
 
@@ -74,7 +76,11 @@ export async function readVersion(db: Queryable, network: Network): Promise<Vers
  * @param epoch that of the indexing leader, who stays it until then; null for writers that need no leader
  * @throws LostLeadershipError when another process leads
  */
-export async function lockHead(db: Queryable, network: Network, epoch: number | null): Promise<LockedHead> {
+export async function lockHead(
+  db: Queryable,
+  network: Network,
+  epoch: number | null,
+): Promise<LockedHead> {
   if (epoch === null) return only(await query<LockedHead>(db, network, LOCK_HEAD), network)
   const [head] = await query<LockedHead>(db, network, LEAD_HEAD, [epoch])
   if (!head) throw new LostLeadershipError(network)
@@ -98,14 +104,24 @@ const WRITE_HEAD = {
 }
 
 export async function writeHead(db: Queryable, network: Network, head: Head): Promise<void> {
-  await execute(db, network, WRITE_HEAD, [head.seq, head.publicSeq, head.atMs, head.serial, head.minimumWei])
+  await execute(db, network, WRITE_HEAD, [
+    head.seq,
+    head.publicSeq,
+    head.atMs,
+    head.serial,
+    head.minimumWei,
+  ])
 }
 
 /** Records that the epoch's leader has folded the hub up to its confirmed head. @throws LostLeadershipError */
 export async function markCaughtUp(pool: pg.Pool, network: Network, epoch: number): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockHead(client, network, epoch)
-    await execute(client, network, 'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND NOT caught_up')
+    await execute(
+      client,
+      network,
+      'UPDATE journal_heads SET caught_up = true WHERE network = $1 AND NOT caught_up',
+    )
   })
 }
 
@@ -115,7 +131,11 @@ export async function endLeaders(
   network: Network,
   roles: readonly LeaderRole[] = ['index', 'relay'],
 ): Promise<void> {
-  await execute(client, network, 'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE')
+  await execute(
+    client,
+    network,
+    'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE',
+  )
   const text =
     'UPDATE public.leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = ANY ($2::int2[])'
   await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])

@@ -24,7 +24,8 @@ export interface Replayed {
   rebuilt: string
 }
 
-interface Columns extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
+interface Columns
+  extends Pick<Plain<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
   txKey: string | null
 }
@@ -43,7 +44,11 @@ export async function replay(pool: pg.Pool, network: Network): Promise<Replayed>
   try {
     return await alone(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
-      await createSchema(writer, network, { schema, generation, tables: ['journal', ...STATE_TABLES] })
+      await createSchema(writer, network, {
+        schema,
+        generation,
+        tables: ['journal', ...STATE_TABLES],
+      })
       await writer.query(`SET search_path = ${schema}`)
       const replayed = { reader, writer, network, generation, done: 0 }
       await rebuildUpTo(replayed, (head) => Math.max(seq, head - LEFT_TO_COMPARE))
@@ -76,8 +81,11 @@ export interface Replay {
 export async function foldBatch(replayed: Replay, limit = BATCH_ENTRIES): Promise<void> {
   const { writer, network, done, keep = (entry) => entry } = replayed
   const entries = await readEntries(replayed, Math.min(BATCH_ENTRIES, limit))
-  if (entries.length === 0) throw new Error(`folding ${network} again: the journal ends at entry ${done}`)
-  await appendEntries(writer, network, entries.flatMap(keep).map(decodeEntry), { writerMs: Number.POSITIVE_INFINITY })
+  if (entries.length === 0)
+    throw new Error(`folding ${network} again: the journal ends at entry ${done}`)
+  await appendEntries(writer, network, entries.flatMap(keep).map(decodeEntry), {
+    writerMs: Number.POSITIVE_INFINITY,
+  })
   replayed.done += entries.length
 }
 
@@ -113,9 +121,13 @@ export async function createSchema(
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
     const name = leaf(table, network)
-    await writer.query(`CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL${check})`)
+    await writer.query(
+      `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL${check})`,
+    )
   }
-  await writer.query(`CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`)
+  await writer.query(
+    `CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`,
+  )
   await writer.query(
     `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
     [NETWORK_CODE[network], generation],
@@ -123,7 +135,10 @@ export async function createSchema(
 }
 
 /** Inputs of the next entries of a generation, whatever the search path. */
-async function readEntries({ reader, network, generation, done }: Replay, limit: number): Promise<Entry[]> {
+async function readEntries(
+  { reader, network, generation, done }: Replay,
+  limit: number,
+): Promise<Entry[]> {
   const rows = await query<Columns>(
     reader,
     network,
@@ -132,10 +147,12 @@ async function readEntries({ reader, network, generation, done }: Replay, limit:
     [generation, done, limit],
   )
   const slices = rows.flatMap(({ kind }, i) => (kind === ENTRY_KIND.move_names ? i : []))
-  return rows.slice(0, slices[BATCH_SLICES]).map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
-    kind: entryKind(kind),
-    position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
-    txKey: txKey === null ? null : BigInt(txKey),
-    ...row,
-  }))
+  return rows
+    .slice(0, slices[BATCH_SLICES])
+    .map(({ kind, chain, block, logIndex, txKey, ...row }) => ({
+      kind: entryKind(kind),
+      position: chain === null ? null : { chain, block: block!, logIndex: logIndex! },
+      txKey: txKey === null ? null : BigInt(txKey),
+      ...row,
+    }))
 }

@@ -19,7 +19,8 @@ export interface Restored {
 }
 
 /** Next number of the feed: minutes since the epoch, another for each restore of a backup. */
-const NEXT_FEED = 'greatest(feed_generation + 1, floor(extract(epoch FROM clock_timestamp()) / 60)::int4)'
+const NEXT_FEED =
+  'greatest(feed_generation + 1, floor(extract(epoch FROM clock_timestamp()) / 60)::int4)'
 
 const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
@@ -28,7 +29,10 @@ const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
  * the feed gets another number, signed changes wait until the hub's head is folded again, leaders take over anew, and
  * every job under way is looked at. The journal stays as it is: what it lost of the chains is read again.
  */
-export async function beginAfterRestore(client: pg.ClientBase, network: Network): Promise<Restored> {
+export async function beginAfterRestore(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<Restored> {
   const { seq: entries } = await lockHead(client, network, null)
   await endLeaders(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
@@ -62,7 +66,10 @@ const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryO
  * that is read is not compared: it lags.
  * @returns looks, unless a look is under way; a look that fails is followed by the next
  */
-export function createMemory(pool: pg.Pool, onBack: (network: Network) => void): () => Promise<void> {
+export function createMemory(
+  pool: pg.Pool,
+  onBack: (network: Network) => void,
+): () => Promise<void> {
   let memory: readonly Seen[] = []
   let isLooking = false
   const look = async (): Promise<void> => {

@@ -20,16 +20,21 @@ beforeAll(() => {
 })
 
 const load = (keys: Keys): Promise<Slice> =>
-  inTransaction(pool, async (client) => loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys))
+  inTransaction(pool, async (client) =>
+    loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
+  )
 
 test('loads owners, verified wallets and the smallest free cluster number', async () => {
   // wallet 1 is verified; 2 has created 1 cluster, 3 has created 20, and neither is verified any more; 4 is new
-  const created = [...[0].map((n) => [2, n] as const), ...Array.from({ length: 20 }, (_, n) => [3, n] as const)]
+  const created = [
+    ...[0].map((n) => [2, n] as const),
+    ...Array.from({ length: 20 }, (_, n) => [3, n] as const),
+  ]
   for (const [serial, [creator, n]] of created.entries()) {
-    await pool.query('INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)', [
-      serial + 10,
-      clusterId('testnet', wallet(creator), n),
-    ])
+    await pool.query(
+      'INSERT INTO clusters (network, serial, id, created_seq) VALUES (1, $1, $2, 1)',
+      [serial + 10, clusterId('testnet', wallet(creator), n)],
+    )
   }
   await pool.query(
     `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
@@ -55,7 +60,9 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   expect(slice.verified).toEqual(new Map([[keyOf(wallet(1)), { cluster: 7, isPrivate: true }]]))
   // a bid of a privately verified wallet makes its entry public, and its name has to fit in with the others
   expect(slice.clusters).toEqual(
-    new Map([[7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }]]),
+    new Map([
+      [7, { wallets: new Map([[keyOf(wallet(1)), cold]]), names: [{ name: 'taken', seq: 1 }] }],
+    ]),
   )
   const free = [
     [2, 1],
@@ -77,10 +84,16 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
 
 test('a wallet’s next cluster has the next number, however many it has created', async () => {
   const creator = wallet(9)
-  const keys: Keys = { ...keysOf([]), wallets: new Set([keyOf(creator)]), actors: new Set([keyOf(creator)]) }
+  const keys: Keys = {
+    ...keysOf([]),
+    wallets: new Set([keyOf(creator)]),
+    actors: new Set([keyOf(creator)]),
+  }
   let made = 0
   for (const count of [1, 2, 3, 16, 17, 18, 300, 5_000]) {
-    const ids = Array.from({ length: count - made }, (_, i) => clusterId('testnet', creator, made + i))
+    const ids = Array.from({ length: count - made }, (_, i) =>
+      clusterId('testnet', creator, made + i),
+    )
     await pool.query(
       `INSERT INTO clusters (network, serial, id, created_seq)
        SELECT 1, 1000 + $2::int + i, id, 1 FROM unnest($1::bytea[]) WITH ORDINALITY AS u (id, i)`,

@@ -33,7 +33,10 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.slices]
-  const ids = [...wallets.map((key) => clusterId(network, bytesOf(key), 0)), ...clusters.map(bytesOf)]
+  const ids = [
+    ...wallets.map((key) => clusterId(network, bytesOf(key), 0)),
+    ...clusters.map(bytesOf),
+  ]
   const found = await probe(db, network, names, wallets.map(bytesOf), ids)
   return { keys, names, wallets, clusters, found }
 }
@@ -78,7 +81,10 @@ export async function completeSlice(
   }
   chooseClusters(slice, keys)
   if (creators.length + slice.clusters.size > 0)
-    await pipelined(client, (db) => [findFreeIds(db, slice, creators), ...loadClusters(db, slice, keys)])
+    await pipelined(client, (db) => [
+      findFreeIds(db, slice, creators),
+      ...loadClusters(db, slice, keys),
+    ])
   if (keys.movedNames > 0) await loadMoves(client, slice, keys)
   await loadCommunities(client, slice, keys)
   return slice
@@ -128,11 +134,14 @@ async function findFreeIds(
 ): Promise<void> {
   let open = creators
   for (let from = 1, width = PROBE_WIDTH; open.length > 0; from += width, width *= 2) {
-    const asked = open.flatMap((key) => Array.from({ length: width }, (_, i) => ({ key, number: from + i })))
+    const asked = open.flatMap((key) =>
+      Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
+    )
     const ids = asked.map(({ key, number }) => clusterId(network, bytesOf(key), number))
     const taken = new Set((await probe(db, network, [], [], ids)).map(({ ord }) => asked[ord - 1]!))
     for (const one of asked)
-      if (!taken.has(one) && !nextClusterNumber.has(one.key)) nextClusterNumber.set(one.key, one.number)
+      if (!taken.has(one) && !nextClusterNumber.has(one.key))
+        nextClusterNumber.set(one.key, one.number)
     open = open.filter((key) => !nextClusterNumber.has(key))
   }
 }

@@ -10,7 +10,10 @@ import { type Queryable, query } from '../pg/rows.js'
  * Chooses the clusters that are read whole: those named by id, those of actors, where there are bids those of privately
  * verified wallets, which a bid makes public, and owners of communities. Batches of bids rarely need any.
  */
-export function chooseClusters({ clusters, clusterSerials, verified, owners }: Slice, keys: Keys): void {
+export function chooseClusters(
+  { clusters, clusterSerials, verified, owners }: Slice,
+  keys: Keys,
+): void {
   const whole = new Set<number>()
   for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
   for (const [key, { cluster, isPrivate }] of verified)
@@ -40,7 +43,11 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
  * Reads wallets of clusters. Private ones are read where a wallet of the batch is verified, or the one that verifies
  * itself is listed: nothing else depends on them, and a stranger's change would take a time that tells their number.
  */
-async function readWallets(db: Queryable, { network, clusters, verified }: Slice, keys: Keys): Promise<void> {
+async function readWallets(
+  db: Queryable,
+  { network, clusters, verified }: Slice,
+  keys: Keys,
+): Promise<void> {
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
   const serials = [...clusters.keys()]
@@ -52,7 +59,11 @@ async function readWallets(db: Queryable, { network, clusters, verified }: Slice
      CROSS JOIN LATERAL (SELECT k.is_home OR EXISTS (${wallets} AND w.address = $4::bytea) AS is_own OFFSET 0) m
      CROSS JOIN LATERAL (${wallets} AND NOT w.private UNION ALL ${wallets} AND w.private AND m.is_own OFFSET 0) w`
   const rows = await query<WalletRow>(db, network, { name: `slice_wallets_${network}`, text }, [
-    ...[serials, serials.map((serial) => others.length > 0 || homes.has(serial)), Buffer.from(mover, 'latin1')],
+    ...[
+      serials,
+      serials.map((serial) => others.length > 0 || homes.has(serial)),
+      Buffer.from(mover, 'latin1'),
+    ],
   ])
   for (const row of rows) clusters.get(row.cluster)!.wallets.set(keyOf(row.address), row)
 }
@@ -66,7 +77,10 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
-  const parts = rowsHeldBy({ network: NETWORK_CODE[network], moves: leaf('moves', network) }, 'k.serial')
+  const parts = rowsHeldBy(
+    { network: NETWORK_CODE[network], moves: leaf('moves', network) },
+    'k.serial',
+  )
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
      CROSS JOIN LATERAL (${parts}) p
      CROSS JOIN LATERAL (
@@ -79,7 +93,12 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
     db,
     network,
     { name: `slice_names_${network}`, text },
-    [serials, serials.map((serial) => left.has(serial)), [...keys.communities.keys()], readOfMoving(keys)],
+    [
+      serials,
+      serials.map((serial) => left.has(serial)),
+      [...keys.communities.keys()],
+      readOfMoving(keys),
+    ],
   )
   for (const { cluster, name, seq } of rows) clusters.get(cluster)!.names.push({ name, seq })
 }
@@ -97,7 +116,12 @@ export async function loadMoves(
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`
   const values = [[...clusters.keys(), ...sliced], [...sliced], readOfMoving(keys)]
-  const rows = await query<MoveRow & { name: string | null; nameSeq: number | null }>(db, network, text, values)
+  const rows = await query<MoveRow & { name: string | null; nameSeq: number | null }>(
+    db,
+    network,
+    text,
+    values,
+  )
   const names = new Map<number, ClusterName[]>()
   for (const { name, nameSeq, ...row } of rows) {
     if (!names.has(row.source)) {

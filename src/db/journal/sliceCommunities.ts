@@ -1,5 +1,11 @@
 import type { RulesVersion } from '../../registry/community/history.js'
-import { assignmentOf, type CommunityNameRow, fullName, type Keys, type Slice } from '../../registry/fold/rows.js'
+import {
+  assignmentOf,
+  type CommunityNameRow,
+  fullName,
+  type Keys,
+  type Slice,
+} from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -50,9 +56,15 @@ export async function readRules(
 
 type TakenName = Pick<CommunityNameRow, 'community' | 'name' | 'seq'>
 
-async function addTaken(db: Queryable, slice: Slice, text: string, values: readonly unknown[]): Promise<void> {
+async function addTaken(
+  db: Queryable,
+  slice: Slice,
+  text: string,
+  values: readonly unknown[],
+): Promise<void> {
   const rows = await query<TakenName>(db, slice.network, text, values)
-  for (const { community, name, seq } of rows) slice.communityNames.set(fullName(community, name), seq)
+  for (const { community, name, seq } of rows)
+    slice.communityNames.set(fullName(community, name), seq)
 }
 
 async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]): Promise<void> {
@@ -62,20 +74,37 @@ async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]):
      CROSS JOIN LATERAL (
        SELECT n.seq FROM ${leaf('community_names', slice.network)} n
        WHERE n.network = $1 AND n.community = k.community COLLATE "C" AND n.name = k.name COLLATE "C" LIMIT 1) n`
-  await addTaken(db, slice, text, [split.map(([community]) => community), split.map(([, name]) => name)])
+  await addTaken(db, slice, text, [
+    split.map(([community]) => community),
+    split.map(([, name]) => name),
+  ])
 }
 
-async function readAssigned(db: Queryable, slice: Slice, { assignments, claims }: Keys): Promise<void> {
+async function readAssigned(
+  db: Queryable,
+  slice: Slice,
+  { assignments, claims }: Keys,
+): Promise<void> {
   const below = `SELECT community, name, assigned, claim FROM ${leaf('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
-  const rows = await query<{ community: string; name: string; assigned: number; claim: Buffer | null }>(
+  const rows = await query<{
+    community: string
+    name: string
+    assigned: number
+    claim: Buffer | null
+  }>(
     db,
     slice.network,
     `${below} AND assigned = ANY($3::int8[]) UNION ALL ${below} AND claim = ANY($4::bytea[])`,
-    [[...assignments], [...slice.clusters.keys()], [...claims].map((key) => Buffer.from(key, 'latin1'))],
+    [
+      [...assignments],
+      [...slice.clusters.keys()],
+      [...claims].map((key) => Buffer.from(key, 'latin1')),
+    ],
   )
   for (const { community, name, assigned, claim } of rows)
-    for (const by of [assigned, claim]) if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
+    for (const by of [assigned, claim])
+      if (by !== null) slice.assigned.set(assignmentOf(community, by), name)
 }
 
 /**
@@ -105,7 +134,8 @@ async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void
 function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
-    for (const [key, entry] of wallets) if (entry.isPrivate && asked.has(key)) wanted.add(entry.name)
+    for (const [key, entry] of wallets)
+      if (entry.isPrivate && asked.has(key)) wanted.add(entry.name)
   }
   return [...wanted]
 }

@@ -19,12 +19,20 @@ const COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> =
  * effects) in PostgreSQL's binary COPY format, which prefixes columns with their length. Concurrent writers require a
  * REPEATABLE READ transaction. The search path selects the tables.
  */
-export async function stateHash(client: pg.ClientBase, network: Network, generation: number): Promise<string> {
+export async function stateHash(
+  client: pg.ClientBase,
+  network: Network,
+  generation: number,
+): Promise<string> {
   const hash = createHash('sha256')
   await hashTables(client, hash, network)
   const code = NETWORK_CODE[network]
   const entries = `${leaf('journal', network)} WHERE network = ${code} AND generation = ${generation}`
-  await hashQuery(client, hash, `SELECT seq, public_first, public_count, effects FROM ${entries} ORDER BY seq`)
+  await hashQuery(
+    client,
+    hash,
+    `SELECT seq, public_first, public_count, effects FROM ${entries} ORDER BY seq`,
+  )
   return hash.digest('hex')
 }
 
@@ -39,7 +47,11 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
   // likewise without an assignment whose claim is kept
   const kept = `FROM ${leaf('community_names', network)} WHERE network = ${code} AND claim IS NOT NULL`
   if ((await client.query(`SELECT ${kept} LIMIT 1`)).rowCount === 0) return
-  await hashQuery(client, hash, `SELECT community, name, claim ${kept} ORDER BY ${COLUMNS.community_names[0]}`)
+  await hashQuery(
+    client,
+    hash,
+    `SELECT community, name, claim ${kept} ORDER BY ${COLUMNS.community_names[0]}`,
+  )
 }
 
 async function hashQuery(client: pg.ClientBase, hash: Hash, sql: string): Promise<void> {

@@ -52,9 +52,15 @@ export async function writeTail(
   db: Queryable,
   network: Network,
   chain: number,
-  { dropFrom, blocks, minimumWei }: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
+  {
+    dropFrom,
+    blocks,
+    minimumWei,
+  }: { dropFrom: number; blocks: readonly StoredTailBlock[]; minimumWei: bigint },
 ): Promise<void> {
-  const facts = blocks.flatMap(({ block, hash, entries }) => entries.map((entry) => ({ block, hash, entry })))
+  const facts = blocks.flatMap(({ block, hash, entries }) =>
+    entries.map((entry) => ({ block, hash, entry })),
+  )
   await Promise.all([
     execute(db, network, removal('facts', '>='), [chain, dropFrom]),
     execute(db, network, removal('tail_blocks', '>='), [chain, dropFrom]),
@@ -74,11 +80,15 @@ export async function forgetConfirmedTail(
   below: number,
 ): Promise<void> {
   const facts = execute(db, network, removal('facts', '<'), [chain, below])
-  await Promise.all([facts, execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_HASHES_BLOCKS])])
+  await Promise.all([
+    facts,
+    execute(db, network, removal('tail_blocks', '<'), [chain, below - KEPT_HASHES_BLOCKS]),
+  ])
 }
 
 const NO_HASH = Buffer.alloc(32)
-const txHashOf = ({ kind, body }: DecodedEntry): Buffer => (kind === 'bid' ? bidTxHash(body) : NO_HASH)
+const txHashOf = ({ kind, body }: DecodedEntry): Buffer =>
+  kind === 'bid' ? bidTxHash(body) : NO_HASH
 
 function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string | null {
   if (content.kind !== 'bid') return null
@@ -92,6 +102,7 @@ export async function readHashes(
   network: Network,
   chain: number,
 ): Promise<{ block: number; hash: Buffer }[]> {
-  const sql = 'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
+  const sql =
+    'SELECT block, hash FROM tail_blocks WHERE network = $1 AND chain = $2 ORDER BY block DESC'
   return query(pool, network, sql, [chain])
 }

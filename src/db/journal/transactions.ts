@@ -4,7 +4,13 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { toHex, txKey } from '../../registry/primitives/bytes.js'
 import { wordText } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Confirmations, InvalidReason, JournalledBid, TailBid, WinningBid } from '../../registry/status.js'
+import type {
+  Confirmations,
+  InvalidReason,
+  JournalledBid,
+  TailBid,
+  WinningBid,
+} from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
 import { WON } from '../pg/codes.js'
 import { entryAt, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
@@ -69,7 +75,11 @@ const winning = prepare<{ name: string; body: Buffer }>(
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
 )
 
-async function addWinners(db: Queryable, network: Network, lost: readonly JournalledBid[]): Promise<void> {
+async function addWinners(
+  db: Queryable,
+  network: Network,
+  lost: readonly JournalledBid[],
+): Promise<void> {
   const rows = await winning(db, network, [[...new Set(lost.map(({ name }) => name))]])
   const won = new Map(rows.map(({ name, body }) => [name, winnerOf(body)]))
   for (const bid of lost) {
@@ -85,7 +95,11 @@ const winnerOf = (body: Buffer): WinningBid => ({
 
 function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   const decoded = decodeBidEffects(effects)
-  const bid: JournalledBid = { logIndex, name: wordText(bidNameWord(body)), outcome: decoded.outcome }
+  const bid: JournalledBid = {
+    logIndex,
+    name: wordText(bidNameWord(body)),
+    outcome: decoded.outcome,
+  }
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
@@ -121,7 +135,12 @@ const inTail = prepare<TailRow>(
  * the tail may win it.
  * @param hub number of the network's hub chain, whose bids alone decide
  */
-export async function findInTail(db: Queryable, network: Network, hub: number, hash: Buffer): Promise<TailTx | null> {
+export async function findInTail(
+  db: Queryable,
+  network: Network,
+  hub: number,
+  hash: Buffer,
+): Promise<TailTx | null> {
   const rows = await inTail(db, network, [hash, hub])
   const first = rows[0]
   if (!first) return null
@@ -138,7 +157,10 @@ export async function findInTail(db: Queryable, network: Network, hub: number, h
 }
 
 /** Stored memory of a transaction that a chain has shown. */
-export type TrackedTx = Pick<Plain<StoredTx>, 'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'> & {
+export type TrackedTx = Pick<
+  Plain<StoredTx>,
+  'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
+> & {
   verdict: InvalidReason | null
 }
 
@@ -154,7 +176,10 @@ const confirmed = prepare<{ chain: number; block: number }>(
 )
 
 /** Newest confirmed block of each chain of a network, by its number in the database. */
-export async function readConfirmed(db: Queryable, network: Network): Promise<ReadonlyMap<number, number>> {
+export async function readConfirmed(
+  db: Queryable,
+  network: Network,
+): Promise<ReadonlyMap<number, number>> {
   return new Map((await confirmed(db, network, [])).map(({ chain, block }) => [chain, block]))
 }
 
@@ -164,7 +189,12 @@ export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs:
 const SIGHTING_STEP_MS = 10_000
 
 /** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
-export async function rememberSighting(db: Queryable, network: Network, hash: Buffer, seen: Sighting): Promise<void> {
+export async function rememberSighting(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  seen: Sighting,
+): Promise<void> {
   await execute(db, network, REMEMBER, [hash, seen.chain, seen.sender, seen.nonce, seen.seenMs])
 }
 
@@ -180,14 +210,26 @@ const REMEMBER = {
 }
 
 /** Stores a confirmed `invalid` of a sighted transaction; the first verdict stands. */
-export async function keepVerdict(db: Queryable, network: Network, hash: Buffer, verdict: string): Promise<void> {
-  const text = 'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
+export async function keepVerdict(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  verdict: string,
+): Promise<void> {
+  const text =
+    'UPDATE tracked_txs SET verdict = $3 WHERE network = $1 AND hash = $2 AND verdict IS NULL'
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
 /** The first answer stands. */
-export async function keepReplacement(db: Queryable, network: Network, hash: Buffer, by: Buffer): Promise<void> {
-  const text = 'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
+export async function keepReplacement(
+  db: Queryable,
+  network: Network,
+  hash: Buffer,
+  by: Buffer,
+): Promise<void> {
+  const text =
+    'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL'
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
@@ -219,5 +261,8 @@ const progress = prepare<TxProgress>(
 )
 
 /** By hashes or signatures: one element per input, in its order. */
-export const readProgress = (db: Queryable, network: Network, txs: readonly Buffer[]): Promise<TxProgress[]> =>
-  progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])
+export const readProgress = (
+  db: Queryable,
+  network: Network,
+  txs: readonly Buffer[],
+): Promise<TxProgress[]> => progress(db, network, [txs.map((tx) => txKey(tx).toString()), txs])

@@ -33,7 +33,8 @@ export async function keepPaymentsContract(
     const text = 'SELECT community_payments AS known FROM chains WHERE network = $1 AND chain = $2'
     return (await query<{ known: Buffer | null }>(pool, network, text, [chain]))[0]?.known ?? null
   }
-  const isKept = (known: Buffer | null) => known === contract || (known !== null && contract?.equals(known) === true)
+  const isKept = (known: Buffer | null) =>
+    known === contract || (known !== null && contract?.equals(known) === true)
   const before = await read()
   if (isKept(before)) return
   const change = `WITH changed AS (
@@ -54,8 +55,12 @@ export async function keepPaymentsContract(
 }
 
 /** By the chain's number. */
-export async function formerPaymentsContracts(db: Queryable, network: Network): Promise<Map<number, `0x${string}`[]>> {
-  const text = "SELECT chain, former_payments AS former FROM chains WHERE network = $1 AND former_payments <> '{}'"
+export async function formerPaymentsContracts(
+  db: Queryable,
+  network: Network,
+): Promise<Map<number, `0x${string}`[]>> {
+  const text =
+    "SELECT chain, former_payments AS former FROM chains WHERE network = $1 AND former_payments <> '{}'"
   const rows = await query<{ chain: number; former: Buffer[] }>(db, network, text)
   return new Map(rows.map(({ chain, former }) => [chain, former.map(toHex)]))
 }

@@ -1,4 +1,10 @@
-import { type BlockhashTx, INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type NonceTx } from '../../registry/outbox.js'
+import {
+  type BlockhashTx,
+  INSUFFICIENT_FUNDS,
+  JOB_KIND,
+  JOB_STATE,
+  type NonceTx,
+} from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
@@ -17,7 +23,11 @@ export const NONCE_JOBS_AT_ONCE = 1_000
  * ones, oldest first. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
  * unless the hub has received their subject meanwhile.
  */
-export function dueNonceJobs(db: Queryable, { network, chain }: ChainKey, nowMs: number): Promise<JobRow<NonceTx>[]> {
+export function dueNonceJobs(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  nowMs: number,
+): Promise<JobRow<NonceTx>[]> {
   return selectJobs(
     db,
     network,
@@ -54,7 +64,11 @@ export const LONGEST_PAUSE_MS = 2 * 3_600_000
  * Lets jobs go on at once that wait for the signer's funds, or for the time of a clock that was ahead.
  * @returns how many there are
  */
-export function wakeJobs(db: Queryable, { network, chain }: ChainKey, nowMs: number): Promise<number> {
+export function wakeJobs(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  nowMs: number,
+): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
     WHERE network = $1 AND chain = $2 AND ${LIVE} AND next_ms > $3
       AND (reason = '${INSUFFICIENT_FUNDS}' OR next_ms > $3 + ${LONGEST_PAUSE_MS})`

@@ -44,8 +44,18 @@ const newJobs = (nowMs: number): Columns<NewJob> => [
 ]
 
 /** Queues jobs, each once whoever asks. @returns how many rows are new */
-export const insertJobs = (db: Queryable, network: Network, items: readonly NewJob[], nowMs: number): Promise<number> =>
-  insertRows(db, network, { table: 'jobs', columns: newJobs(nowMs), items, onConflict: () => 'DO NOTHING' })
+export const insertJobs = (
+  db: Queryable,
+  network: Network,
+  items: readonly NewJob[],
+  nowMs: number,
+): Promise<number> =>
+  insertRows(db, network, {
+    table: 'jobs',
+    columns: newJobs(nowMs),
+    items,
+    onConflict: () => 'DO NOTHING',
+  })
 
 /** @returns false when something holds the nonce by now */
 export async function insertNoop(
@@ -55,7 +65,15 @@ export async function insertNoop(
 ): Promise<boolean> {
   const text = `INSERT INTO jobs (network, kind, chain, signer, state, nonce, txs, created_ms, updated_ms)
     VALUES ($1, ${JOB_KIND.noop}, $2, $3, ${JOB_STATE.signed}, $4, $5, $6, $6) ON CONFLICT DO NOTHING`
-  return (await execute(client, network, text, [chain, signer, nonce, JSON.stringify([txJson(tx)]), nowMs])) === 1
+  return (
+    (await execute(client, network, text, [
+      chain,
+      signer,
+      nonce,
+      JSON.stringify([txJson(tx)]),
+      nowMs,
+    ])) === 1
+  )
 }
 
 /** Author of a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
@@ -89,7 +107,11 @@ export const asRelayer = <T>(
  * @returns false when a job has changed
  * @throws LostLeadershipError; DailyCapError where what is newly signed would exceed the signer's day
  */
-export function saveJobs(pool: pg.Pool, changes: readonly JobChange[], by: ChangedBy): Promise<boolean> {
+export function saveJobs(
+  pool: pg.Pool,
+  changes: readonly JobChange[],
+  by: ChangedBy,
+): Promise<boolean> {
   return unlessStale(pool, async (client) => {
     const change = changes[0]!
     const { network, chain } = change.job
@@ -109,7 +131,12 @@ export function saveJobs(pool: pg.Pool, changes: readonly JobChange[], by: Chang
 export function saveWithNextNonce(
   pool: pg.Pool,
   job: Job,
-  { key, epoch, nowMs, dailyCapWei }: { key: SignerKey; epoch: number; nowMs: number; dailyCapWei: bigint },
+  {
+    key,
+    epoch,
+    nowMs,
+    dailyCapWei,
+  }: { key: SignerKey; epoch: number; nowMs: number; dailyCapWei: bigint },
   build: (nonce: number) => Promise<JobProgress>,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
@@ -128,7 +155,8 @@ export function saveWithNextNonce(
 }
 
 /** Sum that a change adds to what its job may cost. */
-const newlySigned = ({ job, after }: JobChange): bigint => commitmentWei(after.txs) - commitmentWei(job.txs)
+const newlySigned = ({ job, after }: JobChange): bigint =>
+  commitmentWei(after.txs) - commitmentWei(job.txs)
 
 /** Counts what was signed into the signer's day. @throws DailyCapError */
 export async function reserve(
@@ -143,11 +171,20 @@ export async function reserve(
       spent_wei = CASE WHEN spent_day = $4 THEN spent_wei ELSE 0 END + $5::numeric
     WHERE network = $1 AND chain = $2 AND signer = $3
       AND CASE WHEN spent_day = $4 THEN spent_wei ELSE 0 END + $5::numeric <= $6::numeric`
-  const count = await execute(client, network, text, [chain, signer, today, String(wei), String(dailyCapWei)])
+  const count = await execute(client, network, text, [
+    chain,
+    signer,
+    today,
+    String(wei),
+    String(dailyCapWei),
+  ])
   if (count === 0) throw new DailyCapError('the signer has spent what it may in a day')
 }
 
-const unlessStale = (pool: pg.Pool, work: (client: pg.ClientBase) => Promise<void>): Promise<boolean> =>
+const unlessStale = (
+  pool: pg.Pool,
+  work: (client: pg.ClientBase) => Promise<void>,
+): Promise<boolean> =>
   orIf(
     inTransaction(pool, work).then(() => true),
     (error) => error instanceof StaleVersionError,
@@ -173,7 +210,9 @@ const PROGRESS = unnestOf<StoredChange>(
     ['id', 'int8', ({ job }) => job.id],
     ['version', 'int4', ({ job }) => job.version],
     ['batch', 'int8', ({ batch }) => batch],
-    ...COLUMNS.map(([name, type, of]) => [name, type, ({ after }: StoredChange) => of(after)] as const),
+    ...COLUMNS.map(
+      ([name, type, of]) => [name, type, ({ after }: StoredChange) => of(after)] as const,
+    ),
   ],
   4,
 )
@@ -193,7 +232,11 @@ async function update(
   { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
 ): Promise<void> {
   const all = changes.flatMap(withOthers)
-  const count = await execute(client, network, UPDATE, [nowMs, signer ?? null, ...PROGRESS.values(all)])
+  const count = await execute(client, network, UPDATE, [
+    nowMs,
+    signer ?? null,
+    ...PROGRESS.values(all),
+  ])
   if (count !== all.length) throw new StaleVersionError('another process has changed a job')
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
   if (ended.length === 0) return
@@ -210,7 +253,11 @@ function withOthers({ job, after }: JobChange): StoredChange[] {
   const isVoid = state === 'queued' || state === 'parked'
   const isRefused = state === 'queued' && after.alone
   const others = (job.others ?? []).map((other): StoredChange => {
-    const change = { state: isVoid ? 'queued' : state, reason, nextMs: isRefused ? 0 : after.nextMs } as const
+    const change = {
+      state: isVoid ? 'queued' : state,
+      reason,
+      nextMs: isRefused ? 0 : after.nextMs,
+    } as const
     return {
       job: other,
       after: { ...other, ...change, alone: other.alone || isRefused },

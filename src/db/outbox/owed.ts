@@ -1,5 +1,10 @@
 import { JOB_KIND } from '../../registry/outbox.js'
-import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
+import {
+  PAYMENT_KIND,
+  PAYMENT_OUTCOME,
+  PAYMENT_STATE,
+  type StoredPayment,
+} from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { type Queryable, query } from '../pg/rows.js'
@@ -50,7 +55,11 @@ export async function findOwedPayments(
 ): Promise<{ found: OwedPayment[]; isTruncated: boolean }> {
   const read = (text: string, ...more: number[]) =>
     query<PaymentRow & { label: string }>(db, network, text, [payer, OWED_LIMIT + 1, ...more])
-  const kinds = await Promise.all([read(HELD_NAMES, nowMs), read(HELD_COMMUNITY_NAMES, nowMs), read(REFUSED_ON_SOLANA)])
+  const kinds = await Promise.all([
+    read(HELD_NAMES, nowMs),
+    read(HELD_COMMUNITY_NAMES, nowMs),
+    read(REFUSED_ON_SOLANA),
+  ])
   return {
     found: kinds.flatMap((rows) =>
       rows.slice(0, OWED_LIMIT).map((row) => ({ label: row.label, payment: paymentOf(row) })),

@@ -77,4 +77,8 @@ export const queueReleases = (
   { network, chain }: ChainKey,
   { releaseAfterMs, nowMs }: { releaseAfterMs: number; nowMs: number },
 ): Promise<number> =>
-  execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [nowMs, chain, releaseAfterMs])
+  execute(client, network, { name: 'queue_releases', text: QUEUE_RELEASES }, [
+    nowMs,
+    chain,
+    releaseAfterMs,
+  ])

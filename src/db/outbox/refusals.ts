@@ -38,7 +38,11 @@ export async function queueRefusals(
  * queues them again once they are worth it. What was tried, or an operator resumed, is left as it is.
  * @returns how many it changed
  */
-export const weighRefusals = (client: pg.ClientBase, { network, chain }: ChainKey, leastWei: bigint): Promise<number> =>
+export const weighRefusals = (
+  client: pg.ClientBase,
+  { network, chain }: ChainKey,
+  leastWei: bigint,
+): Promise<number> =>
   execute(
     client,
     network,
@@ -54,7 +58,11 @@ export const weighRefusals = (client: pg.ClientBase, { network, chain }: ChainKe
   )
 
 /** Whoever caused the outcome. @returns how many */
-export function endParked(client: pg.ClientBase, { network, chain }: ChainKey, nowMs: number): Promise<number> {
+export function endParked(
+  client: pg.ClientBase,
+  { network, chain }: ChainKey,
+  nowMs: number,
+): Promise<number> {
   const text = `UPDATE jobs j SET state = ${JOB_STATE.confirmed}, reason = NULL, updated_ms = $3, version = j.version + 1
     FROM payments p WHERE j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.parked}
       AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND p.network = j.network AND p.id = j.subject AND p.outcome IS NOT NULL`
@@ -67,7 +75,10 @@ export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /** Journal positions (`chain/block/log index`) of payments whose money is the payer's again, or on its way there. */
-export async function positionsOfRefused(client: pg.ClientBase, network: Network): Promise<Set<string>> {
+export async function positionsOfRefused(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<Set<string>> {
   const rows = await query<{ chain: number; block: number; sequence: number }>(
     client,
     network,

@@ -34,14 +34,24 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 }
 
 const AMOUNTS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas'] as const
-type JobTxJson = (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>) | BlockhashTx
+type JobTxJson =
+  | (Omit<NonceTx, (typeof AMOUNTS)[number]> & Record<(typeof AMOUNTS)[number], string>)
+  | BlockhashTx
 
 /** Amounts as decimal text, since JSON's numbers would lose digits. */
-export const txJson = (tx: JobTx): JobTxJson => ('gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx)
-const txOf = (json: JobTxJson): JobTx => ('gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json)
+export const txJson = (tx: JobTx): JobTxJson =>
+  'gas' in tx ? { ...tx, ...amountsOf(tx, String) } : tx
+const txOf = (json: JobTxJson): JobTx =>
+  'gas' in json ? { ...json, ...amountsOf(json, BigInt) } : json
 
-const amountsOf = <From, To>(tx: Record<(typeof AMOUNTS)[number], From>, to: (amount: From) => To) =>
-  Object.fromEntries(AMOUNTS.map((key) => [key, to(tx[key])])) as Record<(typeof AMOUNTS)[number], To>
+const amountsOf = <From, To>(
+  tx: Record<(typeof AMOUNTS)[number], From>,
+  to: (amount: From) => To,
+) =>
+  Object.fromEntries(AMOUNTS.map((key) => [key, to(tx[key])])) as Record<
+    (typeof AMOUNTS)[number],
+    To
+  >
 
 const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
@@ -57,7 +67,9 @@ export async function selectJobs<Tx extends JobTx = JobTx>(
   rest: string,
   values: readonly unknown[],
 ): Promise<JobRow<Tx>[]> {
-  const jobs = (await query<JobColumns>(db, network, `SELECT ${COLUMNS} FROM jobs j ${rest}`, values)).map(jobOf)
+  const jobs = (
+    await query<JobColumns>(db, network, `SELECT ${COLUMNS} FROM jobs j ${rest}`, values)
+  ).map(jobOf)
   // all jobs of a chain have transactions of its kind
   return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
 }
@@ -69,7 +81,10 @@ export interface JobFilter {
 }
 
 /** Jobs of some states, newest first. */
-export async function listJobs(db: Queryable, { networks, states, limit }: JobFilter): Promise<JobRow[]> {
+export async function listJobs(
+  db: Queryable,
+  { networks, states, limit }: JobFilter,
+): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]
   const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
   const found = networks.map((network) => selectJobs(db, network, text, values))
@@ -79,7 +94,9 @@ export async function listJobs(db: Queryable, { networks, states, limit }: JobFi
 
 /** A job by its id, of whichever network, else null. */
 export async function jobById(db: Queryable, id: string): Promise<JobRow | null> {
-  const found = NETWORKS.map((network) => selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]))
+  const found = NETWORKS.map((network) =>
+    selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),
+  )
   return (await Promise.all(found)).flat()[0] ?? null
 }
 
@@ -94,7 +111,11 @@ function jobOf(row: JobColumns): Job {
   }
 }
 
-async function withSubjects(db: Queryable, network: Network, asked: readonly Job[]): Promise<JobRow[]> {
+async function withSubjects(
+  db: Queryable,
+  network: Network,
+  asked: readonly Job[],
+): Promise<JobRow[]> {
   const others = await readOthers(db, network, asked)
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
   const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
@@ -103,7 +124,9 @@ async function withSubjects(db: Queryable, network: Network, asked: readonly Job
     (subject && all.get(subject.toString('hex'))) ?? null
   const rowOf = (job: Job, beside: readonly JobRow[] = []): JobRow => ({
     ...job,
-    ...{ message: find(messages, job), payment: find(payments, job), others: beside },
+    message: find(messages, job),
+    payment: find(payments, job),
+    others: beside,
   })
   const rows = others.map((job) => rowOf(job))
   return asked.map((job) =>
@@ -116,7 +139,9 @@ async function withSubjects(db: Queryable, network: Network, asked: readonly Job
 
 /** Jobs that others' transactions do, oldest first; a job that is queued waits for one, whatever it had before. */
 async function readOthers(db: Queryable, network: Network, asked: readonly Job[]): Promise<Job[]> {
-  const ids = asked.filter(({ kind, nonce }) => kind in BATCH_SIZES && nonce !== null).map(({ id }) => id)
+  const ids = asked
+    .filter(({ kind, nonce }) => kind in BATCH_SIZES && nonce !== null)
+    .map(({ id }) => id)
   if (ids.length === 0) return []
   const text = `SELECT ${COLUMNS} FROM jobs j
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
@@ -126,14 +151,24 @@ async function readOthers(db: Queryable, network: Network, asked: readonly Job[]
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
   new Map(rows.map((row) => [id(row).toString('hex'), row]))
 
-async function readMessages(db: Queryable, network: Network, guids: readonly Buffer[]): Promise<StoredMessage[]> {
+async function readMessages(
+  db: Queryable,
+  network: Network,
+  guids: readonly Buffer[],
+): Promise<StoredMessage[]> {
   if (guids.length === 0) return []
   const text = `SELECT guid, chain, tx_hash, sent_ms, packet, options FROM messages WHERE network = $1 AND guid = ANY ($2::bytea[])`
   return query<StoredMessage>(db, network, { name: 'job_messages', text }, [guids])
 }
 
-async function readPayments(db: Queryable, network: Network, ids: readonly Buffer[]): Promise<StoredPayment[]> {
+async function readPayments(
+  db: Queryable,
+  network: Network,
+  ids: readonly Buffer[],
+): Promise<StoredPayment[]> {
   if (ids.length === 0) return []
   const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`
-  return (await query<PaymentRow>(db, network, { name: 'job_payments', text }, [ids])).map(paymentOf)
+  return (await query<PaymentRow>(db, network, { name: 'job_payments', text }, [ids])).map(
+    paymentOf,
+  )
 }

@@ -18,15 +18,26 @@ export interface SignerNonces {
 }
 
 /** @param from the first nonce of the holders */
-export async function signerNonces(db: Queryable, key: SignerKey, from: number): Promise<SignerNonces> {
+export async function signerNonces(
+  db: Queryable,
+  key: SignerKey,
+  from: number,
+): Promise<SignerNonces> {
   const values = [key.chain, key.signer]
   const text = `SELECT (SELECT next_nonce FROM relay_signers WHERE network = $1 AND chain = $2 AND signer = $3) AS next,
     (SELECT max(nonce) FROM jobs WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce IS NOT NULL) AS top`
   const [row] = await query<Omit<SignerNonces, 'holders'>>(db, key.network, text, values)
   const held = `SELECT id, nonce, state FROM jobs
     WHERE network = $1 AND chain = $2 AND signer = $3 AND nonce >= $4 ORDER BY nonce LIMIT ${HOLDERS_AT_ONCE}`
-  const jobs = await query<{ id: number; nonce: number; state: number }>(db, key.network, held, [...values, from])
-  const holders = jobs.map((job) => ({ ...job, id: String(job.id), state: wordOf(JOB_STATE, job.state) }))
+  const jobs = await query<{ id: number; nonce: number; state: number }>(db, key.network, held, [
+    ...values,
+    from,
+  ])
+  const holders = jobs.map((job) => ({
+    ...job,
+    id: String(job.id),
+    state: wordOf(JOB_STATE, job.state),
+  }))
   return { ...row!, holders }
 }
 
@@ -49,7 +60,11 @@ export async function moveNonce(
 }
 
 /** Notes the chain's count that waits for an operator's word; null where none does. */
-export async function noteClaim(client: pg.ClientBase, key: SignerKey, claimed: number | null): Promise<void> {
+export async function noteClaim(
+  client: pg.ClientBase,
+  key: SignerKey,
+  claimed: number | null,
+): Promise<void> {
   const text = `UPDATE relay_signers SET claimed_nonce = $4
     WHERE network = $1 AND chain = $2 AND signer = $3 AND claimed_nonce IS DISTINCT FROM $4`
   await execute(client, key.network, text, [key.chain, key.signer, claimed])
@@ -65,7 +80,10 @@ export interface SignerRow extends SignerKey {
   top: number | null
 }
 
-export async function listSigners(db: Queryable, networks: readonly Network[] = NETWORKS): Promise<SignerRow[]> {
+export async function listSigners(
+  db: Queryable,
+  networks: readonly Network[] = NETWORKS,
+): Promise<SignerRow[]> {
   const text = `SELECT s.network, s.chain, c.label, s.signer, s.next_nonce AS next, s.claimed_nonce AS claimed,
       (SELECT max(j.nonce) FROM jobs j WHERE j.network = $1 AND j.chain = s.chain AND j.signer = s.signer
          AND j.nonce IS NOT NULL AND j.state < ${JOB_STATE.confirmed}) AS top

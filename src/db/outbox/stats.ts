@@ -1,4 +1,10 @@
-import { BELOW_REFUSAL_COST, INSUFFICIENT_FUNDS, JOB_KIND, JOB_STATE, type Job } from '../../registry/outbox.js'
+import {
+  BELOW_REFUSAL_COST,
+  INSUFFICIENT_FUNDS,
+  JOB_KIND,
+  JOB_STATE,
+  type Job,
+} from '../../registry/outbox.js'
 import { wordOf } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
 
@@ -22,7 +28,11 @@ export async function openJobs(db: Queryable, { network, chain }: ChainKey): Pro
      GROUP BY kind, state`,
     [chain],
   )
-  return rows.map((row) => ({ ...row, kind: wordOf(JOB_KIND, row.kind), state: wordOf(JOB_STATE, row.state) }))
+  return rows.map((row) => ({
+    ...row,
+    kind: wordOf(JOB_KIND, row.kind),
+    state: wordOf(JOB_STATE, row.state),
+  }))
 }
 
 export interface SignerStats {

@@ -1,5 +1,8 @@
 import type { Network } from '../../registry/primitives/network.js'
-import type { WebhookFailure as StoredFailure, Webhook as StoredWebhook } from '../generated/client.js'
+import type {
+  WebhookFailure as StoredFailure,
+  Webhook as StoredWebhook,
+} from '../generated/client.js'
 import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 import { LONGEST_PAUSE_MS } from './due.js'
@@ -69,7 +72,10 @@ export async function leaseWebhooks(
 }
 
 /** Outcome of a delivery; the webhook is free again. */
-export type WebhookChange = Pick<Webhook, 'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'> &
+export type WebhookChange = Pick<
+  Webhook,
+  'cursor' | 'generation' | 'seen' | 'delivered' | 'parked'
+> &
   Pick<Webhook, 'failures' | 'failingMs' | 'nextMs'>
 
 /** @returns false where another process has the webhook now, or it is gone */
@@ -89,7 +95,11 @@ export async function saveWebhook(
 }
 
 /** Sends on from a token, null for the beginning, or from where it stands; what was parked or put off goes at once. */
-export async function replayWebhook(db: Queryable, id: number, cursor?: string | null): Promise<boolean> {
+export async function replayWebhook(
+  db: Queryable,
+  id: number,
+  cursor?: string | null,
+): Promise<boolean> {
   const from = cursor === undefined ? '' : 'cursor = $2, generation = NULL, seen = 0,'
   const rows = await readRows(
     db,

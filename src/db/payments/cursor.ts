@@ -32,7 +32,18 @@ export async function moveCursor(
     ON CONFLICT (network, chain) DO UPDATE SET signature = excluded.signature, slot = excluded.slot,
       sequence = excluded.sequence, community_sequence = excluded.community_sequence
     WHERE c.signature IS NOT DISTINCT FROM $3 AND c.sequence = $8`
-  const values = [from.signature, to.signature, to.slot, to.sequence, to.communitySequence, from.sequence]
-  const count = await execute(client, network, { name: 'move_payment_cursor', text }, [chain, ...values])
-  if (count !== 1) throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it has moved`)
+  const values = [
+    from.signature,
+    to.signature,
+    to.slot,
+    to.sequence,
+    to.communitySequence,
+    from.sequence,
+  ]
+  const count = await execute(client, network, { name: 'move_payment_cursor', text }, [
+    chain,
+    ...values,
+  ])
+  if (count !== 1)
+    throw new Error(`moving the cursor of payments from sequence ${from.sequence}: it has moved`)
 }

@@ -2,7 +2,12 @@ import type { PaymentJudgement } from '../../registry/community/payment.js'
 import { decodeCommunityEffects } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
-import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import {
+  PAYMENT_KIND,
+  PAYMENT_OUTCOME,
+  PAYMENT_STATE,
+  QUOTE_VERDICT,
+} from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
@@ -47,7 +52,8 @@ export async function findPayments(db: Queryable, network: Network, signature: B
   }))
 }
 
-interface PaidNameColumns extends Pick<Plain<Payment>, 'block' | 'sequence' | 'paidMs' | 'outcome'> {
+interface PaidNameColumns
+  extends Pick<Plain<Payment>, 'block' | 'sequence' | 'paidMs' | 'outcome'> {
   /** Words. */
   community: Buffer
   name: Buffer

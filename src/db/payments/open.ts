@@ -15,7 +15,10 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 const QUEUED_AT_ONCE = 500
 
 /** Ids of honoured, confirmed payments without a delivery; oldest first, some at a time. */
-export async function undeliveredPayments(client: pg.ClientBase, network: Network): Promise<Buffer[]> {
+export async function undeliveredPayments(
+  client: pg.ClientBase,
+  network: Network,
+): Promise<Buffer[]> {
   const rows = await query<{ id: Buffer }>(
     client,
     network,
@@ -52,7 +55,9 @@ export async function openCommunityPayments(
   nowMs: number,
   except: readonly Buffer[] = [],
 ): Promise<OpenPayment[]> {
-  const rows = await query<PaymentRow & Pick<OpenPayment, 'label' | 'isPayers'> & { community: string | null }>(
+  const rows = await query<
+    PaymentRow & Pick<OpenPayment, 'label' | 'isPayers'> & { community: string | null }
+  >(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
@@ -65,7 +70,12 @@ export async function openCommunityPayments(
   )
   return rows.map((row) => {
     const { label, isPayers, community: communityName } = row
-    return { ...(paymentOf(row) as StoredPayment<CommunityNameTarget>), label, communityName, isPayers }
+    return {
+      ...(paymentOf(row) as StoredPayment<CommunityNameTarget>),
+      label,
+      communityName,
+      isPayers,
+    }
   })
 }
 
@@ -88,5 +98,8 @@ export async function findPayouts(
      ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${PAYOUTS_LIMIT}`,
     [community],
   )
-  return rows.map((row) => ({ ...(paymentOf(row) as StoredPayment<CommunityNameTarget>), label: row.label }))
+  return rows.map((row) => ({
+    ...(paymentOf(row) as StoredPayment<CommunityNameTarget>),
+    label: row.label,
+  }))
 }

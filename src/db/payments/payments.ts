@@ -24,13 +24,37 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['name', 'text', ({ target }) => wordToName(target.name)],
   ['source', 'bytea', ({ target }) => (target.kind === 'name' ? target.source : null)],
   ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
-  ['amount_wei', 'numeric', ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null)],
+  [
+    'amount_wei',
+    'numeric',
+    ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null),
+  ],
   ['expires_at', 'int8', ({ target }) => (target.kind === 'name' ? target.expiresAt : null)],
-  ['verdict', 'int2', ({ target }) => (target.kind === 'name' ? QUOTE_VERDICT[target.verdict] : null)],
-  ['community_word', 'bytea', ({ target }) => (target.kind === 'communityName' ? target.community : null)],
-  ['community', 'text', ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null)],
-  ['recipient', 'text', ({ target }) => (target.kind === 'communityName' ? target.recipient : null)],
-  ['number', 'numeric', ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null)],
+  [
+    'verdict',
+    'int2',
+    ({ target }) => (target.kind === 'name' ? QUOTE_VERDICT[target.verdict] : null),
+  ],
+  [
+    'community_word',
+    'bytea',
+    ({ target }) => (target.kind === 'communityName' ? target.community : null),
+  ],
+  [
+    'community',
+    'text',
+    ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null),
+  ],
+  [
+    'recipient',
+    'text',
+    ({ target }) => (target.kind === 'communityName' ? target.recipient : null),
+  ],
+  [
+    'number',
+    'numeric',
+    ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null),
+  ],
   ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
 
@@ -42,7 +66,8 @@ export const writePayments = (
   payments: readonly Payment[],
 ): Promise<void> =>
   writeLogRows(db, network, blocks, {
-    ...{ replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`, values: [chain] },
+    replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`,
+    values: [chain],
     table: 'payments',
     columns: columnsOf(chain, blocks.isConfirmed),
     items: payments,
@@ -76,9 +101,14 @@ export async function writeOutcomes(
  * Marks payments as done that are in the journal now, in the journal's own transaction.
  * @throws Error where one of them is done already, or gone: nothing may be appended twice
  */
-export async function markAppended(client: pg.ClientBase, network: Network, ids: readonly Buffer[]): Promise<void> {
+export async function markAppended(
+  client: pg.ClientBase,
+  network: Network,
+  ids: readonly Buffer[],
+): Promise<void> {
   const text = `UPDATE payments SET state = ${PAYMENT_STATE.done}
     WHERE network = $1 AND id = ANY ($2::bytea[]) AND state = ${PAYMENT_STATE.confirmed}`
   const count = await execute(client, network, text, [ids])
-  if (count !== ids.length) throw new Error(`marking payments of communities: ${count} of ${ids.length} were open`)
+  if (count !== ids.length)
+    throw new Error(`marking payments of communities: ${count} of ${ids.length} were open`)
 }

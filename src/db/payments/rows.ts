@@ -22,7 +22,15 @@ export type PaymentRow = Omit<Plain<Payment>, 'network' | 'name' | 'community' |
 export function paymentOf(row: PaymentRow): StoredPayment {
   const { id, chain, tx, block, blockHash, sequence, payer, token, amount, referral, paidMs } = row
   return {
-    ...{ id, chain, tx, block, blockHash, sequence, payer, referral, paidMs },
+    id,
+    chain,
+    tx,
+    block,
+    blockHash,
+    sequence,
+    payer,
+    referral,
+    paidMs,
     state: wordOf(PAYMENT_STATE, row.state),
     outcome: row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome),
     money: { token, amount },
@@ -34,9 +42,22 @@ function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
   const { nameWord: name, source, quoteId, amountWei, expiresAt, verdict } = row
   const reclaimableMs = row.reclaimableMs!
   if (row.kind === PAYMENT_KIND.name) {
-    const quoted = { source: source!, quoteId: quoteId!, amountWei: amountWei!, expiresAt: expiresAt! }
-    return { kind: 'name', name, ...quoted, verdict: wordOf(QUOTE_VERDICT, verdict!), reclaimableMs }
+    const quoted = {
+      source: source!,
+      quoteId: quoteId!,
+      amountWei: amountWei!,
+      expiresAt: expiresAt!,
+    }
+    return {
+      kind: 'name',
+      name,
+      ...quoted,
+      verdict: wordOf(QUOTE_VERDICT, verdict!),
+      reclaimableMs,
+    }
   }
-  const [community, recipient, number] = [row.communityWord!, row.recipient!, row.number!]
+  const community = row.communityWord!
+  const recipient = row.recipient!
+  const number = row.number!
   return { kind: 'communityName', community, name, recipient, number, reclaimableMs }
 }

@@ -28,7 +28,11 @@ export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
 }
 
 /** Columns of a statement that writes many items at once: each with its type and an item’s value, bytes for bytea. */
-export type Columns<Item> = readonly (readonly [column: string, type: string, of: (item: Item) => unknown])[]
+export type Columns<Item> = readonly (readonly [
+  column: string,
+  type: string,
+  of: (item: Item) => unknown,
+])[]
 
 /** Columns of one type whose values are an item's properties of the same names, as `readRows` has them. */
 export const named = <Item>(type: string, ...properties: (keyof Item & string)[]): Columns<Item> =>
@@ -101,5 +105,8 @@ export async function writeLogRows<Item>(
 ): Promise<void> {
   const name = `${isConfirmed ? 'forget' : 'drop'}_${rows.table}`
   const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
-  await Promise.all([execute(db, network, { name, text }, [block, ...values]), insertRows(db, network, rows)])
+  await Promise.all([
+    execute(db, network, { name, text }, [block, ...values]),
+    insertRows(db, network, rows),
+  ])
 }

@@ -16,10 +16,10 @@ const LOCK_CLASS = 0x636c7573
 /** Purposes of a network's advisory locks. Never renumber. */
 const LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 
-export const lockKeys = (network: Network, purpose: keyof typeof LOCK_PURPOSE): [number, number] => [
-  LOCK_CLASS,
-  NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose],
-]
+export const lockKeys = (
+  network: Network,
+  purpose: keyof typeof LOCK_PURPOSE,
+): [number, number] => [LOCK_CLASS, NETWORK_CODE[network] * 16 + LOCK_PURPOSE[purpose]]
 
 /** `open`: the distributor is watched. `ended`: no claim can come any more. */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
@@ -28,7 +28,9 @@ export type AirdropState = keyof typeof AIRDROP_STATE
 /** The word of a stored number. @throws RangeError where the number stands for none */
 export function wordOf<Word extends string>(codes: Codes<Word>, code: number): Word {
   for (const word in codes) if (codes[word] === code) return word
-  throw new RangeError(`the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`)
+  throw new RangeError(
+    `the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`,
+  )
 }
 
 /** Numbers for an SQL list: `state IN (${codeList(STATE, 'queued', 'parked')})`. */

@@ -74,7 +74,9 @@ it.each(['hold', 'forget', 'cut'] as const)(
     expect(performance.now() - startedMs).toBeLessThan(5_000)
     await within(first.lost, LEASE_MS)
     expect(second.epoch).toBe(first.epoch + 1)
-    await expect(assertLeader(leases, 'mainnet', first.epoch)).rejects.toThrow('another process leads')
+    await expect(assertLeader(leases, 'mainnet', first.epoch)).rejects.toThrow(
+      'another process leads',
+    )
     proxy.restore()
     await first.release()
     expect(await lead()).toBeNull()
@@ -99,7 +101,12 @@ it('a lead outlasts a connection that breaks, and transactions of its leader', a
 })
 
 it('a writer that froze in a transaction loses what it locked', async () => {
-  const pool = createPool({ url: server.url, max: 2, applicationName: 'clusterd write', idleTransactionMs: FROZEN_MS })
+  const pool = createPool({
+    url: server.url,
+    max: 2,
+    applicationName: 'clusterd write',
+    idleTransactionMs: FROZEN_MS,
+  })
   let isHeld = () => {}
   const holding = new Promise<void>((resolve) => {
     isHeld = resolve
@@ -119,7 +126,9 @@ it('a writer that froze in a transaction loses what it locked', async () => {
 
 it('a leader ends a writer of any of its roles that froze as it sent, with the fence locked', async () => {
   const frozen = (await lead())!
-  await leases.query('CREATE ROLE clusterd_api LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO clusterd_api')
+  await leases.query(
+    'CREATE ROLE clusterd_api LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO clusterd_api',
+  )
   const connectionString = Object.assign(new URL(server.url), { username: 'clusterd_api' }).href
   const writer = new pg.Client({ connectionString, application_name: 'clusterd read 1' })
   const ended = new Promise<void>((resolve) => writer.on('error', () => resolve()))
@@ -155,7 +164,12 @@ it('a listener whose connection falls silent listens on another one', async () =
   const stop = new AbortController()
   const heard: string[] = []
   const loops = new Loops()
-  const listener = createListener({ url: throughProxy(), signal: stop.signal, loops, onError: () => {} })
+  const listener = createListener({
+    url: throughProxy(),
+    signal: stop.signal,
+    loops,
+    onError: () => {},
+  })
   listener.subscribe((payload) => heard.push(payload))
   await expect.poll(() => heard, { timeout: MARGIN_MS }).toEqual([''])
   proxy.forget()

@@ -50,7 +50,12 @@ const FREE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${HELD} RETUR
 
 /** The connections with which a process takes and renews its leases. */
 export const createLeasePool = (url: string): pg.Pool =>
-  createPool({ url, max: LEASE_CONNECTIONS, applicationName: 'clusterd lease', answerMs: ANSWER_LIMIT_MS })
+  createPool({
+    url,
+    max: LEASE_CONNECTIONS,
+    applicationName: 'clusterd lease',
+    answerMs: ANSWER_LIMIT_MS,
+  })
 
 /**
  * Takes the lead where nobody holds it, with the next epoch, and renews the lease until its release.
@@ -65,7 +70,9 @@ export async function tryLead(
   alive = () => {},
 ): Promise<Leadership | null> {
   const heldMs = performance.now()
-  const [look] = await query<{ nowMs: number; isFree: boolean }>(pool, network, LOOK, [LEADER_ROLE[role]])
+  const [look] = await query<{ nowMs: number; isFree: boolean }>(pool, network, LOOK, [
+    LEADER_ROLE[role],
+  ])
   assertClock(look!.nowMs)
   if (!look!.isFree) return null
   await readRows(pool, END_FROZEN)
@@ -97,7 +104,11 @@ export async function tryLead(
  * @param renew tells whether it is held still @throws ClockError; as the database fails
  * @param sinceMs when it was taken, ms of the monotonic clock
  */
-async function renewed(renew: () => Promise<boolean>, sinceMs: number, signal: AbortSignal): Promise<void> {
+async function renewed(
+  renew: () => Promise<boolean>,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   for (let lastMs = sinceMs; ; ) {
     await pause(RENEW_MS, signal)
     if (signal.aborted) return
@@ -134,7 +145,9 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
   const onError = oncePerMinute(options.onError)
   const loop = options.loops.start({ name: `the lead (${role})`, network })
   const freed = createNotify()
-  const unhear = listener.subscribe((payload) => payload === leadNotice(network)[1] && freed.notify())
+  const unhear = listener.subscribe(
+    (payload) => payload === leadNotice(network)[1] && freed.notify(),
+  )
   while (!signal.aborted) {
     await leadOnce(options, loop, work).catch((error: Error) => {
       // a stop cuts steps short: nobody tries again, and nothing is wrong
@@ -149,7 +162,11 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
 }
 
 /** Works where the lead is free, as long as it is held. */
-async function leadOnce({ leases, network, role, signal }: LeadOptions, loop: Loop, work: Work): Promise<void> {
+async function leadOnce(
+  { leases, network, role, signal }: LeadOptions,
+  loop: Loop,
+  work: Work,
+): Promise<void> {
   const leadership = await tryLead(leases, network, role, loop.turned)
   loop.succeeded()
   if (!leadership) return

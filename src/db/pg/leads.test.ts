@@ -17,7 +17,9 @@ const PROCESSES = 4
 const FAULTS = 12
 /** Of the faults of a run each: `LEAD_SEEDS=1,2,3` for more. */
 const SEEDS = (process.env.LEAD_SEEDS ?? '1').split(',').map(Number)
-const LEADS = NETWORKS.flatMap((network) => (['index', 'relay'] as const).map((role) => ({ network, role })))
+const LEADS = NETWORKS.flatMap((network) =>
+  (['index', 'relay'] as const).map((role) => ({ network, role })),
+)
 
 /** A write of a leader, fenced as all of them are: it notes its epoch where the row still has it. */
 const WRITE = `INSERT INTO written (network, role, process, epoch)
@@ -29,7 +31,9 @@ const processes: Process[] = []
 
 beforeAll(async () => {
   pool = server.pool
-  await pool.query('CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)')
+  await pool.query(
+    'CREATE TABLE written (id serial, network int2, role int2, process int, epoch int)',
+  )
 })
 afterEach(() => Promise.all(processes.splice(0).map((process) => process.stop())))
 
@@ -51,19 +55,23 @@ async function startProcess(): Promise<Process> {
   const stopping = new AbortController()
   const { signal } = stopping
   const leads = new Set<string>()
-  const [loops, onError] = [new Loops(), () => {}]
+  const loops = new Loops()
+  const onError = () => {}
   const listener = createListener({ url: url.href, signal, loops, onError })
   const leases = createLeasePool(url.href)
   const leading = LEADS.map(({ network, role }) =>
-    whileLeading({ leases, listener, network, role, signal, loops, onError }, async (epoch, stopped) => {
-      const lead = `${network} ${role}`
-      leads.add(lead)
-      while (!stopped.aborted) {
-        await query(pool, network, WRITE, [LEADER_ROLE[role], epoch, number])
-        await sleep(20)
-      }
-      leads.delete(lead)
-    }),
+    whileLeading(
+      { leases, listener, network, role, signal, loops, onError },
+      async (epoch, stopped) => {
+        const lead = `${network} ${role}`
+        leads.add(lead)
+        while (!stopped.aborted) {
+          await query(pool, network, WRITE, [LEADER_ROLE[role], epoch, number])
+          await sleep(20)
+        }
+        leads.delete(lead)
+      },
+    ),
   )
   const stop = async () => {
     stopping.abort()
@@ -77,8 +85,10 @@ async function startProcess(): Promise<Process> {
 }
 
 const ALL = LEADS.map(({ network, role }) => `${network} ${role}`).sort()
-const heldNow = async () => (await readLeaders(pool)).map(({ network, role }) => `${network} ${role}`).sort()
-const expectAllHeld = () => expect.poll(heldNow, { timeout: TAKE_OVER_MS, interval: 20 }).toEqual(ALL)
+const heldNow = async () =>
+  (await readLeaders(pool)).map(({ network, role }) => `${network} ${role}`).sort()
+const expectAllHeld = () =>
+  expect.poll(heldNow, { timeout: TAKE_OVER_MS, interval: 20 }).toEqual(ALL)
 
 /** How many connections each process has to the server. */
 async function connections(name: string): Promise<number> {
@@ -94,52 +104,57 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-it.each(SEEDS)('no lead is held twice, and none stays unheld while a process lives: seed %s', async (seed) => {
-  const random = randomOf(seed)
-  await pool.query('TRUNCATE written')
-  for (let i = 0; i < PROCESSES; i++) await startProcess()
-  await expectAllHeld()
-  const one = () => processes[random(processes.length)]!
-  const cutSession = async (like: string) => {
-    const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY random() LIMIT 1`
-    await pool.query(text, [like])
-  }
-  const faults = [
-    () => cutSession('clusterd lease %'),
-    () => cutSession('clusterd listener'),
-    async () => one().proxy.forget(),
-    async () => {
-      const { proxy } = one()
-      proxy.hold()
-      await sleep(random(3_000))
-      proxy.restore()
-    },
-    async () => {
-      const { proxy } = one()
-      proxy.cut()
-      await sleep(random(1_000))
-      proxy.restore()
-    },
-    async () => {
-      await processes.splice(random(processes.length), 1)[0]!.stop()
-      await startProcess()
-    },
-  ]
-  for (let i = 0; i < FAULTS; i++) {
-    await faults[random(faults.length)]!()
-    await sleep(random(2 * LOOK_MS))
-    if (random(3) === 0) await expectAllHeld()
-  }
-  await expectAllHeld()
-  // whoever wrote was the only one that could: epochs never go back, and each is one process's
-  const order = `SELECT count(*)::int AS count FROM (
+it.each(SEEDS)(
+  'no lead is held twice, and none stays unheld while a process lives: seed %s',
+  async (seed) => {
+    const random = randomOf(seed)
+    await pool.query('TRUNCATE written')
+    for (let i = 0; i < PROCESSES; i++) await startProcess()
+    await expectAllHeld()
+    const one = () => processes[random(processes.length)]!
+    const cutSession = async (like: string) => {
+      const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY random() LIMIT 1`
+      await pool.query(text, [like])
+    }
+    const faults = [
+      () => cutSession('clusterd lease %'),
+      () => cutSession('clusterd listener'),
+      async () => one().proxy.forget(),
+      async () => {
+        const { proxy } = one()
+        proxy.hold()
+        await sleep(random(3_000))
+        proxy.restore()
+      },
+      async () => {
+        const { proxy } = one()
+        proxy.cut()
+        await sleep(random(1_000))
+        proxy.restore()
+      },
+      async () => {
+        await processes.splice(random(processes.length), 1)[0]!.stop()
+        await startProcess()
+      },
+    ]
+    for (let i = 0; i < FAULTS; i++) {
+      await faults[random(faults.length)]!()
+      await sleep(random(2 * LOOK_MS))
+      if (random(3) === 0) await expectAllHeld()
+    }
+    await expectAllHeld()
+    // whoever wrote was the only one that could: epochs never go back, and each is one process's
+    const order = `SELECT count(*)::int AS count FROM (
     SELECT epoch < lag(epoch) OVER w OR (epoch = lag(epoch) OVER w AND process <> lag(process) OVER w) AS is_wrong
     FROM written WINDOW w AS (PARTITION BY network, role ORDER BY id)) AS writes WHERE is_wrong`
-  expect((await pool.query(order)).rows).toEqual([{ count: 0 }])
-  const shown = processes.flatMap(({ leads }) => [...leads])
-  expect(shown.length).toBe(new Set(shown).size)
-  await expect.poll(() => connections('clusterd listener'), { timeout: TAKE_OVER_MS }).toBe(PROCESSES)
-})
+    expect((await pool.query(order)).rows).toEqual([{ count: 0 }])
+    const shown = processes.flatMap(({ leads }) => [...leads])
+    expect(shown.length).toBe(new Set(shown).size)
+    await expect
+      .poll(() => connections('clusterd listener'), { timeout: TAKE_OVER_MS })
+      .toBe(PROCESSES)
+  },
+)
 
 it('a lead that is given up is taken before the next look', async () => {
   const first = await startProcess()

@@ -43,9 +43,9 @@ describe('migrate', () => {
 
   it('tells what is missing, and changes nothing', async () => {
     expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0001_one', '0002_two'] })
-    expect(await query(`select to_regclass('one') as one, to_regclass('migrations') as migrations`)).toEqual([
-      { one: null, migrations: null },
-    ])
+    expect(
+      await query(`select to_regclass('one') as one, to_regclass('migrations') as migrations`),
+    ).toEqual([{ one: null, migrations: null }])
     await migrate(url, dir)
     write('0003_three', 'create table three (n int)')
     expect(await compareSchema(url, dir)).toMatchObject({ missing: ['0003_three'] })
@@ -59,7 +59,9 @@ describe('migrate', () => {
 
   it('leaves nothing of a migration that fails, and of a new database nothing at all', async () => {
     write('0003_bad', 'create table three (n int); select * from nowhere;')
-    await expect(migrate(url, dir)).rejects.toThrow('applying migration 0003_bad: relation "nowhere" does not exist')
+    await expect(migrate(url, dir)).rejects.toThrow(
+      'applying migration 0003_bad: relation "nowhere" does not exist',
+    )
     expect(await query(`select to_regclass('one') as one, to_regclass('three') as three`)).toEqual([
       { one: null, three: null },
     ])
@@ -79,10 +81,14 @@ describe('migrate', () => {
     fs.rmSync(path.join(dir, '0002_two'), { recursive: true })
     write('0003_three', 'create table three (n int)')
     for (const work of [migrate, compareSchema])
-      await expect(work(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
+      await expect(work(url, dir)).rejects.toThrow(
+        'has migration 0002_two, unknown to this version',
+      )
     fs.rmSync(path.join(dir, '0003_three'), { recursive: true })
     write('0001_other', 'create table other (n int)')
-    await expect(migrate(url, dir)).rejects.toThrow('has migration 0002_two, unknown to this version')
+    await expect(migrate(url, dir)).rejects.toThrow(
+      'has migration 0002_two, unknown to this version',
+    )
   })
 
   it('works on what newer versions have added, up to a contract step that removes what this one uses', async () => {
@@ -94,7 +100,9 @@ describe('migrate', () => {
     expect(await compareSchema(url, dir)).toEqual({ missing: [], newer })
     expect(await migrate(url, dir)).toEqual([])
     fs.rmSync(path.join(dir, '0002_two'), { recursive: true })
-    await expect(migrate(url, dir)).rejects.toThrow('0004_contract_0002 removed what this version uses')
+    await expect(migrate(url, dir)).rejects.toThrow(
+      '0004_contract_0002 removed what this version uses',
+    )
   })
 
   it('only reads a database that lacks none: on a standby, and by a role that may make nothing', async () => {
@@ -107,7 +115,9 @@ describe('migrate', () => {
     for (const { href } of [limited, standby]) expect(await migrate(href, dir)).toEqual([])
     write('0003_three', 'create table three (n int)')
     for (const { href } of [limited, standby])
-      await expect(migrate(href, dir)).rejects.toThrow(/the database lacks migrations.*clusterd migrate/)
+      await expect(migrate(href, dir)).rejects.toThrow(
+        /the database lacks migrations.*clusterd migrate/,
+      )
   })
 
   it('keeps nobody from a table for long while another reader holds it', async () => {

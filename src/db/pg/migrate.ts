@@ -85,7 +85,10 @@ function explain(error: pg.DatabaseError): never {
 }
 
 /** Changes nothing. @throws Error as `migrate` */
-export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): Promise<SchemaDifference> {
+export async function compareSchema(
+  url: string,
+  dir: string = MIGRATIONS_DIR,
+): Promise<SchemaDifference> {
   const asked = async (client: pg.Client) => {
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
@@ -93,14 +96,21 @@ export async function compareSchema(url: string, dir: string = MIGRATIONS_DIR): 
   return onConnection({ ...connectionTo(url), query_timeout: COMPARE_TIMEOUT_MS }, asked)
 }
 
-const connectionTo = (url: string) => ({ connectionString: url, application_name: 'clusterd migrate' })
+const connectionTo = (url: string) => ({
+  connectionString: url,
+  application_name: 'clusterd migrate',
+})
 
 async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)
   const missing = new Map(own.map((migration) => [migration.name, migration]))
-  const { rows: tables } = await client.query<{ found: boolean }>(`SELECT to_regclass('${TABLE}') IS NOT NULL AS found`)
+  const { rows: tables } = await client.query<{ found: boolean }>(
+    `SELECT to_regclass('${TABLE}') IS NOT NULL AS found`,
+  )
   if (!tables[0]!.found) return { missing: own, newer: [], isNew: true }
-  const { rows } = await client.query<Omit<Migration, 'sql'>>(`SELECT name, checksum FROM ${TABLE} ORDER BY name`)
+  const { rows } = await client.query<Omit<Migration, 'sql'>>(
+    `SELECT name, checksum FROM ${TABLE} ORDER BY name`,
+  )
   const newer: string[] = []
   for (const { name, checksum } of rows) {
     const migration = missing.get(name)
@@ -119,22 +129,37 @@ async function compare(client: pg.Client, dir: string) {
  * Migrations only add, so a version can work on the tables of a newer one, up to a contract step that removes what it
  * uses. @throws Error where it can't
  */
-function checkNewer(newer: readonly string[], newest: string | undefined, missing: readonly string[]): void {
+function checkNewer(
+  newer: readonly string[],
+  newest: string | undefined,
+  missing: readonly string[],
+): void {
   const last = numberOf(newest ?? '')
   const step = newer.find((name) => Number(CONTRACT_STEP.exec(name)?.[1] ?? 0) > last)
-  if (step) throw new Error(`migrating: migration ${step} removed what this version uses; run the newer version`)
+  if (step)
+    throw new Error(
+      `migrating: migration ${step} removed what this version uses; run the newer version`,
+    )
   const other = newer.find((name) => numberOf(name) <= last || missing.length > 0)
   if (other)
-    throw new Error(`migrating: the database has migration ${other}, unknown to this version; run the newer version`)
+    throw new Error(
+      `migrating: the database has migration ${other}, unknown to this version; run the newer version`,
+    )
 }
 
 const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0)
 
 function readMigrations(dir: string): Migration[] {
-  const names = fs.readdirSync(dir).filter((name) => fs.existsSync(path.join(dir, name, 'migration.sql')))
+  const names = fs
+    .readdirSync(dir)
+    .filter((name) => fs.existsSync(path.join(dir, name, 'migration.sql')))
   return names.sort().map((name) => {
     const bytes = fs.readFileSync(path.join(dir, name, 'migration.sql'))
-    return { name, sql: bytes.toString('utf8'), checksum: createHash('sha256').update(bytes).digest('hex') }
+    return {
+      name,
+      sql: bytes.toString('utf8'),
+      checksum: createHash('sha256').update(bytes).digest('hex'),
+    }
   })
 }
 

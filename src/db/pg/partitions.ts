@@ -3,7 +3,14 @@ import type { Network } from '../../registry/primitives/network.js'
 export type PartitionedTable = 'journal' | StateTable
 
 /** Partitioned tables that the fold fills. */
-export const STATE_TABLES = ['names', 'clusters', 'wallets', 'communities', 'community_names', 'moves'] as const
+export const STATE_TABLES = [
+  'names',
+  'clusters',
+  'wallets',
+  'communities',
+  'community_names',
+  'moves',
+] as const
 export type StateTable = (typeof STATE_TABLES)[number]
 
 /**

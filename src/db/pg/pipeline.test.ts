@@ -10,12 +10,17 @@ const COUNT = { name: 'count', text: 'SELECT count(*) FROM items' }
 
 beforeAll(() => database.pool.query('CREATE TABLE items (id int PRIMARY KEY)'))
 
-const stored = async () => (await database.pool.query('SELECT id FROM items ORDER BY id')).rows.map(({ id }) => id)
+const stored = async () =>
+  (await database.pool.query('SELECT id FROM items ORDER BY id')).rows.map(({ id }) => id)
 
 test('each statement of a pipeline gets its own answer, and sees what those before it wrote', async () => {
   const answers = await inTransaction(database.pool, async (client) => {
     const send = () =>
-      pipelined(client, (db) => [readRows(db, INSERT, [1]), readRows(db, COUNT), db.query('DELETE FROM items')])
+      pipelined(client, (db) => [
+        readRows(db, INSERT, [1]),
+        readRows(db, COUNT),
+        db.query('DELETE FROM items'),
+      ])
     // the second time, the server knows the statements
     return [await send(), await send()]
   })
@@ -27,8 +32,14 @@ test('each statement of a pipeline gets its own answer, and sees what those befo
 
 test('all statements of a pipeline reach the server in one write', async () => {
   await inTransaction(database.pool, async (client) => {
-    const [written, alone] = ['_writev', '_write'].map((by) => vi.spyOn(socketOf(client), by as 'write'))
-    await pipelined(client, (db) => [readRows(db, COUNT), readRows(db, COUNT), db.query('SELECT 1')])
+    const [written, alone] = ['_writev', '_write'].map((by) =>
+      vi.spyOn(socketOf(client), by as 'write'),
+    )
+    await pipelined(client, (db) => [
+      readRows(db, COUNT),
+      readRows(db, COUNT),
+      db.query('SELECT 1'),
+    ])
     expect(written).toHaveBeenCalledTimes(1)
     expect(alone).not.toHaveBeenCalled()
   })
@@ -37,7 +48,10 @@ test('all statements of a pipeline reach the server in one write', async () => {
 test('after a failure in a transaction nothing of the rest is done, and the connection goes on', async () => {
   await inTransaction(database.pool, async (client) => {
     await client.query('SAVEPOINT before')
-    const failing = pipelined(client, (db) => [readRows(db, INSERT, ['x']), readRows(db, INSERT, [1])])
+    const failing = pipelined(client, (db) => [
+      readRows(db, INSERT, ['x']),
+      readRows(db, INSERT, [1]),
+    ])
     await expect(failing).rejects.toMatchObject({ code: '22P02' })
     await client.query('ROLLBACK TO before')
   })

@@ -51,7 +51,8 @@ it('a connection on which nothing may be written is dropped: a new one may lead 
   const pool = open()
   await pool.query('CREATE TABLE written (x int)')
   await pool.query('SET default_transaction_read_only = on')
-  const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO written VALUES (1)'))
+  const insert = () =>
+    inTransaction(pool, (client) => client.query('INSERT INTO written VALUES (1)'))
   await expectOutage(insert(), { code: '25006' })
   await insert()
 })
@@ -69,7 +70,10 @@ it('the end of a transaction in which this process stalled is an outage', async 
 
 it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
   const proxy = await startTcpProxy(server)
-  const pool = open({ url: Object.assign(new URL(server.url), { port: String(proxy.port) }).href, max: 3 })
+  const pool = open({
+    url: Object.assign(new URL(server.url), { port: String(proxy.port) }).href,
+    max: 3,
+  })
   // two are idle
   await Promise.all([1, 2, 3].map(() => pool.query('SELECT pg_sleep(0.1)')))
   const transaction = inTransaction(pool, async (client) => {
@@ -80,7 +84,9 @@ it('connections that are dropped fail what waits on them, and new ones take thei
   })
   await expectOutage(transaction)
   await expect.poll(() => pool.totalCount).toBe(0)
-  const held = await Promise.all([1, 2, 3].map(() => pool.query(`SELECT to_regclass('held') AS held`)))
+  const held = await Promise.all(
+    [1, 2, 3].map(() => pool.query(`SELECT to_regclass('held') AS held`)),
+  )
   expect(held.map(({ rows }) => rows)).toEqual([1, 2, 3].map(() => [{ held: null }]))
   await proxy.stop()
 })
@@ -104,16 +110,21 @@ describe('a commit that waits for a standby', () => {
     client.release()
   }
   const waiting = async () =>
-    (await admin.query(`SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rows.map(({ pid }) => pid)
+    (await admin.query(`SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rows.map(
+      ({ pid }) => pid,
+    )
   const count = async () => (await admin.query('SELECT count(*)::int AS n FROM t')).rows[0].n
   const patience = { signal: new AbortController().signal, leftMs: () => LIMIT_MS }
-  const insert = () => inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
+  const insert = () =>
+    inTransaction(pool, (client) => client.query('INSERT INTO t VALUES (1)'), patience)
   /** Begins commits until one waits: the server may not have read its settings yet. */
   const insertThatWaits = async (): Promise<{ made: Promise<unknown> }> => {
     const made = insert()
     let isMade = false
     made.finally(() => (isMade = true)).catch(() => {})
-    await expect.poll(async () => isMade || (await waiting()).length === 1, { timeout: 10_000 }).toBe(true)
+    await expect
+      .poll(async () => isMade || (await waiting()).length === 1, { timeout: 10_000 })
+      .toBe(true)
     return isMade ? insertThatWaits() : { made }
   }
 

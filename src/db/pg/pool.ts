@@ -85,7 +85,10 @@ async function noticeClient(client: pg.ClientBase): Promise<void> {
  * PostgreSQL shows as failing queries, never as a crash.
  * @param onError called for each idle connection that broke
  */
-export function createPool(options: PoolOptions, onError: (error: Error) => void = () => {}): pg.Pool {
+export function createPool(
+  options: PoolOptions,
+  onError: (error: Error) => void = () => {},
+): pg.Pool {
   const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0, answerMs } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
   const open = new Set<pg.PoolClient>()
@@ -129,7 +132,10 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
  * Runs `work` on a connection of its own; its end rolls back what was not committed.
  * @param config with the URL, a name for pg_stat_activity and what time limits there are
  */
-export async function onConnection<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function onConnection<T>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const alive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
   const client = new pg.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...alive, ...config })
   // the next query reports a broken connection; without a listener the process would end
@@ -188,7 +194,8 @@ export async function inTransaction<T>(
     return result
   } catch (error) {
     // a connection that gives no answer would give none to this
-    if (isReadOnly(error) || (error as Error).message === 'Query read timeout') broken = error as Error
+    if (isReadOnly(error) || (error as Error).message === 'Query read timeout')
+      broken = error as Error
     else
       await client.query('ROLLBACK').catch((rollback: Error) => {
         broken = rollback
@@ -208,11 +215,13 @@ async function commit(client: pg.PoolClient): Promise<void> {
   client.on('notice', notice)
   try {
     await client.query('COMMIT')
-    if (!isReplicated) throw new NotReplicatedError('committed on this server alone: a fail-over may lose it')
+    if (!isReplicated)
+      throw new NotReplicatedError('committed on this server alone: a fail-over may lose it')
   } finally {
     client.off('notice', notice)
   }
 }
 
 /** The time limit of each statement of a transaction; 0 would be none. */
-const limitOf = ({ leftMs }: Patience): string => `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`
+const limitOf = ({ leftMs }: Patience): string =>
+  `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

@@ -9,12 +9,15 @@ const ANSWER_LIMIT_MS = 3_000
  */
 export async function refusePooler(url: string): Promise<void> {
   const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
-  await onConnection({ connectionString: url, application_name: 'clusterd probe', ...limits }, async (client) => {
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-    const { processID } = client as unknown as { processID: number }
-    if (rows[0]!.pid !== processID)
-      throw new Error(
-        'A pooler stands before PostgreSQL: set DATABASE_DIRECT_URL to the server itself, for locks and notifications; DATABASE_URL may stay the pooler’s.',
-      )
-  })
+  await onConnection(
+    { connectionString: url, application_name: 'clusterd probe', ...limits },
+    async (client) => {
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      const { processID } = client as unknown as { processID: number }
+      if (rows[0]!.pid !== processID)
+        throw new Error(
+          'A pooler stands before PostgreSQL: set DATABASE_DIRECT_URL to the server itself, for locks and notifications; DATABASE_URL may stay the pooler’s.',
+        )
+    },
+  )
 }

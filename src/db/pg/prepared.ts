@@ -15,7 +15,11 @@ const TABLES = {
 /** Parts of a statement's text: a network's code and the names of its partitions. */
 export type Leaves = { network: number } & Record<keyof typeof TABLES, string>
 
-export type Prepared<Row> = (db: Queryable, network: Network, values: readonly unknown[]) => Promise<Row[]>
+export type Prepared<Row> = (
+  db: Queryable,
+  network: Network,
+  values: readonly unknown[],
+) => Promise<Row[]>
 
 /**
  * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per
@@ -23,13 +27,19 @@ export type Prepared<Row> = (db: Queryable, network: Network, values: readonly u
  */
 export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
-    NETWORKS.map((network) => [network, { name: `read_${name}_${network}`, text: text(leavesOf(network)) }]),
+    NETWORKS.map((network) => [
+      network,
+      { name: `read_${name}_${network}`, text: text(leavesOf(network)) },
+    ]),
   ) as Record<Network, { name: string; text: string }>
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
 /** At most one row, else null; parameters are the function's. */
-export function prepareOne<Row, Values extends readonly unknown[]>(name: string, text: (leaves: Leaves) => string) {
+export function prepareOne<Row, Values extends readonly unknown[]>(
+  name: string,
+  text: (leaves: Leaves) => string,
+) {
   const read = prepare<Row>(name, text)
   return async (db: Queryable, network: Network, ...values: Values): Promise<Row | null> =>
     (await read(db, network, values))[0] ?? null
@@ -57,7 +67,8 @@ export const versionOf = (l: Leaves): string =>
 type Moving = Pick<Leaves, 'network' | 'moves'>
 
 /** Says whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
-const anyMoves = (l: Moving): string => `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
+const anyMoves = (l: Moving): string =>
+  `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
 
 /** Serial of the cluster that holds a name, by the name's row: the target, while the name moves. */
 export const holderOf = (l: Moving, cluster: string): string =>

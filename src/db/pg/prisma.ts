@@ -24,10 +24,16 @@ export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
 }
 
 async function openClient(pool: pg.Pool): Promise<PrismaClient> {
-  const [{ PrismaPg }, generated] = await Promise.all([import('@prisma/adapter-pg'), import('../generated/client.js')])
+  const [{ PrismaPg }, generated] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../generated/client.js'),
+  ])
   // the adapter's copy of the driver's types is another version of ours
   const adapter = new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0])
-  return new generated.PrismaClient({ adapter, transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS } })
+  return new generated.PrismaClient({
+    adapter,
+    transactionOptions: { maxWait: NO_LIMIT_MS, timeout: NO_LIMIT_MS },
+  })
 }
 
 /** @throws RangeError for an int8 that a number can't hold */
@@ -42,14 +48,18 @@ export function plain<Model extends object>(row: Model): Plain<Model> {
 function toPlain(value: unknown): unknown {
   if (typeof value === 'bigint') return parseInt8(value)
   if (isDecimal(value)) return BigInt(value.toFixed(0))
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value
+  return value instanceof Uint8Array
+    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    : value
 }
 
 const isDecimal = (value: unknown): value is Prisma.Decimal =>
   typeof value === 'object' && value !== null && 'toFixed' in value
 
 type StoredValue<T> = T extends Uint8Array ? Uint8Array<ArrayBuffer> : T
-type Stored<Fields> = { [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]> }
+type Stored<Fields> = {
+  [Key in keyof Fields]: Key extends 'network' ? number : StoredValue<Fields[Key]>
+}
 
 /** For filters and writes; Prisma's type of bytes excludes shared memory. */
 export function stored<Fields extends object>(fields: Fields): Stored<Fields> {

@@ -13,12 +13,22 @@ export interface ReceiptRow {
 
 /** A row with its receipt in place of those columns: the hub's log that it received a message, or a payment. */
 export const withReceipt = <Row extends ReceiptRow>(row: Row) => {
-  const { hubTx, hubBlock: block, hubLogIndex: logIndex, hubBids: bids, hubConfirmed: isConfirmed, ...rest } = row
+  const {
+    hubTx,
+    hubBlock: block,
+    hubLogIndex: logIndex,
+    hubBids: bids,
+    hubConfirmed: isConfirmed,
+    ...rest
+  } = row
   return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }
 }
 
 /** Depth of a block below the newest that is known of its chain, and how much more makes it confirmed. */
-export function confirmationsOf(block: number, { latest, nextBlock }: { latest: number | null; nextBlock: number }) {
+export function confirmationsOf(
+  block: number,
+  { latest, nextBlock }: { latest: number | null; nextBlock: number },
+) {
   const head = Math.max(latest ?? block, block)
   // blocks below the checkpoint are confirmed
   return { have: head - block, need: Math.max(0, head - (nextBlock - 1)) }

@@ -4,7 +4,11 @@ import { AIRDROP_STATE, codeList, wordOf } from './codes.js'
 import { createPool } from './pool.js'
 
 test('a whole number that a number can’t hold is refused', () => {
-  const { types } = createPool({ url: 'postgres://localhost', max: 1, applicationName: 'test' }).options
+  const { types } = createPool({
+    url: 'postgres://localhost',
+    max: 1,
+    applicationName: 'test',
+  }).options
   const parse = (types as pg.CustomTypesConfig).getTypeParser(pg.types.builtins.INT8, 'text')
   expect(() => parse('9007199254740993')).toThrow('9007199254740993')
 })

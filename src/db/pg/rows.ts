@@ -11,10 +11,18 @@ export interface ChainKey {
   chain: number
 }
 
-type PlainValue<T> = T extends bigint ? number : T extends Prisma.Decimal ? bigint : T extends Uint8Array ? Buffer : T
+type PlainValue<T> = T extends bigint
+  ? number
+  : T extends Prisma.Decimal
+    ? bigint
+    : T extends Uint8Array
+      ? Buffer
+      : T
 
 /** A model of prisma/schema.prisma: int8 as number, numeric as bigint, bytea as Buffer, the network by its name. */
-export type Plain<Model> = { [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]> }
+export type Plain<Model> = {
+  [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
+}
 
 /** A statement's text; with a name, the server parses and plans it once per connection. */
 export type Statement = string | { name?: string; text: string }
@@ -30,7 +38,11 @@ function propertyOf(column: string): string {
   return property
 }
 
-async function run(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<pg.QueryArrayResult> {
+async function run(
+  db: Queryable,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<pg.QueryArrayResult> {
   const { name, text } = typeof statement === 'string' ? { text: statement } : statement
   const isNamed = name !== undefined && !pooled.has(db)
   return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })

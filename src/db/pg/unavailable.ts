@@ -6,7 +6,8 @@ import { inTime } from '../../ops/notify.js'
  * a transaction in which this process stalled), a closed database.
  */
 const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|25006|40001|40P01)$/
-const SOCKET = /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
+const SOCKET =
+  /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted, a deadlock. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034|P2037)$/
 /** Messages of `pg` errors without a code: a connection cut in mid-query, a slow or ended pool. */
@@ -33,7 +34,9 @@ export const MAX_SKEW_MS = 5_000
 export function assertClock(databaseMs: number): void {
   const skewMs = Date.now() - databaseMs
   if (Math.abs(skewMs) > MAX_SKEW_MS)
-    throw new ClockError(`the clocks of this host and of the database differ by ${skewMs} ms: set them right`)
+    throw new ClockError(
+      `the clocks of this host and of the database differ by ${skewMs} ms: set them right`,
+    )
 }
 
 const hasCode =
@@ -47,15 +50,20 @@ export const isLockTimeout = hasCode('55P03')
 export const isReadOnly = hasCode('25006')
 
 /** Waits for a write that an answer can do without: one that the database can't take now is left out. */
-export const bestEffort = (write: Promise<void>): Promise<void> => orIf(write, isDatabaseUnavailable, undefined)
+export const bestEffort = (write: Promise<void>): Promise<void> =>
+  orIf(write, isDatabaseUnavailable, undefined)
 
 /** True if PostgreSQL can't answer now, rather than a fault of the statement; causes of wrapped errors count too. */
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message)) return true
-  if (error instanceof AggregateError && error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1)))
+  if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message))
+    return true
+  if (
+    error instanceof AggregateError &&
+    error.errors.some((inner) => isDatabaseUnavailable(inner, depth + 1))
+  )
     return true
   return isDatabaseUnavailable(error.cause, depth + 1)
 }

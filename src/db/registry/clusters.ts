@@ -67,8 +67,12 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
 /** The wallet `viewer` (stored address), where it is verified in the cluster, sees private wallets too. */
 function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
-  return async (db: Queryable, network: Network, key: Key, viewer: Buffer | null = null): Promise<ClusterView | null> =>
-    view(await read(db, network, [key, viewer]))
+  return async (
+    db: Queryable,
+    network: Network,
+    key: Key,
+    viewer: Buffer | null = null,
+  ): Promise<ClusterView | null> => view(await read(db, network, [key, viewer]))
 }
 
 export const findClusterById = clusterBy<Buffer>(
@@ -137,8 +141,11 @@ function view(rows: readonly Row[]): ClusterView | null {
     id: first.id,
     createdMs: first.clusterMs,
     createdBy: first.clusterBy,
-    wallets: rows.flatMap(({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, updatedBy, ...wallet }) =>
-      address === null ? [] : [{ address, updatedBy: actorOf(updatedKind, updatedBody) ?? updatedBy, ...wallet }],
+    wallets: rows.flatMap(
+      ({ id, clusterMs, clusterBy, address, updatedKind, updatedBody, updatedBy, ...wallet }) =>
+        address === null
+          ? []
+          : [{ address, updatedBy: actorOf(updatedKind, updatedBody) ?? updatedBy, ...wallet }],
     ),
   }
 }

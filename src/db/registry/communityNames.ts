@@ -115,7 +115,12 @@ interface Standing {
 export async function standingOf(
   db: Queryable,
   network: Network,
-  { community, name, caller, wallet }: { community: string; name: string; caller: Buffer; wallet: Buffer },
+  {
+    community,
+    name,
+    caller,
+    wallet,
+  }: { community: string; name: string; caller: Buffer; wallet: Buffer },
 ): Promise<Standing> {
   const [row] = await standing(db, network, [community, caller, wallet, name])
   return row!

@@ -82,7 +82,9 @@ export interface NameHit {
 }
 
 /** The cluster that holds the name of an input `i`. */
-const holderNamed = (l: Leaves): string => `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
+const holderNamed = (
+  l: Leaves,
+): string => `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
   WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
 
 // holders of bare names of one cluster are looked for once: a name may be among a thousand wallets
@@ -126,14 +128,17 @@ export async function findByNames(
   return readOnce(
     names,
     ({ cluster, wallet }) => `${cluster}/${wallet ?? ''}`,
-    (asked) => byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
+    (asked) =>
+      byNames(db, network, [asked.map((name) => name.cluster), asked.map((name) => name.wallet)]),
   )
 }
 
 // a cluster has a thousand wallets at most
 const byTypes = prepare<NameHit & { ord: number }>(
   'by_types',
-  (l) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
+  (
+    l,
+  ) => `SELECT i.ord, w.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, stored, ord)
     CROSS JOIN LATERAL (${holderNamed(l)}) n CROSS JOIN LATERAL (
       SELECT w.address, w.name AS wallet_name, w.verified AS is_verified FROM ${l.wallets} w
       WHERE w.network = ${l.network} AND w.cluster = n.cluster AND NOT w.private AND w.verified
@@ -146,11 +151,19 @@ const byTypes = prepare<NameHit & { ord: number }>(
  * Verified public wallets of a kind in clusters, in the order given: `main` where it is one, else the oldest.
  * @param all with a pattern of the hex of stored addresses
  */
-export const findByTypes = (db: Queryable, network: Network, all: readonly { cluster: string; stored: string }[]) =>
+export const findByTypes = (
+  db: Queryable,
+  network: Network,
+  all: readonly { cluster: string; stored: string }[],
+) =>
   readOnce(
     all,
     ({ cluster, stored }) => `${cluster}/${stored}`,
-    (asked) => byTypes(db, network, [asked.map(({ cluster }) => cluster), asked.map(({ stored }) => stored)]),
+    (asked) =>
+      byTypes(db, network, [
+        asked.map(({ cluster }) => cluster),
+        asked.map(({ stored }) => stored),
+      ]),
   )
 
 /** As of the newest event of the feed. */
@@ -195,7 +208,9 @@ export async function findBundles(
   stored: string | null,
 ): Promise<Bundle[]> {
   // nobody's address has a row, too
-  return (await readOnce(addresses, keyOf, (asked) => bundles(db, network, [asked, stored]))) as Bundle[]
+  return (await readOnce(addresses, keyOf, (asked) =>
+    bundles(db, network, [asked, stored]),
+  )) as Bundle[]
 }
 
 export type Availability = 'free' | 'taken' | 'pending'

@@ -20,7 +20,9 @@ export interface OwnedName {
 
 const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
-  (l) => `SELECT n.name, c.id AS cluster_id, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
+  (
+    l,
+  ) => `SELECT n.name, c.id AS cluster_id, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
     FROM (${publicWallet(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}

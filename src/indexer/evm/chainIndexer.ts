@@ -27,7 +27,14 @@ import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { type Extension, extendTail } from './tail.js'
-import { type ChainIndexerOptions, decodedOf, firstState, logCount, type Outcome, type TailBlock } from './types.js'
+import {
+  type ChainIndexerOptions,
+  decodedOf,
+  firstState,
+  logCount,
+  type Outcome,
+  type TailBlock,
+} from './types.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
@@ -102,7 +109,10 @@ export class ChainIndexer {
     const { chain, haltPatience = chain.config.local ? NO_PATIENCE : HALT_PATIENCE } = this.#options
     this.#doubt ??= { looks: 0, sinceMs: performance.now() }
     this.#doubt.looks += 1
-    return this.#doubt.looks >= haltPatience.looks && performance.now() - this.#doubt.sinceMs >= haltPatience.ms
+    return (
+      this.#doubt.looks >= haltPatience.looks &&
+      performance.now() - this.#doubt.sinceMs >= haltPatience.ms
+    )
   }
 
   async #advance(): Promise<Outcome> {
@@ -123,7 +133,13 @@ export class ChainIndexer {
     const confirmed = confirmedMs === null ? told : await this.#finalizedBy(told)
     this.#clock.see(latest)
     const { blockMs } = this.#clock
-    Object.assign(state, { latest: latest.number, headMs: latest.timestampMs, confirmed, confirmedMs, blockMs })
+    Object.assign(state, {
+      latest: latest.number,
+      headMs: latest.timestampMs,
+      confirmed,
+      confirmedMs,
+      blockMs,
+    })
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) await assertCheckpoint(pool, chain, row, epoch)
     const place = this.#place?.record ? this.#place : await placeOf(chain, row)
@@ -160,14 +176,20 @@ export class ChainIndexer {
         if (lastHash && !range.parentHash.equals(lastHash)) {
           if (await isCheckpointReplaced(chain, row))
             throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
-          throw new Error(`getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`)
+          throw new Error(
+            `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
+          )
         }
         await this.#write('backfill', [range], behind(range))
         entries += range.decoded.entries.length
       }
       const { nextBlock } = row
       Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
-      const counts = { doneBlocks: nextBlock - first, totalBlocks: to - first + 1, registrations: entries }
+      const counts = {
+        doneBlocks: nextBlock - first,
+        totalBlocks: to - first + 1,
+        registrations: entries,
+      }
       onProgress?.(measure({ network, label, ...counts }, startedMs))
     }
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
@@ -191,7 +213,9 @@ export class ChainIndexer {
     const tail = extension ? [...kept, ...extension.blocks] : before
     const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
-      return latest.number < this.#tailBlock ? { kind: 'behind', latest: latest.number } : { kind: 'idle' }
+      return latest.number < this.#tailBlock
+        ? { kind: 'behind', latest: latest.number }
+        : { kind: 'idle' }
     const proved = await this.#provedOf(confirming, place, word)
     if (proved.at(-1)?.trust === 'trusted') await this.#proveHead(tail)
     await this.#write('follow', proved, extension)
@@ -209,8 +233,12 @@ export class ChainIndexer {
   /** Asks an only node for the record of a confirmed block while logs are read, but not after a failed step. */
   #askRecord(latest: Header, confirmed: number): RecordWord | null {
     const { chain, row } = this.#options
-    const hash = confirmed === latest.number ? fromHex(latest.hash) : this.#tail[confirmed - row.nextBlock]?.hash
-    const isWanted = chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
+    const hash =
+      confirmed === latest.number
+        ? fromHex(latest.hash)
+        : this.#tail[confirmed - row.nextBlock]?.hash
+    const isWanted =
+      chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
     if (!hash || confirmed < row.nextBlock || !isWanted) return null
     const own = recordAt(chain, hash)
     own.catch(() => {})
@@ -221,24 +249,44 @@ export class ChainIndexer {
    * Logs of blocks that are confirmed now. What the tail has of them is enough where the contracts' record proves it,
    * and no second node could tell of other places of these logs; else they are read again.
    */
-  async #provedOf(blocks: readonly TailBlock[], place: Place, word: RecordWord | null): Promise<ProvedRange[]> {
+  async #provedOf(
+    blocks: readonly TailBlock[],
+    place: Place,
+    word: RecordWord | null,
+  ): Promise<ProvedRange[]> {
     const { chain, row } = this.#options
-    const [first, last] = [blocks[0], blocks.at(-1)]
+    const first = blocks[0]
+    const last = blocks.at(-1)
     if (!first || !last) return []
-    const [from, to, decoded, lastHash] = [first.block, last.block, decodedOf(blocks), last.hash]
-    const isEnough = chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
-    const own = isEnough ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash)) : null
+    const from = first.block
+    const to = last.block
+    const decoded = decodedOf(blocks)
+    const lastHash = last.hash
+    const isEnough =
+      chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
+    const own = isEnough
+      ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash))
+      : null
     const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
     const told = makesRecord(place, seen) ? [seen] : await toldRanges(this.#ranges, from, to)
     const ranges: ProvedRange[] = []
     for (const one of told) ranges.push(await prove(chain, ranges.at(-1) ?? place, one))
-    if (!ranges[0]!.parentHash.equals(first.parentHash) || !ranges.at(-1)!.lastHash.equals(lastHash))
-      throw transient(`blocks ${from}-${to} of chain "${row.label}" are of another fork than before`)
+    if (
+      !ranges[0]!.parentHash.equals(first.parentHash) ||
+      !ranges.at(-1)!.lastHash.equals(lastHash)
+    )
+      throw transient(
+        `blocks ${from}-${to} of chain "${row.label}" are of another fork than before`,
+      )
     return ranges
   }
 
   /** With the checkpoint behind the logs, and the tail that goes on from there. */
-  async #write(at: 'backfill' | 'follow', proved: readonly ProvedRange[], extension: Extension | null): Promise<void> {
+  async #write(
+    at: 'backfill' | 'follow',
+    proved: readonly ProvedRange[],
+    extension: Extension | null,
+  ): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
     const to = last
@@ -276,7 +324,12 @@ export class ChainIndexer {
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
     // a backfill may have taken hours: the step after it knows the head
-    if (state.isCaughtUp || (kind !== 'followed' && kind !== 'idle') || !(await this.#hasCaughtUp())) return
+    if (
+      state.isCaughtUp ||
+      (kind !== 'followed' && kind !== 'idle') ||
+      !(await this.#hasCaughtUp())
+    )
+      return
     // a spoke that is added later doesn't bring catching up back
     if (chain.role === 'hub') await markCaughtUp(pool, row.network, epoch)
     state.isCaughtUp = true
@@ -286,7 +339,8 @@ export class ChainIndexer {
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state
-    if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed) return false
+    if (confirmed === null || confirmed < chain.config.startBlock || row.nextBlock <= confirmed)
+      return false
     // a node that syncs shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (this.state.trust !== 'proved') await this.#proveHead()
@@ -297,7 +351,8 @@ export class ChainIndexer {
   /** At the newest known block, whose state each node has. @throws Error where the logs are others */
   async #proveHead(tail: readonly TailBlock[] = this.#tail): Promise<void> {
     const { chain, row } = this.#options
-    const [top, before] = [tail.at(-1)?.hash ?? row.parentHash, this.#place?.record]
+    const top = tail.at(-1)?.hash ?? row.parentHash
+    const before = this.#place?.record
     const own = top && before && (await recordAt(chain, top))
     if (!own || chain.role !== 'hub') return
     if (!isDeepStrictEqual(foldRecord(before, decodedOf(tail).record), own))

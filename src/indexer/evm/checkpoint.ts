@@ -29,7 +29,10 @@ const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash:
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /** Some node shows the block, and none another. @throws ChainUnavailableError */
-export async function hasCheckpoint(chain: EvmChain, { parentHash, nextBlock }: ChainRow): Promise<boolean> {
+export async function hasCheckpoint(
+  chain: EvmChain,
+  { parentHash, nextBlock }: ChainRow,
+): Promise<boolean> {
   if (!parentHash) return true
   const hashes = await hashesAt(chain, nextBlock - 1)
   return hashes.length > 0 && hashes.every((hash) => hash === toHex(parentHash))
@@ -44,17 +47,25 @@ const hashesAt = async ({ rpc }: EvmChain, block: number): Promise<string[]> =>
  * the checkpoint moves back as far as no entry of the journal is touched.
  * @throws DeepReorgError, ChainUnavailableError
  */
-export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<void> {
+export async function assertCheckpoint(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  epoch: number,
+): Promise<void> {
   const { parentHash } = row
   if (!parentHash) return
   const header = await chain.rpc.onOneNode((call) => getHeader(call, row.nextBlock - 1))
   if (header?.hash === toHex(parentHash)) return
   const hashes = await hashesAt(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
-  if (!isReplaced(chain, hashes, parentHash)) throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
+  if (!isReplaced(chain, hashes, parentHash))
+    throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
   if (chain.config.local && (await restoreLocalCheckpoint(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
-  throw new DeepReorgError(`${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`)
+  throw new DeepReorgError(
+    `${chain.config.local ? local : ''}block ${row.nextBlock - 1} has been replaced`,
+  )
 }
 
 /**
@@ -62,11 +73,27 @@ export async function assertCheckpoint(pool: pg.Pool, chain: EvmChain, row: Chai
  * stands above it. A killed local chain comes back from a state that may be a second old, without its newest blocks.
  * @returns whether the checkpoint stands on the chain again
  */
-async function restoreLocalCheckpoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, epoch: number): Promise<boolean> {
-  const common = await newestCommon(chain, await readHashes(pool, row.network, row.chain), row.nextBlock - 1)
+async function restoreLocalCheckpoint(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  epoch: number,
+): Promise<boolean> {
+  const common = await newestCommon(
+    chain,
+    await readHashes(pool, row.network, row.chain),
+    row.nextBlock - 1,
+  )
   if (!common) return false
-  const [nextBlock, parentHash] = [common.number + 1, fromHex(common.hash)]
-  const target = { row, isHub: chain.role === 'hub', block: nextBlock, parentHash, parentMs: common.timestampMs }
+  const nextBlock = common.number + 1
+  const parentHash = fromHex(common.hash)
+  const target = {
+    row,
+    isHub: chain.role === 'hub',
+    block: nextBlock,
+    parentHash,
+    parentMs: common.timestampMs,
+  }
   if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
   Object.assign(row, { nextBlock, parentHash })
   return true

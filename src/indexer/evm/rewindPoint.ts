@@ -14,36 +14,56 @@ import { newestCommon } from './checkpoint.js'
  * @param block the first block to leave out
  * @throws Error with one sentence that names a possible block; as `placeOf`
  */
-export async function rewindPoint(pool: pg.Pool, chain: EvmChain, row: ChainRow, block: number): Promise<RewindTarget> {
+export async function rewindPoint(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+  block: number,
+): Promise<RewindTarget> {
   const { startBlock } = chain.config
   const where = `chain "${row.label}"`
   if (block < startBlock)
     throw new Error(`${where} is indexed from block ${startBlock} on: choose that one or a later.`)
   if (block > row.nextBlock)
-    throw new Error(`${where} is in the journal up to block ${row.nextBlock - 1}: choose ${row.nextBlock} or earlier.`)
+    throw new Error(
+      `${where} is in the journal up to block ${row.nextBlock - 1}: choose ${row.nextBlock} or earlier.`,
+    )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // the record at a later block would hide logs that are missing below it
   await placeOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
-  if (!header) throw new Error(`${where} has no block ${block - 1} (yet): choose an earlier one, or ask another node.`)
+  if (!header)
+    throw new Error(
+      `${where} has no block ${block - 1} (yet): choose an earlier one, or ask another node.`,
+    )
   const known = await knownHashes(pool, row)
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {
     const common = await newestCommon(chain, known, block - 1)
-    const hint = common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
+    const hint =
+      common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
     throw new Error(`block ${block - 1} of ${where} has been replaced too: choose ${hint}.`)
   }
   return { ...target, parentHash: fromHex(header.hash), parentMs: header.timestampMs }
 }
 
-export async function suggestedBlock(pool: pg.Pool, chain: EvmChain, row: ChainRow): Promise<number | null> {
+export async function suggestedBlock(
+  pool: pg.Pool,
+  chain: EvmChain,
+  row: ChainRow,
+): Promise<number | null> {
   const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
   return common && common.number + 1
 }
 
 /** Kept hashes of confirmed blocks, the newest first. */
-async function knownHashes(pool: pg.Pool, row: ChainRow): Promise<{ block: number; hash: Buffer }[]> {
-  const kept = (await readHashes(pool, row.network, row.chain)).filter(({ block }) => block < row.nextBlock - 1)
+async function knownHashes(
+  pool: pg.Pool,
+  row: ChainRow,
+): Promise<{ block: number; hash: Buffer }[]> {
+  const kept = (await readHashes(pool, row.network, row.chain)).filter(
+    ({ block }) => block < row.nextBlock - 1,
+  )
   return row.parentHash ? [{ block: row.nextBlock - 1, hash: row.parentHash }, ...kept] : kept
 }

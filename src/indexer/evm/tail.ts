@@ -35,15 +35,22 @@ const LOGS_AT_ONCE = 8
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
-export async function extendTail(known: KnownBlocks, latest: Header, maxBlocks: number): Promise<Extension | null> {
+export async function extendTail(
+  known: KnownBlocks,
+  latest: Header,
+  maxBlocks: number,
+): Promise<Extension | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
     const read = async (newest: Header | null): Promise<Extension | null> => {
-      if (!newest) throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
+      if (!newest)
+        throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
       const headers = await newHeaders(call, known, newest)
-      const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) => readBlock(call, chain, header))
+      const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) =>
+        readBlock(call, chain, header),
+      )
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
     const readOwn = async () => read(await getHeader(call, end))
@@ -58,9 +65,12 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   const hashAt = (block: number): Buffer | null =>
     block >= row.nextBlock ? (tail[block - row.nextBlock]?.hash ?? null) : row.parentHash
   if (latest.number <= top && hashAt(latest.number)?.equals(fromHex(latest.hash))) return []
-  const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) => getHeader(call, top + 1 + i))
+  const between = Array.from({ length: Math.max(0, latest.number - top - 1) }, (_, i) =>
+    getHeader(call, top + 1 + i),
+  )
   const headers = [...(await Promise.all(between)), latest].map((header) => {
-    if (!header) throw transient(`eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
+    if (!header)
+      throw transient(`eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
     return header
   })
   assertLinked(headers)
@@ -82,8 +92,11 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
 
 /** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where one node has */
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
-  if (await isCheckpointReplaced(chain, row)) throw new DeepReorgError(`block ${below} has been replaced`)
-  throw transient(`block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`)
+  if (await isCheckpointReplaced(chain, row))
+    throw new DeepReorgError(`block ${below} has been replaced`)
+  throw transient(
+    `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
+  )
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {

@@ -20,7 +20,14 @@ export type Outcome =
   /** Confirmed blocks went from the chain straight into the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
   /** New blocks joined the tail; some became confirmed. */
-  | { kind: 'followed'; blocks: number; facts: number; confirmedBlocks: number; entries: number; dropped: number }
+  | {
+      kind: 'followed'
+      blocks: number
+      facts: number
+      confirmedBlocks: number
+      entries: number
+      dropped: number
+    }
   /** The head is known. */
   | { kind: 'idle' }
   /** The node's head is below our tail: the node is slow, not reorged. */
@@ -29,7 +36,9 @@ export type Outcome =
   | { kind: 'halted'; reason: string }
 
 /** State of an indexer before its first step. */
-export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>): ChainState => ({
+export const firstState = (
+  of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
+): ChainState => ({
   network: of.network,
   label: of.label,
   chain: of.chain,
@@ -43,7 +52,8 @@ export const firstState = (of: Pick<ChainState, 'network' | 'label' | 'chain' | 
   isCaughtUp: false,
   trust: null,
   halted: null,
-  ...{ lastStepMs: null, lastError: null },
+  lastStepMs: null,
+  lastError: null,
 })
 
 /** An unconfirmed block with our contract's logs. */
@@ -52,6 +62,7 @@ export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
 }
 
 /** Logs of blocks, in order. */
-export const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs => mergeLogs(blocks.map(({ decoded }) => decoded))
+export const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs =>
+  mergeLogs(blocks.map(({ decoded }) => decoded))
 
 export const logCount = (blocks: readonly TailBlock[]): number => sizeOf(decodedOf(blocks))

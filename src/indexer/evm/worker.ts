@@ -26,7 +26,11 @@ export interface OpenChain {
 }
 
 /** New heads wake the worker; the poll is for those that its socket does not show. */
-export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenChain, reporting: Reporting): Worker {
+export function chainWorker(
+  ctx: LeaderContext,
+  { chain, row, identify }: OpenChain,
+  reporting: Reporting,
+): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
   const fields = { network, chain: row.label }
@@ -62,11 +66,15 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
   }
 
   const report = (outcome: Outcome, startedMs: number): void => {
-    if ('entries' in outcome && outcome.entries > 0) metrics.entries.inc({ network }, outcome.entries)
+    if ('entries' in outcome && outcome.entries > 0)
+      metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
     const line = { ...fields, nextBlock: row.nextBlock, ...numbers, ms: Date.now() - startedMs }
     if (kind === 'halted' && !isHalted)
-      log.error({ ...line, ...alarmFields('ClusterdChainHalted') }, 'halted: a confirmed block was replaced')
+      log.error(
+        { ...line, ...alarmFields('ClusterdChainHalted') },
+        'halted: a confirmed block was replaced',
+      )
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     isHalted = kind === 'halted'
@@ -74,14 +82,18 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
 
   reporting.onStart(row.label, indexer)
   return {
-    ...{ name: 'the indexer', fields, notify },
+    name: 'the indexer',
+    fields,
+    notify,
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
       const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer.state.blockMs ?? 0))
       return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
     },
     subscribe: () =>
-      wsUrl ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads')) : undefined,
+      wsUrl
+        ? watchHeads(wsUrl, onHead, (err) => log.debug({ ...fields, err }, 'watching heads'))
+        : undefined,
     async step(_, alive) {
       signOfLife = alive
       if (isRowStale) await readRow()
@@ -101,12 +113,18 @@ export function chainWorker(ctx: LeaderContext, { chain, row, identify }: OpenCh
 }
 
 /** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
-export async function unappliedMinima(pool: pg.Pool, { config }: EvmChain, row: ChainRow): Promise<number[]> {
+export async function unappliedMinima(
+  pool: pg.Pool,
+  { config }: EvmChain,
+  row: ChainRow,
+): Promise<number[]> {
   const past = [...configuredMinima(config)].filter(([block]) => block < row.nextBlock)
   if (past.length === 0) return []
   const blocks = past.map(([block]) => block)
   const journalled = await readBodies(pool, row, blocks, CONFIGURED_LOG_INDEX)
-  return past.filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei))).map(([block]) => block)
+  return past
+    .filter(([block, wei]) => !journalled.get(block)?.equals(bigIntToWord(wei)))
+    .map(([block]) => block)
 }
 
 const isNews = (outcome: Outcome): boolean =>
@@ -118,9 +136,16 @@ const isNews = (outcome: Outcome): boolean =>
  * head itself, so a silent socket costs latency but no block.
  * @returns a function that ends the subscription
  */
-function watchHeads(wsUrl: string, onHead: () => void, onFault: (error: Error) => void): () => void {
+function watchHeads(
+  wsUrl: string,
+  onHead: () => void,
+  onFault: (error: Error) => void,
+): () => void {
   const client = createPublicClient({
-    transport: webSocket(wsUrl, { reconnect: { attempts: Number.POSITIVE_INFINITY, delay: 2_000 }, retryCount: 0 }),
+    transport: webSocket(wsUrl, {
+      reconnect: { attempts: Number.POSITIVE_INFINITY, delay: 2_000 },
+      retryCount: 0,
+    }),
   })
   return client.watchBlockNumber({ onBlockNumber: onHead, onError: onFault })
 }

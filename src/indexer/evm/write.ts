@@ -49,7 +49,9 @@ async function decideConfirmed(
     write: (db) => [
       ...decided.write(db),
       confirmCredits(db, network, credits),
-      role === 'hub' ? writeReceipts(db, network, blocks, received) : writeMessages(db, row, blocks, sent),
+      role === 'hub'
+        ? writeReceipts(db, network, blocks, received)
+        : writeMessages(db, row, blocks, sent),
       writePayments(db, row, blocks, payments),
       writeOutcomes(db, row, ends),
       forgetConfirmedTail(db, network, chain, to.nextBlock),
@@ -84,7 +86,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
       to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
-    const decided = to && probed && (await decideConfirmed(client, head, options, { to, logs, probed }))
+    const decided =
+      to && probed && (await decideConfirmed(client, head, options, { to, logs, probed }))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint(`${at}.before_commit`)
     await pipelined(client, (db) => [
@@ -117,7 +120,9 @@ function writeExtension(
   const unconfirmed = { isConfirmed: false, block: dropFrom }
   return [
     written,
-    role === 'hub' ? writeReceipts(db, network, unconfirmed, received) : writeMessages(db, row, unconfirmed, sent),
+    role === 'hub'
+      ? writeReceipts(db, network, unconfirmed, received)
+      : writeMessages(db, row, unconfirmed, sent),
     ...(config.communityPayments ? [writePayments(db, row, unconfirmed, payments)] : []),
   ]
 }

@@ -31,7 +31,10 @@ interface Told {
   oldest?: number
 }
 
-const VERSION = new NodeError({ code: -32_015, message: 'Transaction version (1) is not supported' })
+const VERSION = new NodeError({
+  code: -32_015,
+  message: 'Transaction version (1) is not supported',
+})
 
 const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Call => {
   const answers: Record<string, unknown> = {
@@ -44,9 +47,12 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Ca
     const signature = params[0] as string
     const shown = has[signature]
     if (!shown) return null as T
-    if (shown === 'unshown') throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
+    if (shown === 'unshown')
+      throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
     const { event, slot = SLOT } = shown
-    const innerInstructions = event ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }] : []
+    const innerInstructions = event
+      ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]
+      : []
     const transaction = { signatures: [signature], message: { accountKeys: [PROGRAM] } }
     return { slot, meta: { err: null, innerInstructions }, transaction } as T
   }
@@ -60,12 +66,26 @@ async function take(
 ): Promise<ReadTransaction[]> {
   const nodes = told.map((one) => (typeof one === 'function' ? one : nodeOf(one)))
   const rpc = new NodePool<string>({
-    ...{ label: 'solana', urls: nodes.map((_, i) => `http://${i}`), behindBlocks: 50 },
+    label: 'solana',
+    urls: nodes.map((_, i) => `http://${i}`),
+    behindBlocks: 50,
     connect: (url) => nodes[Number(url.at(-1))]!,
-    ...{ readGenesis: async () => 'genesis', headOf: async () => ({ height: SLOT, timeMs: null }) },
+    readGenesis: async () => 'genesis',
+    headOf: async () => ({ height: SLOT, timeMs: null }),
   })
-  const identity = { network: 'mainnet', genesisHash: Buffer.alloc(32), programId: Buffer.alloc(32), quoteKeys: [] }
-  const options = { rpc, registrar: createRegistrar(PROGRAM), commitment: 'finalized', identity, label: 'solana' }
+  const identity = {
+    network: 'mainnet',
+    genesisHash: Buffer.alloc(32),
+    programId: Buffer.alloc(32),
+    quoteKeys: [],
+  }
+  const options = {
+    rpc,
+    registrar: createRegistrar(PROGRAM),
+    commitment: 'finalized',
+    identity,
+    label: 'solana',
+  }
   await inChunks(
     { ...options, signal: new AbortController().signal } as unknown as PaymentWatcherOptions,
     signatures.map((signature) => ({ signature, slot: SLOT })),
@@ -75,19 +95,29 @@ async function take(
 }
 const signaturesOf = (txs: readonly ReadTransaction[]) => txs.map(({ signature }) => signature)
 
-const [PAID, OTHER, PLAIN] = [{ event: eventOf('PaymentReclaimed') }, { event: eventOf('PaymentReclaimed', 2) }, {}]
-const [ONE, ODD, IDLE, NONE]: Told[] = [{ has: { a: PAID } }, { has: { a: OTHER } }, { has: { a: PLAIN } }, { has: {} }]
+const PAID = { event: eventOf('PaymentReclaimed') }
+const OTHER = { event: eventOf('PaymentReclaimed', 2) }
+const PLAIN = {}
+const ONE: Told = { has: { a: PAID } }
+const ODD: Told = { has: { a: OTHER } }
+const IDLE: Told = { has: { a: PLAIN } }
+const NONE: Told = { has: {} }
 const UNSHOWN: Told = { has: { a: 'unshown' } }
 const CONTRADICT = 'contradict each other'
 
-it.concurrent.each(['RegistrationPaid', 'CommunityPaid', 'CommunityRefused', 'CommunityReleased', 'PaymentSettled'])(
-  'a %s is believed where two nodes show the same',
-  async (kind) => {
-    const [one, other]: Told[] = [{ has: { a: { event: eventOf(kind) } } }, { has: { a: { event: eventOf(kind, 2) } } }]
-    expect(await take([one!, one!])).toEqual(await take([one!]))
-    for (const second of [other!, IDLE!, NONE!]) await expect(take([one!, second])).rejects.toThrow(CONTRADICT)
-  },
-)
+it.concurrent.each([
+  'RegistrationPaid',
+  'CommunityPaid',
+  'CommunityRefused',
+  'CommunityReleased',
+  'PaymentSettled',
+])('a %s is believed where two nodes show the same', async (kind) => {
+  const one: Told = { has: { a: { event: eventOf(kind) } } }
+  const other: Told = { has: { a: { event: eventOf(kind, 2) } } }
+  expect(await take([one!, one!])).toEqual(await take([one!]))
+  for (const second of [other!, IDLE!, NONE!])
+    await expect(take([one!, second])).rejects.toThrow(CONTRADICT)
+})
 
 it.concurrent.each([
   ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
@@ -116,7 +146,9 @@ it.concurrent.each([
 
 it.concurrent('what one of three alone lists holds up nothing', async () => {
   const honest = { has: { b: PAID } }
-  expect(signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b']))).toEqual(['b'])
+  expect(
+    signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b'])),
+  ).toEqual(['b'])
 })
 
 it.concurrent('a node that came to a stop, or keeps but what is newer, denies nothing; one that goes on does', async () => {
@@ -146,7 +178,8 @@ it.concurrent('a version that one node does not know is another’s to show; wha
 it.concurrent('what comes before one that a node has not come to, or that is limited, is taken', async () => {
   const both = { has: { a: PAID, b: PAID } }
   const limited: Call = async (method, params) => {
-    if (method === 'getTransaction' && params[0] === 'b') throw new RpcError('rate_limited', 'HTTP 429', 1_500)
+    if (method === 'getTransaction' && params[0] === 'b')
+      throw new RpcError('rate_limited', 'HTTP 429', 1_500)
     return nodeOf(both)(method, params)
   }
   for (const nodes of [[both, ONE!], [limited]]) {

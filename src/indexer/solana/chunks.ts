@@ -38,9 +38,17 @@ export async function inChunks(
     const txs = told.filter((tx) => tx !== null)
     await write(txs)
     done += told.length
-    registrations += txs.reduce((sum, tx) => sum + tx.payments.length + tx.communityPayments.length, 0)
+    registrations += txs.reduce(
+      (sum, tx) => sum + tx.payments.length + tx.communityPayments.length,
+      0,
+    )
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
-    onProgress?.(measure({ network: identity.network, label: rpc.label, unit: 'transactions', ...counts }, startedMs))
+    onProgress?.(
+      measure(
+        { network: identity.network, label: rpc.label, unit: 'transactions', ...counts },
+        startedMs,
+      ),
+    )
   }
 }
 
@@ -51,7 +59,9 @@ async function readChunk(
 ): Promise<(ReadTransaction | null)[]> {
   const told: (ReadTransaction | null)[] = []
   for (let i = 0; i < some.length; i += AT_ONCE) {
-    for (const one of await Promise.allSettled(some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)))) {
+    for (const one of await Promise.allSettled(
+      some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)),
+    )) {
       if (one.status === 'fulfilled') told.push(one.value)
       else if (told.length === 0) throw one.reason
       else return told
@@ -68,9 +78,12 @@ async function agreedOn(
   const { signature, slot } = listed
   const ask = async (call: Call) => {
     const tx = await readListed(call, registrar, listed, commitment)
-    const isTold = rpc.size === 1 ? tx?.slot === slot : tx !== null || (await hasSlot(call, slot, commitment))
+    const isTold =
+      rpc.size === 1 ? tx?.slot === slot : tx !== null || (await hasSlot(call, slot, commitment))
     if (isTold) return tx
-    throw new LackingError(`getTransaction: ${signature} is listed in slot ${slot} but not there yet`)
+    throw new LackingError(
+      `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
+    )
   }
   for (let looks = 1; ; looks++) {
     try {
@@ -81,7 +94,8 @@ async function agreedOn(
         return null
       }
       if (!(error instanceof DisagreementError)) throw error
-      if (looks === MOST_LOOKS) throw new DisagreementError(`nodes contradict each other about ${signature}`)
+      if (looks === MOST_LOOKS)
+        throw new DisagreementError(`nodes contradict each other about ${signature}`)
     }
     await sleep(LOOK_MS)
   }

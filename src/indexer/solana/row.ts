@@ -2,7 +2,12 @@ import bs58 from 'bs58'
 import type { SeenCommunityPayment, SeenPayment } from '../../chains/solana/events.js'
 import { type ReadTransaction, signatureBytes } from '../../chains/solana/reads.js'
 import { NATIVE } from '../../registry/community/rules.js'
-import type { CommunityNameTarget, ConfirmedOutcome, NameTarget, Payment } from '../../registry/payment/payment.js'
+import type {
+  CommunityNameTarget,
+  ConfirmedOutcome,
+  NameTarget,
+  Payment,
+} from '../../registry/payment/payment.js'
 import {
   communityPaymentId,
   paymentMessageId,
@@ -35,13 +40,21 @@ const originOf = (
   paidMs: Number(reclaimableAt) * 1_000 - heldMs,
 })
 
-const idOf = ({ genesisHash, programId }: ProgramIdentity, of: Payment['target']['kind'], sequence: bigint): Buffer =>
+const idOf = (
+  { genesisHash, programId }: ProgramIdentity,
+  of: Payment['target']['kind'],
+  sequence: bigint,
+): Buffer =>
   of === 'name'
     ? paymentMessageId(paymentSource(genesisHash, programId), sequence)
     : communityPaymentId(genesisHash, programId, sequence)
 
 /** A payment for a name on the hub as it is stored, its quote verified. */
-function namePayment(program: HoldingProgram, tx: ReadTransaction, paid: SeenPayment): Payment<NameTarget> {
+function namePayment(
+  program: HoldingProgram,
+  tx: ReadTransaction,
+  paid: SeenPayment,
+): Payment<NameTarget> {
   return {
     id: idOf(program, 'name', paid.sequence),
     sequence: Number(paid.sequence),
@@ -61,7 +74,8 @@ function namePayment(program: HoldingProgram, tx: ReadTransaction, paid: SeenPay
 }
 
 const MAX = BigInt(Number.MAX_SAFE_INTEGER)
-const withinNumber = (value: bigint): number => Number(value > MAX ? MAX : value < -MAX ? -MAX : value)
+const withinNumber = (value: bigint): number =>
+  Number(value > MAX ? MAX : value < -MAX ? -MAX : value)
 
 /** A payment for a community name as it is stored. */
 function communityPayment(
@@ -93,5 +107,12 @@ export const paymentsOf = (program: HoldingProgram, tx: ReadTransaction): Paymen
 ]
 
 /** All outcomes of a transaction. */
-export const outcomesOf = (program: ProgramIdentity, { slot, ends }: ReadTransaction): ConfirmedOutcome[] =>
-  ends.map(({ of, outcome, sequence }) => ({ id: idOf(program, of, sequence), outcome, block: slot }))
+export const outcomesOf = (
+  program: ProgramIdentity,
+  { slot, ends }: ReadTransaction,
+): ConfirmedOutcome[] =>
+  ends.map(({ of, outcome, sequence }) => ({
+    id: idOf(program, of, sequence),
+    outcome,
+    block: slot,
+  }))

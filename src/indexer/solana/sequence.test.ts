@@ -1,9 +1,18 @@
 import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
-import { noEvents, type SeenCommunityPayment, type SeenPayment } from '../../chains/solana/events.js'
+import {
+  noEvents,
+  type SeenCommunityPayment,
+  type SeenPayment,
+} from '../../chains/solana/events.js'
 import type { ReadTransaction } from '../../chains/solana/reads.js'
-import { communityPaymentId, paymentMessageId, paymentSource, quoteId } from '../../registry/payment/quote.js'
+import {
+  communityPaymentId,
+  paymentMessageId,
+  paymentSource,
+  quoteId,
+} from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { HoldingProgram } from './row.js'
 import { SequenceTracker } from './sequence.js'
@@ -22,22 +31,54 @@ const PAID_S = 1_800_000_000
 const RECLAIMABLE_AT = BigInt(PAID_S + HELD_MS / 1_000)
 
 function paid(sequence: bigint): SeenPayment {
-  const terms = { payer, name: nameToWord('ann'), amountWei: 7n, lamports: 9n, expiresAt: 11n, referral: word(0) }
-  return { ...terms, sequence, quoteId: quoteId(word(3), identity, terms), reclaimableAt: RECLAIMABLE_AT }
+  const terms = {
+    payer,
+    name: nameToWord('ann'),
+    amountWei: 7n,
+    lamports: 9n,
+    expiresAt: 11n,
+    referral: word(0),
+  }
+  return {
+    ...terms,
+    sequence,
+    quoteId: quoteId(word(3), identity, terms),
+    reclaimableAt: RECLAIMABLE_AT,
+  }
 }
-const forCommunity = (sequence: bigint, changes: Partial<SeenCommunityPayment> = {}): SeenCommunityPayment => ({
-  ...{ sequence, payer, number: 2n ** 64n - 1n, token: null, amount: 5n, recipient: word(9) },
-  ...{ community: nameToWord('club'), name: nameToWord('ann'), referral: word(0), reclaimableAt: RECLAIMABLE_AT },
+const forCommunity = (
+  sequence: bigint,
+  changes: Partial<SeenCommunityPayment> = {},
+): SeenCommunityPayment => ({
+  sequence,
+  payer,
+  number: 2n ** 64n - 1n,
+  token: null,
+  amount: 5n,
+  recipient: word(9),
+  community: nameToWord('club'),
+  name: nameToWord('ann'),
+  referral: word(0),
+  reclaimableAt: RECLAIMABLE_AT,
   ...changes,
 })
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
-  ...{ signature: bs58.encode(Buffer.alloc(64, slot)), slot },
-  ...{ ...noEvents(true), ...events },
+  signature: bs58.encode(Buffer.alloc(64, slot)),
+  slot,
+  ...noEvents(true),
+  ...events,
 })
-const trackerAt = (names = 0, communityNames = 0) => new SequenceTracker(identity, { names, communityNames })
-const nameId = (sequence: bigint) => paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence)
-const communityId = (sequence: bigint) => communityPaymentId(identity.genesisHash, identity.programId, sequence)
-const stateOf = ({ known, isWhole }: SequenceTracker) => [known.names, known.communityNames, isWhole]
+const trackerAt = (names = 0, communityNames = 0) =>
+  new SequenceTracker(identity, { names, communityNames })
+const nameId = (sequence: bigint) =>
+  paymentMessageId(paymentSource(identity.genesisHash, identity.programId), sequence)
+const communityId = (sequence: bigint) =>
+  communityPaymentId(identity.genesisHash, identity.programId, sequence)
+const stateOf = ({ known, isWhole }: SequenceTracker) => [
+  known.names,
+  known.communityNames,
+  isWhole,
+]
 
 describe('the payments of a program', () => {
   it('are given as they are stored', () => {
@@ -49,26 +90,53 @@ describe('the payments of a program', () => {
       }),
     ])
     const origin = {
-      ...{ tx: Buffer.alloc(64, 7), block: 7, blockHash: null, payer: Buffer.of(2, ...payer), paidMs: PAID_S * 1_000 },
+      tx: Buffer.alloc(64, 7),
+      block: 7,
+      blockHash: null,
+      payer: Buffer.of(2, ...payer),
+      paidMs: PAID_S * 1_000,
       referral: null,
     }
     const reclaimableMs = Number(RECLAIMABLE_AT) * 1_000
     const terms = { amountWei: 7n, expiresAt: 11, verdict: 'honoured', reclaimableMs }
     const name = { kind: 'name', name: nameToWord('ann'), ...terms }
     const target = {
-      ...{ kind: 'communityName', community: nameToWord('club'), name: nameToWord('ann'), number: 2n ** 64n - 1n },
-      ...{ recipient: bs58.encode(word(9)), reclaimableMs },
+      kind: 'communityName',
+      community: nameToWord('club'),
+      name: nameToWord('ann'),
+      number: 2n ** 64n - 1n,
+      recipient: bs58.encode(word(9)),
+      reclaimableMs,
     }
     expect(payments).toMatchObject([
-      { id: nameId(1n), sequence: 1, ...origin, money: { token: 'native', amount: 9n }, target: name },
-      { id: communityId(1n), sequence: 1, ...origin, money: { token: 'native', amount: 5n }, target },
-      { id: communityId(2n), sequence: 2, referral: word(4), money: { token: bs58.encode(token), amount: 5n } },
+      {
+        id: nameId(1n),
+        sequence: 1,
+        ...origin,
+        money: { token: 'native', amount: 9n },
+        target: name,
+      },
+      {
+        id: communityId(1n),
+        sequence: 1,
+        ...origin,
+        money: { token: 'native', amount: 5n },
+        target,
+      },
+      {
+        id: communityId(2n),
+        sequence: 2,
+        referral: word(4),
+        money: { token: bs58.encode(token), amount: 5n },
+      },
     ])
   })
 
   it('are counted apart, each count with its gaps', () => {
     const tracker = trackerAt(3, 5)
-    tracker.advance([tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] })])
+    tracker.advance([
+      tx(1, { payments: [paid(4n), paid(6n)], communityPayments: [forCommunity(6n)] }),
+    ])
     expect(stateOf(tracker)).toEqual([4, 6, false])
     tracker.advance([tx(2, { payments: [paid(5n)], communityPayments: [forCommunity(8n)] })])
     expect(stateOf(tracker)).toEqual([6, 6, false])
@@ -118,7 +186,9 @@ describe('what becomes of payments', () => {
     expect(tracker.advance([tx(4, { ends: [refused] })]).outcomes).toEqual([early])
     tracker.forgetOutcomes([])
     expect(stateOf(tracker)).toEqual([0, 0, false])
-    expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })]).outcomes).toEqual([early])
+    expect(tracker.advance([tx(3, { communityPayments: [forCommunity(1n)] })]).outcomes).toEqual([
+      early,
+    ])
     tracker.forgetOutcomes([early.id])
     expect(stateOf(tracker)).toEqual([0, 1, true])
   })

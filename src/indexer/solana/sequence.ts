@@ -37,7 +37,9 @@ export class SequenceTracker {
 
   /** True if nothing read so far leaves a gap, so the cursor may move. */
   get isWhole(): boolean {
-    return Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
+    return (
+      Object.values(this.#counts).every(({ beyond }) => beyond.size === 0) && this.#early.size === 0
+    )
   }
 
   hasRead(signature: string): boolean {
@@ -50,7 +52,8 @@ export class SequenceTracker {
     for (const tx of txs) {
       this.#read.add(tx.signature)
       for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
-      for (const outcome of outcomesOf(this.#program, tx)) this.#early.set(hexOf(outcome.id), outcome)
+      for (const outcome of outcomesOf(this.#program, tx))
+        this.#early.set(hexOf(outcome.id), outcome)
     }
     for (const { target, sequence } of payments.values()) {
       const count = this.#counts[target.kind]

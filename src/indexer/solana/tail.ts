@@ -1,5 +1,10 @@
 import type { Call } from '../../chains/rpc/nodes.js'
-import { listTransactions, type ReadTransaction, readListed, UnshownError } from '../../chains/solana/reads.js'
+import {
+  listTransactions,
+  type ReadTransaction,
+  readListed,
+  UnshownError,
+} from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
 import { inTransaction } from '../../db/pg/pool.js'
@@ -31,7 +36,12 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Holdi
     if (stored === ids) return payments.length
     await inTransaction(pool, async (client) => {
       await assertLeader(client, program.network, epoch)
-      await writePayments(client, { network: program.network, chain }, { isConfirmed: false, block: 0 }, payments)
+      await writePayments(
+        client,
+        { network: program.network, chain },
+        { isConfirmed: false, block: 0 },
+        payments,
+      )
     })
     stored = ids
     return payments.length
@@ -48,7 +58,13 @@ async function readTail(
   const { listed } = await listTransactions(call, registrar, options)
   const read = listed
     .reverse()
-    .map((one) => orIf(readListed(call, registrar, one, 'confirmed'), (error) => error instanceof UnshownError, null))
+    .map((one) =>
+      orIf(
+        readListed(call, registrar, one, 'confirmed'),
+        (error) => error instanceof UnshownError,
+        null,
+      ),
+    )
   // transactions that the node lists and can't show yet come with the next step
   return (await Promise.all(read)).filter((tx) => tx !== null)
 }

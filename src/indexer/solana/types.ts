@@ -21,7 +21,13 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
 /** Outcome of one step of the watcher. */
 export type WatchOutcome =
   /** Confirmed transactions were written. */
-  | { kind: 'took'; transactions: number; payments: number; communityPayments: number; outcomes: number }
+  | {
+      kind: 'took'
+      transactions: number
+      payments: number
+      communityPayments: number
+      outcomes: number
+    }
   /** No new confirmed transaction; the unconfirmed tail may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /** The program has counted payments of one kind that no listed transaction shows. `isAlarm`: for too long. */

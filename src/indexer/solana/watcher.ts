@@ -95,7 +95,12 @@ export class PaymentWatcher {
     const latest = Math.max(seen.headSlot, seen.slot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
-    Object.assign(this.state, { latest, confirmed: seen.slot, nextBlock: seen.slot + 1, tailBlock: latest })
+    Object.assign(this.state, {
+      latest,
+      confirmed: seen.slot,
+      nextBlock: seen.slot + 1,
+      tailBlock: latest,
+    })
     this.state.isCaughtUp = true
     // while payments are missing, a transaction that was read again is no progress
     const wasMissing = memory.missingSinceMs !== null
@@ -124,11 +129,17 @@ export class PaymentWatcher {
     // a cursor whose slot was made up once is before no newer one
     const downToSlot = Math.max(startSlot, (slot < cursor.slot ? slot : cursor.slot) - lateSlots)
     const until = isSearch ? null : memory.listedTo
-    const { listed, newest } = await listTransactions(call, registrar, { commitment, until, downToSlot, signal })
+    const { listed, newest } = await listTransactions(call, registrar, {
+      commitment,
+      until,
+      downToSlot,
+      signal,
+    })
     // of the node that listed it, while that one answers: others would refuse it, and rest
     for (const { signature } of listed) signatureBytes(signature)
     if (isSearch) memory.searchedMs = this.#nowMs()
-    if (isSearch && missingSinceMs !== null) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
+    if (isSearch && missingSinceMs !== null)
+      memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
     const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
     return { sequences, slot, headSlot, fresh: oldestFirst, newest, isListed: true }
   }
@@ -141,7 +152,8 @@ export class PaymentWatcher {
     const { network } = identity
     const { tracker } = memory
     const { payments, outcomes } = tracker.advance(txs)
-    for (const { signature, unknown } of txs) if (unknown.length > 0) onUnknown?.(signature, unknown)
+    for (const { signature, unknown } of txs)
+      if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
     const cursor = await inTransaction(pool, async (client) => {
       await assertLeader(client, network, epoch)
@@ -157,7 +169,9 @@ export class PaymentWatcher {
     failpoint('solana.after_commit')
     if (cursor !== memory.cursor) tracker.forgetRead()
     memory.cursor = cursor
-    const communityPayments = payments.filter(({ target }) => target.kind === 'communityName').length
+    const communityPayments = payments.filter(
+      ({ target }) => target.kind === 'communityName',
+    ).length
     const counts = { transactions: txs.length, communityPayments, outcomes: outcomes.length }
     return { ...counts, payments: payments.length - communityPayments }
   }
@@ -166,7 +180,11 @@ export class PaymentWatcher {
     const { known, isWhole } = memory.tracker
     const isGap = known.names < sequences.names
     if (!isAhead(sequences, memory.tracker) && isWhole) {
-      Object.assign(memory, { missingSinceMs: null, lateSlots: LATE_SLOTS, rereadAfterMs: MISSING_ALARM_MS })
+      Object.assign(memory, {
+        missingSinceMs: null,
+        lateSlots: LATE_SLOTS,
+        rereadAfterMs: MISSING_ALARM_MS,
+      })
       return null
     }
     memory.missingSinceMs ??= this.#nowMs()
@@ -178,18 +196,30 @@ export class PaymentWatcher {
     }
     const from = (isGap ? known.names : known.communityNames) + 1
     const to = Math.max(isGap ? sequences.names : sequences.communityNames, from)
-    return { kind: 'missing', of: isGap ? 'names' : 'communities', from, to, isAlarm: forMs >= MISSING_ALARM_MS }
+    return {
+      kind: 'missing',
+      of: isGap ? 'names' : 'communities',
+      from,
+      to,
+      isAlarm: forMs >= MISSING_ALARM_MS,
+    }
   }
 }
 
 /** A failed step drops the state between steps: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
   const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
-  const program = { ...identity, heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)) }
+  const program = {
+    ...identity,
+    heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)),
+  }
   const cursor = await readCursor(pool, { network: identity.network, chain }, startSlot)
   return {
     cursor,
-    tracker: new SequenceTracker(program, { names: cursor.sequence, communityNames: cursor.communitySequence }),
+    tracker: new SequenceTracker(program, {
+      names: cursor.sequence,
+      communityNames: cursor.communitySequence,
+    }),
     /** Everything up to this signature has been listed. */
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */

@@ -27,11 +27,16 @@ export interface SolanaSource {
 }
 
 /** Logs of the program wake the worker, and have it list them. */
-export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, reporting: Reporting): Worker {
+export function paymentWatcherWorker(
+  ctx: LeaderContext,
+  source: SolanaSource,
+  reporting: Reporting,
+): Worker {
   const { pool, network, epoch, log, signal } = ctx
   const { config, label, rpc, registrar } = source.chain
   const { commitment, startSlot, pollMs, wsUrls, programId } = config
-  const commitments = commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
+  const commitments =
+    commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
   const fields = { network, chain: label }
   const notify = createNotify()
   let watcher: PaymentWatcher | null = null
@@ -50,7 +55,13 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     // Solana's libraries load with it
     const watching = await import('./watcher.js')
     const opened = new watching.PaymentWatcher({
-      ...{ pool, rpc, registrar, startSlot, commitment, epoch, signal },
+      pool,
+      rpc,
+      registrar,
+      startSlot,
+      commitment,
+      epoch,
+      signal,
       ...(await source.open()),
       onUnknown: (signature, unknown) =>
         log.error({ ...fields, tx: signature, unknown }, 'laid aside what this version can’t read'),
@@ -67,7 +78,8 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
     const { kind, ...numbers } = outcome
     const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
     const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
-    if (isAlarm && !wasAlarm) log.error(line, 'payments are missing: no node lists the transactions that made them')
+    if (isAlarm && !wasAlarm)
+      log.error(line, 'payments are missing: no node lists the transactions that made them')
     else if (isNews(outcome)) log.info(line, kind)
     else log.trace(line, kind)
     wasAlarm = isAlarm
@@ -75,9 +87,15 @@ export function paymentWatcherWorker(ctx: LeaderContext, source: SolanaSource, r
 
   reporting.onStart(label, unopened)
   return {
-    ...{ name: 'the payment watcher', fields, notify, pollMs, idleMs: QUIET_POLL_MS },
+    name: 'the payment watcher',
+    fields,
+    notify,
+    pollMs,
+    idleMs: QUIET_POLL_MS,
     subscribe: () =>
-      wsUrls.length > 0 ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault }) : undefined,
+      wsUrls.length > 0
+        ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault })
+        : undefined,
     async step(_, alive) {
       signOfLife = alive
       watcher ??= await open()

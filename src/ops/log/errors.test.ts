@@ -12,7 +12,9 @@ import { loggedError, sentenceOf } from './errors.js'
 const SECRET = 'planted-secret-1'
 const SRC = fileURLToPath(new URL('../../', import.meta.url))
 
-const node = useWorld(() => serve((_, response) => void response.writeHead(500).end(`no ${SECRET}`)))
+const node = useWorld(() =>
+  serve((_, response) => void response.writeHead(500).end(`no ${SECRET}`)),
+)
 let ofLibrary: Error
 beforeAll(async () => {
   ofLibrary = await getHttpRpcClient(`${node.url}/v3/${SECRET}`)
@@ -28,14 +30,23 @@ const logged = (error: unknown): string => JSON.stringify(loggedError(error))
 describe('an error in the log', () => {
   it('keeps the message of our own code, and of causes by others their type, status and code', () => {
     expect(ofLibrary.message).toContain(SECRET)
-    const cause = Object.assign(ofLibrary, { cause: Object.assign(new Error('own'), { code: 'ECONNRESET' }) })
+    const cause = Object.assign(ofLibrary, {
+      cause: Object.assign(new Error('own'), { code: 'ECONNRESET' }),
+    })
     const own = new RpcError('transient', 'eth_call: no answer', null, { cause })
     expect(loggedError(own)).toEqual({
-      ...{ type: 'RpcError', message: 'eth_call: no answer' },
-      cause: { type: 'HttpRequestError', status: 500, cause: { type: 'Error', code: 'ECONNRESET', message: 'own' } },
+      type: 'RpcError',
+      message: 'eth_call: no answer',
+      cause: {
+        type: 'HttpRequestError',
+        status: 500,
+        cause: { type: 'Error', code: 'ECONNRESET', message: 'own' },
+      },
     })
     expect(loggedError(new NodeError({ code: -32_000, message: `no ${SECRET}` }))).toEqual({
-      ...{ type: 'NodeError', code: -32_000, message: 'no …' },
+      type: 'NodeError',
+      code: -32_000,
+      message: 'no …',
     })
   })
 
@@ -50,7 +61,13 @@ describe('an error in the log', () => {
     const silent = net.createServer((socket) => socket.destroy())
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as AddressInfo
-    const client = new pg.Client({ host: '127.0.0.1', port, user: SECRET, password: SECRET, database: SECRET })
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port,
+      user: SECRET,
+      password: SECRET,
+      database: SECRET,
+    })
     const error = await client.connect().then(
       () => expect.unreachable(),
       (thrown: unknown) => thrown,
@@ -61,8 +78,16 @@ describe('an error in the log', () => {
 
   it('tells which rule of PostgreSQL a statement broke, and no row of it', () => {
     const error = new pg.DatabaseError('duplicate key', 1, 'error')
-    const words = { code: '23505', severity: 'ERROR', table: 'names', constraint: 'won', routine: '_bt_check_unique' }
-    expect(loggedError(Object.assign(error, words, { detail: SECRET, where: SECRET }))).toMatchObject(words)
+    const words = {
+      code: '23505',
+      severity: 'ERROR',
+      table: 'names',
+      constraint: 'won',
+      routine: '_bt_check_unique',
+    }
+    expect(
+      loggedError(Object.assign(error, words, { detail: SECRET, where: SECRET })),
+    ).toMatchObject(words)
     expect(logged(error)).not.toContain(SECRET)
   })
 
@@ -96,7 +121,11 @@ describe('an error in the log', () => {
     const stack = `Error: ${frame}${SECRET}\n    at theirs (/node_modules/x.js:1:2)`
     const foreign = Object.assign(new Error(frame + SECRET), { stack })
     expect(logged(foreign)).not.toContain(SECRET)
-    const odd = Object.assign(new Error('odd'), { name: `Bad ${SECRET}`, code: `code of ${SECRET}`, cause: foreign })
+    const odd = Object.assign(new Error('odd'), {
+      name: `Bad ${SECRET}`,
+      code: `code of ${SECRET}`,
+      cause: foreign,
+    })
     Object.assign(foreign, { cause: odd })
     expect(logged(odd)).not.toContain(SECRET)
   })
@@ -111,8 +140,12 @@ it('Our code makes errors of its own classes and the language’s alone, which l
     (file) => /\.ts$/.test(file) && !/\.test\.ts$|generated|^testing|^web/.test(file),
   )
   const sources = files.map((file) => readFileSync(SRC + file, 'utf8'))
-  const own = new Set(sources.flatMap((text) => [...text.matchAll(/class (\w+) extends/g)].map(([, name]) => name!)))
-  const foreign = sources.flatMap(madeBy).filter((name) => !own.has(name) && !/^(Type|Range|Syntax)?Error$/.test(name))
+  const own = new Set(
+    sources.flatMap((text) => [...text.matchAll(/class (\w+) extends/g)].map(([, name]) => name!)),
+  )
+  const foreign = sources
+    .flatMap(madeBy)
+    .filter((name) => !own.has(name) && !/^(Type|Range|Syntax)?Error$/.test(name))
   expect(sources.flatMap(madeBy).length).toBeGreaterThan(100)
   expect(foreign).toEqual([])
 })

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { sourceOf } from './sources.js'
 
 /** Folder of our sources, in both forms that stack traces have. */
-const OWN = [new URL('../..', import.meta.url).href, fileURLToPath(new URL('../..', import.meta.url))]
+const OWN = [
+  new URL('../..', import.meta.url).href,
+  fileURLToPath(new URL('../..', import.meta.url)),
+]
 /** Libraries lie below it where the build bundled them (scripts/bundle.ts). */
 const LIBRARIES = 'libraries/'
 /** Place in a line of V8's stack traces. */
@@ -40,20 +43,26 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
   const type = WORD.test(error.name) ? error.name : 'Error'
   return {
     type,
-    ...Object.fromEntries(WORDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : []))),
+    ...Object.fromEntries(
+      WORDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : [])),
+    ),
     ...(typeof status === 'number' && { status }),
     ...(isOurs && { message: error.message }),
     ...(depth === 1 &&
-      !(isOurs && !BUILT_IN.test(type)) && { stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)) }),
+      !(isOurs && !BUILT_IN.test(type)) && {
+        stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)),
+      }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
   }
 }
 
-const isWord = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
+const isWord = (value: unknown) =>
+  typeof value === 'number' || (typeof value === 'string' && WORD.test(value))
 
 /** File of a library, without the folder that it is installed in. */
 const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
-const inLibrary = (place = ''): string => (LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : '')
+const inLibrary = (place = ''): string =>
+  LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
 export function sentenceOf(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)

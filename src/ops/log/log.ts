@@ -6,9 +6,25 @@ import { LogOutput } from './output.js'
 export type { Logger } from 'pino'
 
 /** Fields whose values are redacted in every log line; `token` names a token of a chain. */
-const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'passphrase', 'databaseUrl']
-const SECRET_PATHS = SECRETS.flatMap((key) => [key, `*.${key}`, `headers.${key}`, `req.headers.${key}`])
-const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [`headers["${name}"]`, `req.headers["${name}"]`])
+const SECRETS = [
+  'authorization',
+  'signature',
+  'share',
+  'privateKey',
+  'secretKey',
+  'passphrase',
+  'databaseUrl',
+]
+const SECRET_PATHS = SECRETS.flatMap((key) => [
+  key,
+  `*.${key}`,
+  `headers.${key}`,
+  `req.headers.${key}`,
+])
+const HEADER_PATHS = ['x-auth-key', 'x-api-key'].flatMap((name) => [
+  `headers["${name}"]`,
+  `req.headers["${name}"]`,
+])
 
 const STDOUT = 1
 
@@ -30,7 +46,14 @@ export function createLog(options: LogOptions): Logger {
   if (options.to) return pino(base, options.to)
   const usePretty = options.format ? options.format === 'pretty' : process.stdout.isTTY === true
   return usePretty
-    ? pino(base, pretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' }))
+    ? pino(
+        base,
+        pretty({
+          colorize: process.stdout.isTTY,
+          ignore: 'pid,hostname',
+          translateTime: 'SYS:HH:MM:ss.l',
+        }),
+      )
     : pino(base, new LogOutput(STDOUT))
 }
 

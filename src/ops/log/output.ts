@@ -53,7 +53,8 @@ export class LogOutput {
       this.#isWriting = false
       this.#isClosed = error?.code === 'EPIPE'
       this.#keep(next, this.#isClosed ? next.length : error ? 0 : written)
-      if (error?.code === 'EAGAIN') setTimeout(() => this.#isWriting || this.#writeWaiting(), LAST_PAUSE_MS).unref()
+      if (error?.code === 'EAGAIN')
+        setTimeout(() => this.#isWriting || this.#writeWaiting(), LAST_PAUSE_MS).unref()
       else if (!error) this.#writeWaiting()
     })
   }

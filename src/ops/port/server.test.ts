@@ -8,7 +8,13 @@ let ops: Awaited<ReturnType<typeof startOpsServer>>
 beforeAll(async () => {
   const answers = { '/health': () => ({ isGood: true }) }
   const page = async () => html`<p>${'<script>'}</p>`
-  ops = await startOpsServer({ port: 0, host: '127.0.0.1', metrics: createMetrics(), answers, page })
+  ops = await startOpsServer({
+    port: 0,
+    host: '127.0.0.1',
+    metrics: createMetrics(),
+    answers,
+    page,
+  })
 })
 afterAll(() => ops.close())
 
@@ -20,7 +26,13 @@ const statusFor = (host: string, path: string) =>
 
 it('the operator’s port answers on loopback addresses and localhost alone, so that no page of another site reads it', async () => {
   const own = ['127.0.0.1', '[::1]', '10.1.2.3', 'localhost', 'LOCALHOST']
-  const foreign = ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example', 'evil.example.', 'x:y']
+  const foreign = [
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evil.example.',
+    'x:y',
+  ]
   for (const path of ['/health', '/metrics'])
     for (const port of ['', `:${ops.port}`]) {
       for (const name of own) expect(await statusFor(name + port, path), name).toBe(200)
@@ -34,7 +46,9 @@ it('the page shows texts as texts, and takes nothing', async () => {
   const text = await shown.text()
   expect(text).toContain('<p>&lt;script&gt;</p>')
   expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
-  expect((await fetch(url, { method: 'POST', body: new URLSearchParams({ id: '1' }) })).status).toBe(405)
+  expect(
+    (await fetch(url, { method: 'POST', body: new URLSearchParams({ id: '1' }) })).status,
+  ).toBe(405)
 })
 
 it('on other addresses than loopback the page is closed without a secret, and open to who shows it', async () => {
@@ -47,12 +61,21 @@ it('on other addresses than loopback the page is closed without a secret, and op
   const url = (port: number) => `http://127.0.0.1:${port}/`
   expect((await fetch(url(closed.port))).status).toBe(403)
   const asked = await fetch(url(open.port))
-  expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Basic')])
-  const ask = async (authorization: string) => (await fetch(url(open.port), { headers: { authorization } })).status
+  expect([asked.status, asked.headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining('Basic'),
+  ])
+  const ask = async (authorization: string) =>
+    (await fetch(url(open.port), { headers: { authorization } })).status
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   expect(await ask(`Bearer ${secret}`)).toBe(200)
   expect(await ask(basic(`operator:${secret}`))).toBe(200)
-  for (const wrong of ['Bearer wrong', basic('operator:wrong'), basic(secret.slice(1)), `Digest ${secret}`])
+  for (const wrong of [
+    'Bearer wrong',
+    basic('operator:wrong'),
+    basic(secret.slice(1)),
+    `Digest ${secret}`,
+  ])
     expect(await ask(wrong), wrong).toBe(401)
   await Promise.all([closed.close(), open.close()])
 })

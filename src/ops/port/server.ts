@@ -22,7 +22,9 @@ export interface OpsOptions {
   secret?: string | undefined
 }
 
-export async function startOpsServer(options: OpsOptions): Promise<{ port: number; close: () => Promise<void> }> {
+export async function startOpsServer(
+  options: OpsOptions,
+): Promise<{ port: number; close: () => Promise<void> }> {
   const { port, host, metrics, answers, page } = options
   const routes = [...Object.keys(answers), ...(page ? ['/'] : []), '/metrics'].join(', ')
   const server = createServer((request, response) => {
@@ -32,7 +34,11 @@ export async function startOpsServer(options: OpsOptions): Promise<{ port: numbe
         .end(`${JSON.stringify(body)}\n`)
     }
     if (!isOwnHost(request.headers.host, host))
-      return json(421, { status: 421, error: 'misdirected', message: 'The Host header names another server.' })
+      return json(421, {
+        status: 421,
+        error: 'misdirected',
+        message: 'The Host header names another server.',
+      })
     const path = (request.url ?? '/').split('?')[0]!
     const answer = async (): Promise<void> => {
       const asked = Object.hasOwn(answers, path) ? answers[path] : undefined
@@ -72,13 +78,20 @@ async function servePage(
   { secret, host }: Pick<OpsOptions, 'secret' | 'host'>,
 ): Promise<void> {
   const show = (status: number, body: Html, more: Record<string, string> = {}) => {
-    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': OPS_POLICY, ...more }
-    response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(pageOf('clusterd', body))
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': OPS_POLICY,
+      ...more,
+    }
+    response
+      .writeHead(status, { ...headers, 'cache-control': 'no-store' })
+      .end(pageOf('clusterd', body))
   }
   if (request.method !== 'GET')
     return show(405, html`<p>This page only shows: commands change things.</p>`, { allow: 'GET' })
   if (secret === undefined && !isLoopback(host)) return show(403, CLOSED)
-  if (secret !== undefined && !showsSecret(request, secret)) return show(401, SECRET_WANTED, CHALLENGE)
+  if (secret !== undefined && !showsSecret(request, secret))
+    return show(401, SECRET_WANTED, CHALLENGE)
   show(200, await page())
 }
 
@@ -111,7 +124,8 @@ function isOwnHost(header: string | undefined, host: string): boolean {
   const name = header.replace(/:\d*$/, '').toLowerCase()
   return name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** Why a port can't be had, and what to set, by the system's code. */
 const NO_PORT: Readonly<Record<string, string>> = {
@@ -128,7 +142,11 @@ export function listen(server: Server, port: number, host: string): Promise<numb
   return new Promise((resolve, reject) => {
     server.once('error', ({ code = '' }: NodeJS.ErrnoException) => {
       const noHost = `${host} is no address of this machine (${code}): set HOST and OPS_HOST to one.`
-      reject(new Error(NO_PORT[code] === undefined ? noHost : `Port ${port} on ${host} ${NO_PORT[code]}.`))
+      reject(
+        new Error(
+          NO_PORT[code] === undefined ? noHost : `Port ${port} on ${host} ${NO_PORT[code]}.`,
+        ),
+      )
     })
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })

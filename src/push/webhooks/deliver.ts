@@ -44,7 +44,10 @@ export interface DeliverPorts {
 }
 
 /** With the outcome of a delivery that failed; null where the signal ended it. */
-export type Delivered = { after: WebhookChange; failure?: { message: string; reason: string } } | null
+export type Delivered = {
+  after: WebhookChange
+  failure?: { message: string; reason: string }
+} | null
 
 /**
  * Delivers the next message of a webhook: at least once and in order, since the next goes out only once this one was
@@ -52,18 +55,39 @@ export type Delivered = { after: WebhookChange; failure?: { message: string; rea
  * @throws what the feed throws: the database is away, and the lease ends by itself
  */
 export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise<Delivered> {
-  const page = await ports.readFeed(hook.network, { cursor: hook.cursor, from: hook.from, limit: EVENTS_AT_ONCE })
+  const page = await ports.readFeed(hook.network, {
+    cursor: hook.cursor,
+    from: hook.from,
+    limit: EVENTS_AT_ONCE,
+  })
   const { id, network, headGeneration, headSeen } = hook
   const well = { parked: null, failures: 0, failingMs: null, nextMs: 0 }
   if (!page) {
-    const body = JSON.stringify({ type: 'feed_restarted', webhook: id, network, generation: headGeneration })
-    const after = { ...well, cursor: null, generation: headGeneration, seen: 0, delivered: hook.delivered }
+    const body = JSON.stringify({
+      type: 'feed_restarted',
+      webhook: id,
+      network,
+      generation: headGeneration,
+    })
+    const after = {
+      ...well,
+      cursor: null,
+      generation: headGeneration,
+      seen: 0,
+      delivered: hook.delivered,
+    }
     return send(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
   }
   const { generation, items, last, hasMore, resume } = page
   // the head was read before the page, which may hold more than it counts
   const seen = hasMore ? 0 : generation === headGeneration ? headSeen : 0
-  const after = { ...well, cursor: resume, generation, seen, delivered: hook.delivered + items.length }
+  const after = {
+    ...well,
+    cursor: resume,
+    generation,
+    seen,
+    delivered: hook.delivered + items.length,
+  }
   if (items.length === 0) return { after }
   const body = `{"type":"events","webhook":${id},"network":"${network}","items":[${items.join(',')}],"resume":"${resume}"}`
   return send(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)

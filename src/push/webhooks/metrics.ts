@@ -6,7 +6,9 @@ import { metricFactories } from '../../ops/metricFactories.js'
 export type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
 
 /** Creates the webhooks' metrics. @returns sets them */
-export function createWebhookMetrics(registry: Registry): (counts: readonly WebhookCounts[]) => void {
+export function createWebhookMetrics(
+  registry: Registry,
+): (counts: readonly WebhookCounts[]) => void {
   const { gauge } = metricFactories(registry)
   const webhooks = gauge(
     'clusterd_webhooks',

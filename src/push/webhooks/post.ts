@@ -20,7 +20,13 @@ export interface PostOptions {
  * @returns the answer's status
  * @throws TargetRefusedError, a timeout, or the connection's error
  */
-export function post({ url: text, headers, body, allowsPrivate, signal }: PostOptions): Promise<number> {
+export function post({
+  url: text,
+  headers,
+  body,
+  allowsPrivate,
+  signal,
+}: PostOptions): Promise<number> {
   const url = checkTarget(text, allowsPrivate)
   const late = AbortSignal.timeout(POST_LIMIT_MS)
   return new Promise((resolve, reject) => {

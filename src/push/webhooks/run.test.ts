@@ -5,7 +5,13 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
-import { addWebhook, addWebhookFailure, leaseWebhooks, listWebhooks, saveWebhook } from '../../db/outbox/webhooks.js'
+import {
+  addWebhook,
+  addWebhookFailure,
+  leaseWebhooks,
+  listWebhooks,
+  saveWebhook,
+} from '../../db/outbox/webhooks.js'
 import { Loops } from '../../ops/loops.js'
 import { deliver } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
@@ -33,13 +39,23 @@ afterAll(() => {
   receiver.close()
 })
 
-const readFeed = async () => ({ generation: 1, items: ['{}'], last: 1, hasMore: false, resume: 'next' })
+const readFeed = async () => ({
+  generation: 1,
+  items: ['{}'],
+  last: 1,
+  hasMore: false,
+  resume: 'next',
+})
 
 /** Runs the webhooks of a process for a while. */
 async function run(until: () => boolean | Promise<boolean>, timeout: number): Promise<void> {
   const stop = new AbortController()
   const { done } = runWebhooks({
-    ...{ pool, allowsPrivate: true, signal: stop.signal, loops: new Loops(), log: pino({ level: 'silent' }) },
+    pool,
+    allowsPrivate: true,
+    signal: stop.signal,
+    loops: new Loops(),
+    log: pino({ level: 'silent' }),
     showCounts: createWebhookMetrics(new Registry()),
     readFeed,
   })
@@ -54,7 +70,14 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
 it('what a process with a wrong clock has put off does not wait for its time', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
   await pool.query('UPDATE journal_heads SET public_seq = 1, feed_generation = 1')
-  await addWebhook(pool, { network: 'mainnet', url, key: Buffer.alloc(32, 1), from: null, cursor: null, createdMs: 0 })
+  await addWebhook(pool, {
+    network: 'mainnet',
+    url,
+    key: Buffer.alloc(32, 1),
+    from: null,
+    cursor: null,
+    createdMs: 0,
+  })
   const real = Date.now.bind(Date)
   const now = vi.spyOn(Date, 'now').mockImplementation(() => real() + DAY_MS)
   await run(() => asked > 0, 3_000).catch(() => {})
@@ -86,7 +109,14 @@ it('what fails for more than five days in a row is parked, and not before', asyn
   const nowMs = 10 * DAY_MS
   const { signal } = new AbortController()
   const failingFor = (ms: number) => {
-    const hook = { ...stored!, failures: 9, failingMs: nowMs - ms, leaseMs: 0, headGeneration: 1, headSeen: 1 }
+    const hook = {
+      ...stored!,
+      failures: 9,
+      failingMs: nowMs - ms,
+      leaseMs: 0,
+      headGeneration: 1,
+      headSeen: 1,
+    }
     return deliver(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
   }
   const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
@@ -100,10 +130,15 @@ it('a feed that begins anew between its head and its page is looked at again', a
   const hook = { ...stored!, leaseMs: 0, headGeneration: 1, headSeen: 5 }
   const { signal } = new AbortController()
   const deliveredOf = async (generation: number) => {
-    const ports = { readFeed: async () => ({ ...(await readFeed()), generation }), allowsPrivate: true }
+    const ports = {
+      readFeed: async () => ({ ...(await readFeed()), generation }),
+      allowsPrivate: true,
+    }
     return deliver(hook, { ...ports, nowMs: Date.now, signal })
   }
-  expect(await deliveredOf(1)).toMatchObject({ after: { generation: 1, seen: 5, delivered: hook.delivered + 1 } })
+  expect(await deliveredOf(1)).toMatchObject({
+    after: { generation: 1, seen: 5, delivered: hook.delivered + 1 },
+  })
   expect(await deliveredOf(2)).toMatchObject({ after: { generation: 2, seen: 0 } })
 })
 
@@ -123,12 +158,19 @@ it('a process whose lease has ended stores nothing over what the next one does',
 it('of failed deliveries the newest hundred stay', async () => {
   const webhook = (await listWebhooks(pool))[0]!.id
   for (let n = 1; n <= 103; n++)
-    await addWebhookFailure(pool, { webhook, atMs: Date.now() + n, message: 'm', cursor: null, reason: 'r' })
+    await addWebhookFailure(pool, {
+      webhook,
+      atMs: Date.now() + n,
+      message: 'm',
+      cursor: null,
+      reason: 'r',
+    })
   expect((await pool.query('SELECT FROM webhook_failures')).rowCount).toBe(100)
 })
 
 it('of many webhooks eight are under way at a time, and none waits for all of them', async () => {
-  let [open, most] = [0, 0]
+  let open = 0
+  let most = 0
   const slow = createServer((_request, response) => {
     open += 1
     most = Math.max(most, open)

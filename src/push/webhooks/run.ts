@@ -54,13 +54,19 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       if (delivered?.failure) {
         const { after, failure } = delivered
         const { reason } = failure
-        await addWebhookFailure(pool, { webhook: id, atMs: Date.now(), cursor: hook.cursor, ...failure })
+        await addWebhookFailure(pool, {
+          webhook: id,
+          atMs: Date.now(),
+          cursor: hook.cursor,
+          ...failure,
+        })
         if (after.parked)
           log.error(
             { ...fields, reason, ...alarmFields('ClusterdWebhookParked') },
             'a webhook is parked until `clusterd webhooks replay`',
           )
-        else if (after.failures === 1) log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
+        else if (after.failures === 1)
+          log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
       }
       // after a delivery that was stopped, another process need not wait for the lease
       await saveWebhook(pool, hook, delivered?.after ?? hook)
@@ -69,7 +75,10 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     }
   }
   const worker: Worker = {
-    ...{ name: 'the webhooks', fields: {}, pollMs: IDLE_POLL_MS, notify },
+    name: 'the webhooks',
+    fields: {},
+    pollMs: IDLE_POLL_MS,
+    notify,
     /** Takes what has something to deliver, as far as there is room; each that ends wakes the next step. */
     async step() {
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()

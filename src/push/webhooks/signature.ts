@@ -11,8 +11,17 @@ export const keyText = (key: Buffer): string => KEY_PREFIX + key.toString('base6
  * and an old message not be sent again (Standard Webhooks 1.0.0, "Signature scheme").
  * @param id the same at each attempt with the same body
  */
-export function signedHeaders(key: Buffer, id: string, nowMs: number, body: string): Record<string, string> {
+export function signedHeaders(
+  key: Buffer,
+  id: string,
+  nowMs: number,
+  body: string,
+): Record<string, string> {
   const seconds = Math.floor(nowMs / 1_000)
   const mac = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': `v1,${mac}` }
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${mac}`,
+  }
 }

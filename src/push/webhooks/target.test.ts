@@ -7,12 +7,37 @@ import { post } from './post.js'
 import { checkTarget, isPrivate, publicLookup, TargetRefusedError } from './target.js'
 
 const PRIVATE = [
-  ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.0.1', '169.254.169.254', '172.16.0.1', '172.31.9.9'],
+  ...[
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '127.0.0.1',
+    '127.255.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.9.9',
+  ],
   ...['192.168.1.1', '198.18.0.1', '224.0.0.1', '255.255.255.255'],
-  ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '64:ff9b::a00:1', '2002:7f00:1::', 'fc00::1', 'fd12::1'],
+  ...[
+    '::',
+    '::1',
+    '::ffff:127.0.0.1',
+    '::ffff:8.8.8.8',
+    '64:ff9b::a00:1',
+    '2002:7f00:1::',
+    'fc00::1',
+    'fd12::1',
+  ],
   ...['fe80::1', 'ff02::1', '2001:db8::1', 'not an address'],
 ]
-const PUBLIC = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1']
+const PUBLIC = [
+  '1.1.1.1',
+  '8.8.8.8',
+  '172.32.0.1',
+  '100.128.0.1',
+  '2606:4700::1111',
+  '2a00:1450::1',
+]
 
 type Resolved = (error: null, found: dns.LookupAddress[]) => void
 
@@ -23,10 +48,22 @@ describe('addresses', () => {
 
 describe('a target', () => {
   it.each([
-    ...['ftp://example.com/', 'no url', 'http://example.com/', 'https://me:secret@example.com/', 'https://127.0.0.1/'],
+    ...[
+      'ftp://example.com/',
+      'no url',
+      'http://example.com/',
+      'https://me:secret@example.com/',
+      'https://127.0.0.1/',
+    ],
     'https://:secret@example.com/',
     // spellings of loopback that URLs know (WHATWG URL, "host parsing")
-    ...['https://127.1/', 'https://2130706433/', 'https://0x7f.0.0.1/', 'https://[::1]/', 'https://[::ffff:7f00:1]/'],
+    ...[
+      'https://127.1/',
+      'https://2130706433/',
+      'https://0x7f.0.0.1/',
+      'https://[::1]/',
+      'https://[::ffff:7f00:1]/',
+    ],
   ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
 
   it('is any URL of HTTP where private ones are allowed', () => {
@@ -36,7 +73,13 @@ describe('a target', () => {
 
   it('is refused where its name leads to a private address, when it is connected to', async () => {
     const { signal } = new AbortController()
-    const options = { url: 'https://localhost:9/', headers: {}, body: '{}', allowsPrivate: false, signal }
+    const options = {
+      url: 'https://localhost:9/',
+      headers: {},
+      body: '{}',
+      allowsPrivate: false,
+      signal,
+    }
     await expect(post(options)).rejects.toThrow(TargetRefusedError)
   })
 
@@ -44,7 +87,8 @@ describe('a target', () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }))
     const lookup = vi
       .spyOn(dns, 'lookup')
-      .mockImplementation(((_name: string, _options: object, done: Resolved) => done(null, found)) as never)
+      .mockImplementation(((_name: string, _options: object, done: Resolved) =>
+        done(null, found)) as never)
     const told = vi.fn()
     publicLookup('example.com', { all: true }, told)
     lookup.mockRestore()
@@ -59,7 +103,9 @@ it('an answer that changes the protocol is a failure, not a delivery that never 
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { signal } = new AbortController()
-  await expect(post({ url, headers: {}, body: '{}', allowsPrivate: true, signal })).rejects.toThrow('without an answer')
+  await expect(post({ url, headers: {}, body: '{}', allowsPrivate: true, signal })).rejects.toThrow(
+    'without an answer',
+  )
   server.close()
   server.closeAllConnections()
 }, 15_000)

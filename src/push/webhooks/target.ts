@@ -26,7 +26,9 @@ const PRIVATE = {
     '192.88.99.0': 24,
     '192.168.0.0': 16,
     '198.18.0.0': 15,
-    ...{ '198.51.100.0': 24, '203.0.113.0': 24, '224.0.0.0': 3 },
+    '198.51.100.0': 24,
+    '203.0.113.0': 24,
+    '224.0.0.0': 3,
   }),
   // public addresses begin with 2 or 3 (RFC 4291); those that carry an IPv4 address could name any
   ipv6: listOf('ipv6', {
@@ -43,7 +45,10 @@ const PRIVATE = {
 export const isPrivate = (address: string): boolean => {
   const family = isIP(address)
   // a list of IPv6 ranges finds IPv4 addresses in them, too
-  return family === 0 || (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
+  return (
+    family === 0 ||
+    (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
+  )
 }
 
 /**
@@ -53,8 +58,10 @@ export const isPrivate = (address: string): boolean => {
  */
 export function checkTarget(text: string, allowsPrivate: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !/^https?:$/.test(url.protocol)) throw new TargetRefusedError('The target is no http(s) URL.')
-  if (url.username || url.password) throw new TargetRefusedError('The target must not hold a user name or password.')
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TargetRefusedError('The target is no http(s) URL.')
+  if (url.username || url.password)
+    throw new TargetRefusedError('The target must not hold a user name or password.')
   if (allowsPrivate) return url
   if (url.protocol !== 'https:')
     throw new TargetRefusedError('The target has no TLS: use https, or set WEBHOOKS_PRIVATE=true.')
@@ -64,7 +71,9 @@ export function checkTarget(text: string, allowsPrivate: boolean): URL {
 }
 
 const refusal = (address: string): TargetRefusedError =>
-  new TargetRefusedError(`The target is a private address (${address}): set WEBHOOKS_PRIVATE=true to allow it.`)
+  new TargetRefusedError(
+    `The target is a private address (${address}): set WEBHOOKS_PRIVATE=true to allow it.`,
+  )
 
 /**
  * Resolves names for a connection and refuses private addresses. It is what the socket itself connects to, so that a

@@ -3,12 +3,19 @@ import { encodeAbiParameters, hashStruct, hashTypedData, keccak256, toHex as tex
 import { expect, it } from 'vitest'
 import { claimPermissionTypedData } from './permission.js'
 
-const source = readFileSync(new URL('../../../contracts/evm/src/AirdropDistributor.sol', import.meta.url), 'utf8')
+const source = readFileSync(
+  new URL('../../../contracts/evm/src/AirdropDistributor.sol', import.meta.url),
+  'utf8',
+)
 const [type] = /ClaimPermission\([^)]*\)/.exec(source)!
 
 const typed = claimPermissionTypedData({
-  ...{ chainId: 8453, distributor: `0x${'dd'.repeat(20)}`, index: 7n, account: Buffer.alloc(32, 3) },
-  ...{ to: `0x${'aa'.repeat(20)}`, deadlineS: 1_800_000_000n },
+  chainId: 8453,
+  distributor: `0x${'dd'.repeat(20)}`,
+  index: 7n,
+  account: Buffer.alloc(32, 3),
+  to: `0x${'aa'.repeat(20)}`,
+  deadlineS: 1_800_000_000n,
 })
 
 it('a permission is hashed as the distributor hashes it', () => {
@@ -22,12 +29,19 @@ it('a permission is hashed as the distributor hashes it', () => {
   const account = `0x${'03'.repeat(32)}`
   const values = [keccak256(textHash(type)), 7n, account, `0x${'aa'.repeat(20)}`, 1_800_000_000n]
   const { primaryType, types, message } = typed
-  expect(hashStruct({ data: message, primaryType, types })).toBe(keccak256(encodeAbiParameters(words, values)))
+  expect(hashStruct({ data: message, primaryType, types })).toBe(
+    keccak256(encodeAbiParameters(words, values)),
+  )
 })
 
 it('a permission is for one distributor on one chain', () => {
   expect(typed.domain).toEqual({
-    ...{ name: 'AirdropDistributor', version: '1', chainId: 8453, verifyingContract: `0x${'dd'.repeat(20)}` },
+    name: 'AirdropDistributor',
+    version: '1',
+    chainId: 8453,
+    verifyingContract: `0x${'dd'.repeat(20)}`,
   })
-  expect(hashTypedData(typed)).not.toBe(hashTypedData({ ...typed, domain: { ...typed.domain, chainId: 1 } }))
+  expect(hashTypedData(typed)).not.toBe(
+    hashTypedData({ ...typed, domain: { ...typed.domain, chainId: 1 } }),
+  )
 })

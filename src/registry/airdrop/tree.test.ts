@@ -15,10 +15,18 @@ const allocation = fc.record({ account: word, amount: fc.bigInt(0n, 2n ** 256n -
 
 /** Our tree, its leaves, and the proof of each out of its pages. */
 function build(allocations: readonly Allocation[]) {
-  const leaves = allocations.map(({ account, amount }, index) => airdropLeaf(BigInt(index), account, amount))
+  const leaves = allocations.map(({ account, amount }, index) =>
+    airdropLeaf(BigInt(index), account, amount),
+  )
   const { nodes, positions } = buildTree(leaves)
   const pages = pagesOf(nodes)
-  return { root: nodes[0]!, leaves, nodes, pages, proofOf: (index: number) => proofFrom(pages, positions[index]!) }
+  return {
+    root: nodes[0]!,
+    leaves,
+    nodes,
+    pages,
+    proofOf: (index: number) => proofFrom(pages, positions[index]!),
+  }
 }
 
 /** The same tree by OpenZeppelin. */
@@ -29,7 +37,10 @@ const reference = (allocations: readonly Allocation[]) =>
   )
 
 const some = (count: number): Allocation[] =>
-  Array.from({ length: count }, (_, i) => ({ account: Buffer.alloc(32, i % 251), amount: BigInt(i) ** 9n }))
+  Array.from({ length: count }, (_, i) => ({
+    account: Buffer.alloc(32, i % 251),
+    amount: BigInt(i) ** 9n,
+  }))
 
 /** Every node is OpenZeppelin's, and so is every proof from pages (of a large tree: some of them). */
 function expectSame(allocations: readonly Allocation[]) {
@@ -60,8 +71,12 @@ describe('the tree of an airdrop', () => {
 
   it('has leaves of well-formed accounts and amounts only', () => {
     const tooMuch = 2n ** 256n
-    expect(() => airdropLeaf(0n, Buffer.alloc(32), tooMuch)).toThrow(`${tooMuch} does not fit an unsigned 256-bit word`)
-    expect(() => airdropLeaf(-1n, Buffer.alloc(32), 1n)).toThrow('-1 does not fit an unsigned 256-bit word')
+    expect(() => airdropLeaf(0n, Buffer.alloc(32), tooMuch)).toThrow(
+      `${tooMuch} does not fit an unsigned 256-bit word`,
+    )
+    expect(() => airdropLeaf(-1n, Buffer.alloc(32), 1n)).toThrow(
+      '-1 does not fit an unsigned 256-bit word',
+    )
     for (const value of [-(2n ** 256n), -(2n ** 300n)])
       expect(() => airdropLeaf(0n, Buffer.alloc(32), value)).toThrow(RangeError)
   })
@@ -76,8 +91,12 @@ describe('the tree of an airdrop', () => {
         const proves = (leaf: Buffer) => rootOfProof(leaf, proof).equals(root)
         expect(proves(airdropLeaf(BigInt(index), account, amount))).toBe(true)
         expect(proves(airdropLeaf(otherIndex, account, amount))).toBe(otherIndex === BigInt(index))
-        expect(proves(airdropLeaf(BigInt(index), other.account, amount))).toBe(other.account.equals(account))
-        expect(proves(airdropLeaf(BigInt(index), account, other.amount))).toBe(other.amount === amount)
+        expect(proves(airdropLeaf(BigInt(index), other.account, amount))).toBe(
+          other.account.equals(account),
+        )
+        expect(proves(airdropLeaf(BigInt(index), account, other.amount))).toBe(
+          other.amount === amount,
+        )
       }),
     )
   })

@@ -32,10 +32,12 @@ export function proofPositions(position: number): number[] {
 }
 
 /** Parent of two nodes: the smaller hash comes first, so that proofs need no sides (OpenZeppelin's `Hashes`). */
-const pairHash = (a: Buffer, b: Buffer): Buffer => keccak256(Buffer.concat(Buffer.compare(a, b) < 0 ? [a, b] : [b, a]))
+const pairHash = (a: Buffer, b: Buffer): Buffer =>
+  keccak256(Buffer.concat(Buffer.compare(a, b) < 0 ? [a, b] : [b, a]))
 
 /** Root derived from a leaf and its proof. */
-export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer => proof.reduce(pairHash, leaf)
+export const rootOfProof = (leaf: Buffer, proof: readonly Buffer[]): Buffer =>
+  proof.reduce(pairHash, leaf)
 
 /** Nodes by position; the position of each leaf, in the order that they were given in. */
 export interface Tree {
@@ -53,6 +55,7 @@ export function buildTree(leaves: readonly Buffer[]): Tree {
     positions[i] = last - rank
     nodes[last - rank] = leaves[i]!
   }
-  for (let at = leaves.length - 2; at >= 0; at--) nodes[at] = pairHash(nodes[2 * at + 1]!, nodes[2 * at + 2]!)
+  for (let at = leaves.length - 2; at >= 0; at--)
+    nodes[at] = pairHash(nodes[2 * at + 1]!, nodes[2 * at + 2]!)
   return { nodes, positions }
 }

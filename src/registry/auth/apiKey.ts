@@ -12,7 +12,8 @@ export const apiKeyText = (bytes: Uint8Array): string => PREFIX + bs58.encode(by
 
 /** Look-up hash of a key, null for any other text. @returns 32 bytes */
 export function apiKeyHash(text: string): Buffer | null {
-  if (!text.startsWith(PREFIX) || !decodeBase58(text.slice(PREFIX.length), API_KEY_BYTES)) return null
+  if (!text.startsWith(PREFIX) || !decodeBase58(text.slice(PREFIX.length), API_KEY_BYTES))
+    return null
   return createHash('sha256').update(text).digest()
 }
 

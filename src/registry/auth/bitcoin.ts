@@ -31,7 +31,9 @@ function scriptOf({ type, text }: Wallet): Buffer {
     return join([type === 'bitcoin-p2tr' ? 0x51 : 0, program.length], program)
   }
   const hash = base58.decode(text).subarray(1, 21)
-  return type === 'bitcoin-p2sh' ? join([0xa9, 20], hash, [0x87]) : join([0x76, 0xa9, 20], hash, [0x88, 0xac])
+  return type === 'bitcoin-p2sh'
+    ? join([0xa9, 20], hash, [0x87])
+    : join([0x76, 0xa9, 20], hash, [0x88, 0xac])
 }
 
 /** Length before bytes of up to 64 KiB (CompactSize). */
@@ -43,10 +45,12 @@ const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
   sha256(sha256(Buffer.from(tag)), sha256(Buffer.from(tag)), ...parts)
 
 /** Numbers of 4 and 8 bytes, all zero: versions, sequences, lock times, amounts. */
-const [ZERO4, ZERO8] = [Buffer.alloc(4), Buffer.alloc(8)]
+const ZERO4 = Buffer.alloc(4)
+const ZERO8 = Buffer.alloc(8)
 /** The only output of `to_sign`: nothing, to OP_RETURN. */
 const OUTPUT = join(ZERO8, [1, 0x6a])
-const [ALL, DEFAULT] = [1, 0]
+const ALL = 1
+const DEFAULT = 0
 
 /** Output that `to_sign` spends: the only one of `to_spend`, which holds the message (BIP-322). */
 export function outpointOf(message: string, script: Uint8Array): Buffer {
@@ -65,7 +69,10 @@ function segwitHash(outpoint: Uint8Array, key: Uint8Array): Buffer {
 /** Hash that a Taproot output's key signs (BIP-341, key path without annex). */
 function taprootHash(outpoint: Uint8Array, script: Uint8Array, hashType: number): Buffer {
   const inputs = [sha256(outpoint), sha256(ZERO8), sha256(sized(script)), sha256(ZERO4)]
-  return tagged('TapSighash', join([0, hashType], ZERO4, ZERO4, ...inputs, sha256(OUTPUT), [0], ZERO4))
+  return tagged(
+    'TapSighash',
+    join([0, hashType], ZERO4, ZERO4, ...inputs, sha256(OUTPUT), [0], ZERO4),
+  )
 }
 
 /** Items of a witness of one or two, each below 253 bytes; null for other bytes. */
@@ -84,7 +91,11 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
 /** Check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL; null for another form. */
 function taprootCheck(signature: Uint8Array): Check | null {
   const hashType = signature[64] ?? DEFAULT
-  if (signature.length !== (hashType === DEFAULT ? 64 : 65) || (hashType !== ALL && hashType !== DEFAULT)) return null
+  if (
+    signature.length !== (hashType === DEFAULT ? 64 : 65) ||
+    (hashType !== ALL && hashType !== DEFAULT)
+  )
+    return null
   return (message, wallet) => {
     if (wallet.type !== 'bitcoin-p2tr') return false
     const script = scriptOf(wallet)
@@ -118,7 +129,12 @@ function readDer(der: Uint8Array): Uint8Array | null {
 }
 
 /** Types by the upper bits of a header (BIP-137), from 27 on, four headers each. */
-const BY_HEADER: readonly KeyType[] = ['bitcoin-p2pkh', 'bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh']
+const BY_HEADER: readonly KeyType[] = [
+  'bitcoin-p2pkh',
+  'bitcoin-p2pkh',
+  'bitcoin-p2sh',
+  'bitcoin-p2wpkh',
+]
 
 /** Check of a header with r ‖ s, whose key is recovered; null for another form. */
 function recoveredCheck(signature: Uint8Array): Check | null {
@@ -127,11 +143,17 @@ function recoveredCheck(signature: Uint8Array): Check | null {
   if (signature.length !== 65 || !type) return null
   return (message, wallet) => {
     if (wallet.type !== type) return false
-    const hash = sha256d(join(sized(Buffer.from('Bitcoin Signed Message:\n')), sized(Buffer.from(message))))
+    const hash = sha256d(
+      join(sized(Buffer.from('Bitcoin Signed Message:\n')), sized(Buffer.from(message))),
+    )
     try {
-      const parsed = secp256k1.Signature.fromBytes(signature.subarray(1), 'compact').addRecoveryBit(header & 3)
+      const parsed = secp256k1.Signature.fromBytes(signature.subarray(1), 'compact').addRecoveryBit(
+        header & 3,
+      )
       if (parsed.hasHighS()) return false
-      return SCRIPT[type](parsed.recoverPublicKey(hash).toBytes(header >= 4)).equals(scriptOf(wallet))
+      return SCRIPT[type](parsed.recoverPublicKey(hash).toBytes(header >= 4)).equals(
+        scriptOf(wallet),
+      )
     } catch {
       // r or s out of range, or r on no point
       return false

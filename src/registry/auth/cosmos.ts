@@ -25,7 +25,11 @@ export const cosmos: WalletKind = {
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
   // of 20 or 32 bytes; a witness program has a letter more
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
-  coin: { type: 118n, stored: startsWith('cosmos1'), bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words) },
+  coin: {
+    type: 118n,
+    stored: startsWith('cosmos1'),
+    bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words),
+  },
   form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
   read(text) {
     const [key, signature] = SIGNED.exec(text)?.slice(1).map(decodeBase64) ?? []

@@ -13,11 +13,14 @@ const FIRST_BIT = 0x80
 /** The hash that personal_sign signs. @returns 32 bytes */
 export function personalHash(message: string): Buffer {
   const bytes = Buffer.from(message)
-  return keccak256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
+  return keccak256(
+    Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]),
+  )
 }
 
 /** The 65 bytes r ‖ s ‖ v of a signature, null for any other form. */
-export const parseEvmSignature = (text: string): Buffer | null => (SIGNATURE.test(text) ? fromHex(text) : null)
+export const parseEvmSignature = (text: string): Buffer | null =>
+  SIGNATURE.test(text) ? fromHex(text) : null
 
 /** The 65 bytes of a compact signature (EIP-2098: the parity is the first bit of s), null for any other form. */
 export function parseCompactSignature(text: string): Buffer | null {

@@ -5,8 +5,10 @@ import type { Wallet as ListedWallet } from '../primitives/address.js'
 
 type Wallet = Pick<ListedWallet, 'type' | 'text'>
 
-const hmac = (tokenKey: Uint8Array, input: string): Buffer => createHmac('sha256', tokenKey).update(input).digest()
-const inputOf = ({ type, text }: Wallet, signingDate: string): string => `${type}|${text}|${signingDate}`
+const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
+  createHmac('sha256', tokenKey).update(input).digest()
+const inputOf = ({ type, text }: Wallet, signingDate: string): string =>
+  `${type}|${text}|${signingDate}`
 
 /**
  * Authentication key of a wallet and signing date, independent of time and form of the signature.
@@ -27,7 +29,15 @@ const NONCE_BYTES = 16
  * Nonce of an address-bound message, which only this server can make.
  * @param recovered the wallet whose key the message asks for @returns 32 hex digits
  */
-export const boundNonce = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string, recovered?: Wallet): string =>
-  hmac(tokenKey, `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate)}`)
+export const boundNonce = (
+  tokenKey: Uint8Array,
+  wallet: Wallet,
+  signingDate: string,
+  recovered?: Wallet,
+): string =>
+  hmac(
+    tokenKey,
+    `${recovered ? `recover|${recovered.text}` : 'nonce'}|${inputOf(wallet, signingDate)}`,
+  )
     .subarray(0, NONCE_BYTES)
     .toString('hex')

@@ -27,9 +27,14 @@ const keyOf = (i: number): Buffer => createHash('sha256').update(`key ${i}`).dig
 describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
   const { accounts, decode, encode } = SIGNERS[kind]
   const path = new URL(`../../../test/vectors/auth/${kind}.json`, import.meta.url)
-  const vectors = JSON.parse(readFileSync(path, 'utf8')) as (Claim & { form: string; isValid: boolean })[]
+  const vectors = JSON.parse(readFileSync(path, 'utf8')) as (Claim & {
+    form: string
+    isValid: boolean
+  })[]
 
-  it.each(vectors)('$form: $isValid', (vector) => expect(isProof(kind, vector)).toBe(vector.isValid))
+  it.each(vectors)('$form: $isValid', (vector) =>
+    expect(isProof(kind, vector)).toBe(vector.isValid),
+  )
 
   it(
     'are taken as another library made them, and none with a bit changed',
@@ -37,7 +42,9 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
       for (let i = 0, made = 0; made < COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
           const stored = lookupAddress(account.address)!.bytes.toString('hex')
-          expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual([kind])
+          expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual([
+            kind,
+          ])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
           const claim = { message, wallet: account.address, signature }
@@ -45,7 +52,10 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
           const bytes = decode(signature)
           const bit = (made++ * 7_919) % (bytes.length * 8)
           bytes[bit >> 3]! ^= 1 << (bit & 7)
-          expect(isProof(kind, { ...claim, signature: encode(bytes, signature) }), `${signature} ${bit}`).toBe(false)
+          expect(
+            isProof(kind, { ...claim, signature: encode(bytes, signature) }),
+            `${signature} ${bit}`,
+          ).toBe(false)
         }
     },
     PATIENCE_MS,
@@ -58,9 +68,10 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
       const signature = await sign(message)
       expect(isProof(kind, { message: `${message}.`, wallet: address, signature })).toBe(false)
       for (const other of all.flat())
-        expect(isProof(other.type, { message, wallet: other.address, signature }), other.address).toBe(
-          other.address === address,
-        )
+        expect(
+          isProof(other.type, { message, wallet: other.address, signature }),
+          other.address,
+        ).toBe(other.address === address)
     }
   })
 

@@ -7,7 +7,10 @@ import { solana } from './solana.js'
 import { sui } from './sui.js'
 
 /** Kinds of wallets that prove themselves by a signature; all others are listed alone. No type is of two kinds. */
-export const KINDS = { evm, solana, bitcoin, cosmos, sui } as const satisfies Record<string, WalletKind>
+export const KINDS = { evm, solana, bitcoin, cosmos, sui } as const satisfies Record<
+  string,
+  WalletKind
+>
 export type KindName = keyof typeof KINDS
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 

@@ -27,7 +27,13 @@ const walletOf = (text: string) => {
 }
 const boundOf = (text: string) => {
   const wallet = walletOf(text)
-  return boundMessage({ domain, wallet, chainId, nonce: boundNonce(tokenKey, wallet, signingDate), signingDate })
+  return boundMessage({
+    domain,
+    wallet,
+    chainId,
+    nonce: boundNonce(tokenKey, wallet, signingDate),
+    signingDate,
+  })
 }
 
 describe('messages', () => {
@@ -82,7 +88,15 @@ describe('keys', () => {
 
   it('have one form', () => {
     const key = golden.bound[0]!.key
-    for (const text of ['', key.slice(1), `${key}A`, `${key}=`, key.replace(/.$/, '+'), ` ${key}`, 'x'.repeat(100_000)])
+    for (const text of [
+      '',
+      key.slice(1),
+      `${key}A`,
+      `${key}=`,
+      key.replace(/.$/, '+'),
+      ` ${key}`,
+      'x'.repeat(100_000),
+    ])
       expect(authKeyHash(text)).toBeNull()
   })
 })
@@ -93,7 +107,15 @@ describe('signing dates', () => {
   it('have one form', () => {
     expect(parseSigningDate(signingDate)).toBe(at)
     const odd = [
-      ...['', '0', '2026', '2026-11-20', '2026-11-20T08:00:00Z', '2026-11-20T08:00:00.000', '2026-11-20T08:00:00.000z'],
+      ...[
+        '',
+        '0',
+        '2026',
+        '2026-11-20',
+        '2026-11-20T08:00:00Z',
+        '2026-11-20T08:00:00.000',
+        '2026-11-20T08:00:00.000z',
+      ],
       ...[
         '2026-11-20 08:00:00.000Z',
         '2026-11-20T08:00:00.0000Z',

@@ -10,7 +10,8 @@ import { KINDS, kindOf } from './kinds.js'
 const SIGNING_DATE_MAX_AGE_MS = 10 * 60_000
 const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 
-const STATEMENT = 'Before interacting with certain functionality, we require a wallet signature for verification.'
+const STATEMENT =
+  'Before interacting with certain functionality, we require a wallet signature for verification.'
 
 /** Length of `2026-11-20T08:00:00.000Z`, the only one accepted. */
 const DATE_CHARS = 24
@@ -22,8 +23,11 @@ export function parseSigningDate(text: string): number | null {
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text ? ms : null
 }
 
-export const isFresh = (signingMs: number, nowMs: number, maxAgeMs = SIGNING_DATE_MAX_AGE_MS): boolean =>
-  signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
+export const isFresh = (
+  signingMs: number,
+  nowMs: number,
+  maxAgeMs = SIGNING_DATE_MAX_AGE_MS,
+): boolean => signingMs >= nowMs - maxAgeMs && signingMs <= nowMs + SIGNING_DATE_MAX_AHEAD_MS
 
 /** Message that any wallet signs. */
 export const verificationMessage = (domain: string, signingDate: string): string =>
@@ -51,7 +55,14 @@ const recoveryStatement = (address: string): string =>
  * Message bound to one address: EIP-4361 (Sign-In with Ethereum), elsewhere its counterpart without chain id. Contract
  * signatures require it, since one owner's signature may be valid for many wallets.
  */
-export function boundMessage({ domain, wallet, chainId, nonce, signingDate, recovered }: BoundMessage): string {
+export function boundMessage({
+  domain,
+  wallet,
+  chainId,
+  nonce,
+  signingDate,
+  recovered,
+}: BoundMessage): string {
   const { account, shown, hasChainId }: WalletKind = KINDS[kindOf(wallet.type)!]
   return [
     `${domain} wants you to sign in with your ${account} account:`,

@@ -20,9 +20,18 @@ export function offchainEnvelopes(message: Buffer, signer: Uint8Array): Buffer[]
   const header = (version: number) => [SIGNING_DOMAIN, Buffer.of(version)]
   return [
     ...DEVICE_FORMATS.map((format) =>
-      Buffer.concat([...header(0), NO_APPLICATION_DOMAIN, Buffer.of(format, 1), signer, length, message]),
+      Buffer.concat([
+        ...header(0),
+        NO_APPLICATION_DOMAIN,
+        Buffer.of(format, 1),
+        signer,
+        length,
+        message,
+      ]),
     ),
-    ...DEVICE_FORMATS.map((format) => Buffer.concat([...header(0), Buffer.of(format), length, message])),
+    ...DEVICE_FORMATS.map((format) =>
+      Buffer.concat([...header(0), Buffer.of(format), length, message]),
+    ),
     Buffer.concat([...header(1), Buffer.of(1), signer, message]),
   ]
 }

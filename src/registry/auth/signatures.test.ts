@@ -3,7 +3,12 @@ import { readFileSync } from 'node:fs'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import fc from 'fast-check'
-import { hashMessage, parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem'
+import {
+  hashMessage,
+  parseSignature,
+  serializeCompactSignature,
+  signatureToCompactSignature,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
@@ -35,9 +40,15 @@ describe('EVM signatures', () => {
   it('are read in the compact form of EIP-2098 as in the long one, and in no other length', async () => {
     for (let i = 0; i < 8; i++) {
       const signature = await account.signMessage({ message: String(i) })
-      const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
-      expect(recoverSigner(String(i), parseCompactSignature(compact)!)).toBe(account.address.toLowerCase())
-      expect(recoverSigner(`${i}.`, parseCompactSignature(compact)!)).not.toBe(account.address.toLowerCase())
+      const compact = serializeCompactSignature(
+        signatureToCompactSignature(parseSignature(signature)),
+      )
+      expect(recoverSigner(String(i), parseCompactSignature(compact)!)).toBe(
+        account.address.toLowerCase(),
+      )
+      expect(recoverSigner(`${i}.`, parseCompactSignature(compact)!)).not.toBe(
+        account.address.toLowerCase(),
+      )
       for (const text of [signature, `${compact}00`, compact.slice(0, -2), compact.slice(2)])
         expect(quick(() => parseCompactSignature(text))).toBeNull()
     }
@@ -88,7 +99,8 @@ describe('Solana signatures', () => {
     expect(forged).toHaveLength(2)
     for (const { message, wallet, signature } of forged) {
       const lenient = { zip215: true } as const
-      const [bytes, text] = [parseSolanaSignature(signature)!, Buffer.from(message)]
+      const bytes = parseSolanaSignature(signature)!
+      const text = Buffer.from(message)
       expect(ed25519.verify(bytes, text, bs58.decode(wallet), lenient)).toBe(true)
     }
   })
@@ -98,15 +110,20 @@ describe('Solana signatures', () => {
 
   it('are good as the message or an envelope was signed, and with one bit changed no more', () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1, maxLength: 300 }), fc.nat(5), fc.nat(511), (message, which, bit) => {
-        const text = Buffer.from(message, 'utf8')
-        const signed = [text, ...offchainEnvelopes(text, key)][which]!
-        const signature = sign(null, signed, privateKey)
-        expect(isSignedBySolana(message, signature, key)).toBe(true)
-        expect(isSignedBySolana(`${message}.`, signature, key)).toBe(false)
-        signature[bit >> 3]! ^= 1 << (bit & 7)
-        expect(quick(() => isSignedBySolana(message, signature, key))).toBe(false)
-      }),
+      fc.property(
+        fc.string({ minLength: 1, maxLength: 300 }),
+        fc.nat(5),
+        fc.nat(511),
+        (message, which, bit) => {
+          const text = Buffer.from(message, 'utf8')
+          const signed = [text, ...offchainEnvelopes(text, key)][which]!
+          const signature = sign(null, signed, privateKey)
+          expect(isSignedBySolana(message, signature, key)).toBe(true)
+          expect(isSignedBySolana(`${message}.`, signature, key)).toBe(false)
+          signature[bit >> 3]! ^= 1 << (bit & 7)
+          expect(quick(() => isSignedBySolana(message, signature, key))).toBe(false)
+        },
+      ),
       { numRuns: 50 },
     )
   })
@@ -128,7 +145,14 @@ describe('Solana signatures', () => {
       const bytes = Buffer.alloc(length, 0xa5)
       return [toHex(bytes), bs58.encode(bytes), bytes.toString('base64')]
     })
-    const odd = ['', `${'A'.repeat(85)}B==`, 'z'.repeat(88), '0'.repeat(128), `0x${'g'.repeat(128)}`, '1'.repeat(63)]
+    const odd = [
+      '',
+      `${'A'.repeat(85)}B==`,
+      'z'.repeat(88),
+      '0'.repeat(128),
+      `0x${'g'.repeat(128)}`,
+      '1'.repeat(63),
+    ]
     for (const text of [...long, ...cut, ...odd])
       expect(
         quick(() => parseSolanaSignature(text)),

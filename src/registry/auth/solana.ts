@@ -31,6 +31,9 @@ export const solana: WalletKind = {
   form: '64 bytes in 0x hex, base58 or base64',
   read(text) {
     const signature = parseSolanaSignature(text)
-    return signature && ((message, wallet) => isSignedBySolana(message, signature, wallet.bytes.subarray(1)))
+    return (
+      signature &&
+      ((message, wallet) => isSignedBySolana(message, signature, wallet.bytes.subarray(1)))
+    )
   },
 }

@@ -35,12 +35,15 @@ export const sui: WalletKind = {
     const bytes = decodeBase64(text)
     const curve = bytes ? CURVES[bytes[0]!] : undefined
     if (!bytes || curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
-    const [signature, key] = [bytes.subarray(1, 65), bytes.subarray(65)]
+    const signature = bytes.subarray(1, 65)
+    const key = bytes.subarray(65)
     return (message, wallet) => {
       const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
       if (toHex(address) !== wallet.text) return false
       const hash = hashOf(message)
-      return curve ? isSignedByEcdsa(curve, [signature, sha256(hash), key]) : isSignedByEd25519([hash], signature, key)
+      return curve
+        ? isSignedByEcdsa(curve, [signature, sha256(hash), key])
+        : isSignedByEd25519([hash], signature, key)
     }
   },
 }

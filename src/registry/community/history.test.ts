@@ -1,21 +1,38 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { costing as costingOf, FREE, MINUTE_MS, RECIPIENT } from '../../../test/model/communityFold.js'
-import { lowestPrice, PRICE_GRACE_MS, type RulesVersion, rulesAt, rulesAtBlock, rulesWithinGrace } from './history.js'
+import {
+  costing as costingOf,
+  FREE,
+  MINUTE_MS,
+  RECIPIENT,
+} from '../../../test/model/communityFold.js'
+import {
+  lowestPrice,
+  PRICE_GRACE_MS,
+  type RulesVersion,
+  rulesAt,
+  rulesAtBlock,
+  rulesWithinGrace,
+} from './history.js'
 import type { CommunityRules } from './rules.js'
 
 const T0 = Date.UTC(2026, 10, 20, 8)
 const ASKED = { network: '1', token: 'native', recipient: RECIPIENT }
 const costing = (amount: bigint | null, recipient = RECIPIENT) =>
   amount === null ? { ...FREE } : costingOf(amount, { recipient })
-const at = (minutes: number, rules: CommunityRules): RulesVersion => ({ atMs: T0 + minutes * MINUTE_MS, rules })
-const lowest = (history: RulesVersion[], minutes: number) => lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
+const at = (minutes: number, rules: CommunityRules): RulesVersion => ({
+  atMs: T0 + minutes * MINUTE_MS,
+  rules,
+})
+const lowest = (history: RulesVersion[], minutes: number) =>
+  lowestPrice(history, ASKED, T0 + minutes * MINUTE_MS)
 
 describe('the rules at a time', () => {
   const history = [at(0, costing(1n)), at(10, costing(2n)), at(10, costing(3n))]
 
   it('are the newest set by then', () => {
-    const amountAt = (minutes: number) => rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount
+    const amountAt = (minutes: number) =>
+      rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount
     expect([-1, 0, 9.9, 10, 11].map(amountAt)).toEqual([undefined, 1n, 1n, 3n, 3n])
     expect(rulesAt([], T0)).toBeNull()
   })
@@ -59,11 +76,16 @@ describe('the price that counts for a block', () => {
   })
 
   it('is asked in that token, on that network, for that recipient', () => {
-    const history = [at(0, costing(5n)), at(60, costing(5n, '0x00000000000000000000000000000000000000b2'))]
+    const history = [
+      at(0, costing(5n)),
+      at(60, costing(5n, '0x00000000000000000000000000000000000000b2')),
+    ]
     const blockMs = T0 + 60 * MINUTE_MS
     expect(lowestPrice(history, { ...ASKED, token: RECIPIENT }, blockMs)).toBeNull()
     expect(lowestPrice(history, { ...ASKED, network: '8453' }, blockMs)).toBeNull()
-    expect(lowestPrice(history, { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') }, blockMs)).toBeNull()
+    expect(
+      lowestPrice(history, { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') }, blockMs),
+    ).toBeNull()
     // the recipient of before is as good as the price of before
     expect([lowest(history, 89), lowest(history, 90)]).toEqual([5n, null])
   })
@@ -82,7 +104,10 @@ describe('the price that counts for a block', () => {
           return at(minutes, costing(amount))
         })
         const blockMs = T0 + blockMinutes * MINUTE_MS
-        const moments = Array.from({ length: 31 }, (_, i) => blockMs - PRICE_GRACE_MS + i * MINUTE_MS)
+        const moments = Array.from(
+          { length: 31 },
+          (_, i) => blockMs - PRICE_GRACE_MS + i * MINUTE_MS,
+        )
         const inForce = [...new Set(moments.flatMap((ms) => rulesAt(history, ms) ?? []))]
         expect(rulesWithinGrace(history, blockMs)).toEqual(inForce)
         const amounts = inForce.flatMap(({ prices }) => prices).map(({ amount }) => Number(amount))

@@ -18,11 +18,16 @@ export function rulesAt(history: readonly RulesVersion[], ms: number): Community
 }
 
 /** Rules in force at a block, up to the end of its truncated second. */
-export const rulesAtBlock = (history: readonly RulesVersion[], blockMs: number): CommunityRules | null =>
-  rulesAt(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
+export const rulesAtBlock = (
+  history: readonly RulesVersion[],
+  blockMs: number,
+): CommunityRules | null => rulesAt(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
 
 /** Rules in force at any moment from 30 min before a block until the block. */
-export function rulesWithinGrace(history: readonly RulesVersion[], blockMs: number): CommunityRules[] {
+export function rulesWithinGrace(
+  history: readonly RulesVersion[],
+  blockMs: number,
+): CommunityRules[] {
   const until = blockMs + BLOCK_TIME_PRECISION_MS - 1
   const since = blockMs - PRICE_GRACE_MS
   return history
@@ -51,5 +56,8 @@ export function lowestPrice(
       return network === asked.network && token === asked.token && recipient === asked.recipient
     })
     .map(({ amount }) => amount)
-  return amounts.reduce<bigint | null>((least, amount) => (least === null || amount < least ? amount : least), null)
+  return amounts.reduce<bigint | null>(
+    (least, amount) => (least === null || amount < least ? amount : least),
+    null,
+  )
 }

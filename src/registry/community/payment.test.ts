@@ -5,19 +5,37 @@ import { costing, RECIPIENT } from '../../../test/model/communityFold.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { NAME } from '../primitives/nameRule.js'
-import { type CommunityPayment, decideCommunityPayment, decodePaymentLog, type PaymentInputs } from './payment.js'
+import {
+  type CommunityPayment,
+  decideCommunityPayment,
+  decodePaymentLog,
+  type PaymentInputs,
+} from './payment.js'
 import type { CommunityRules } from './rules.js'
 
 const BLOCK_MS = Date.UTC(2026, 10, 20, 8)
-const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...costing(10n), ...changes })
-const since = (ms: number, changes: Partial<CommunityRules> = {}) => ({ atMs: BLOCK_MS - ms, rules: rules(changes) })
+const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({
+  ...costing(10n),
+  ...changes,
+})
+const since = (ms: number, changes: Partial<CommunityRules> = {}) => ({
+  atMs: BLOCK_MS - ms,
+  rules: rules(changes),
+})
 const payment: CommunityPayment = {
-  ...{ network: '1', token: 'native', amount: 10n, recipient: RECIPIENT },
+  network: '1',
+  token: 'native',
+  amount: 10n,
+  recipient: RECIPIENT,
   community: 'club',
   name: 'foobar',
   blockMs: BLOCK_MS,
 }
-const facts: PaymentInputs = { history: [since(1_000_000_000)], isTaken: false, areRequirementsMet: true }
+const facts: PaymentInputs = {
+  history: [since(1_000_000_000)],
+  isTaken: false,
+  areRequirementsMet: true,
+}
 const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInputs> = {}) => {
   const decision = decideCommunityPayment({ ...payment, ...changes }, { ...facts, ...given })
   return decision.outcome === 'refused' ? decision.reason : decision.outcome
@@ -37,7 +55,9 @@ describe('a payment for a community name', () => {
 })
 
 describe('the log of a payment', () => {
-  const LOG = parseAbiParameters('bytes32, uint256, address, uint256, address, bytes32, bytes32, bytes32')
+  const LOG = parseAbiParameters(
+    'bytes32, uint256, address, uint256, address, bytes32, bytes32, bytes32',
+  )
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
   const anyName = fc.stringMatching(NAME)
@@ -55,7 +75,8 @@ describe('the log of a payment', () => {
     })
     fc.assert(
       fc.property(log, ({ from, chainId, token, amount, recipient, community, name, referral }) => {
-        const [communityWord, nameWord] = [toHex(nameToWord(community)), toHex(nameToWord(name))]
+        const communityWord = toHex(nameToWord(community))
+        const nameWord = toHex(nameToWord(name))
         const payer: Hex = `0x${'0'.repeat(24)}${from.slice(2)}`
         const data = encodeAbiParameters(LOG, [
           payer,
@@ -68,7 +89,11 @@ describe('the log of a payment', () => {
           referral,
         ])
         const read = decodePaymentLog(fromHex(data))
-        expect({ ...read, payer: read.payer.text, referral: read.referral && toHex(read.referral) }).toEqual({
+        expect({
+          ...read,
+          payer: read.payer.text,
+          referral: read.referral && toHex(read.referral),
+        }).toEqual({
           payer: from,
           chainId,
           token: BigInt(token) === 0n ? 'native' : token,
@@ -86,6 +111,8 @@ describe('the log of a payment', () => {
     const read = decodePaymentLog(Buffer.alloc(256))
     expect(read).toMatchObject({ token: 'native', community: null, name: null, referral: null })
     for (const length of [255, 257])
-      expect(() => decodePaymentLog(Buffer.alloc(length))).toThrow(`a payment's log has 256 bytes, not ${length}`)
+      expect(() => decodePaymentLog(Buffer.alloc(length))).toThrow(
+        `a payment's log has 256 bytes, not ${length}`,
+      )
   })
 })

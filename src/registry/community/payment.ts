@@ -22,7 +22,16 @@ export interface CommunityPayment {
 }
 
 /** Byte offsets in the data of the payments contract's `Bid`. */
-const WORDS = { from: 0, chainId: 32, token: 64, amount: 96, recipient: 128, community: 160, name: 192, referral: 224 }
+const WORDS = {
+  from: 0,
+  chainId: 32,
+  token: 64,
+  amount: 96,
+  recipient: 128,
+  community: 160,
+  name: 192,
+  referral: 224,
+}
 const DATA_BYTES = 256
 
 /**
@@ -31,7 +40,8 @@ const DATA_BYTES = 256
  * @throws RangeError for data of another length
  */
 export function decodePaymentLog(data: Buffer) {
-  if (data.length !== DATA_BYTES) throw new RangeError(`a payment's log has ${DATA_BYTES} bytes, not ${data.length}`)
+  if (data.length !== DATA_BYTES)
+    throw new RangeError(`a payment's log has ${DATA_BYTES} bytes, not ${data.length}`)
   const wordAt = (start: number) => data.subarray(start, start + 32)
   const addressAt = (start: number) => toHex(data.subarray(start + 12, start + 32))
   const token = addressAt(WORDS.token)
@@ -79,7 +89,10 @@ export interface PaymentInputs {
  * Decides a confirmed payment, since rules may have changed after its quote. Everything but `registered` is refunded.
  * The start counts by block time, the price is the lowest in force from 30 min before the block.
  */
-export function decideCommunityPayment(payment: CommunityPayment, inputs: PaymentInputs): PaymentJudgement {
+export function decideCommunityPayment(
+  payment: CommunityPayment,
+  inputs: PaymentInputs,
+): PaymentJudgement {
   const refused = (reason: PaymentRefusal) => ({ outcome: 'refused', reason }) as const
   if (payment.community === null || payment.name === null) return refused('malformed_name')
   const rules = rulesAtBlock(inputs.history, payment.blockMs)

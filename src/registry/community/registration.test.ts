@@ -8,7 +8,12 @@ import {
   REGISTRATION_PROBLEMS,
   type RegistrationInputs,
 } from './registration.js'
-import { areRequirementsMet, inputsNeeded, type RequirementInputs, tokenKey } from './requirements.js'
+import {
+  areRequirementsMet,
+  inputsNeeded,
+  type RequirementInputs,
+  tokenKey,
+} from './requirements.js'
 import type { CommunityRequirement, CommunityRules } from './rules.js'
 
 const WALLET = '0x00000000000000000000000000000000000000a1'
@@ -51,13 +56,19 @@ describe('a registration in a community', () => {
   })
 
   it('is refused for each reason', () => {
-    expect(problemOf({ rules: rules({ prices: [onMainnet] }), ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
+    expect(problemOf({ rules: rules({ prices: [onMainnet] }), ...wish({ network: '8453' }) })).toBe(
+      'invalid_chain_id',
+    )
     expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
     expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
-    expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe('not_verified')
+    expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe(
+      'not_verified',
+    )
     expect(problemOf({ beneficiary: 'other' })).toBe('not_verified')
     for (const beneficiary of ['own', 'other'] as const)
-      expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true, beneficiary })).toBe('free')
+      expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true, beneficiary })).toBe(
+        'free',
+      )
     expect(problemOf({ isTaken: true })).toBe('not_available')
     expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
   })
@@ -115,12 +126,16 @@ describe('a registration in a community', () => {
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
         // what an owner registers for somebody else is free: for itself it has a price, which its wallet may not pay
         if (!(given.isOwner && given.beneficiary === 'other'))
-          expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(Math.min(rank(given), 5))
+          expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(
+            Math.min(rank(given), 5),
+          )
         // a name is never charged twice, and a free name never charged
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
         if (judgement.outcome === 'free') {
-          expect(given.rules?.prices.length === 0 || (given.isOwner && given.beneficiary === 'other')).toBe(true)
+          expect(
+            given.rules?.prices.length === 0 || (given.isOwner && given.beneficiary === 'other'),
+          ).toBe(true)
         }
       }),
     )
@@ -146,7 +161,9 @@ describe('a registration in a community', () => {
     expect(priceFor({ network: 'solana', payer: 'evm' })).toEqual(fault('other_payer'))
     // a label of no chain is refused whether anything costs or not
     for (const asked of [paid, rules()])
-      expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual(fault('no_network'))
+      expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual(
+        fault('no_network'),
+      )
   })
 
   it('is granted again to who holds the name, and to nobody else', () => {
@@ -156,7 +173,11 @@ describe('a registration in a community', () => {
   })
 
   it('by an owner for somebody else is without price', () => {
-    const given = { rules: rules({ prices: [onMainnet] }), isOwner: true, beneficiary: 'other' as const }
+    const given = {
+      rules: rules({ prices: [onMainnet] }),
+      isOwner: true,
+      beneficiary: 'other' as const,
+    }
     expect(problemOf(given)).toBe('free')
     expect(problemOf({ ...given, ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
     expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
@@ -196,7 +217,13 @@ describe('requirements', () => {
   })
 
   it('say what has to be read, each once, and miss what was not', () => {
-    const all = [token, { ...token, minimum: 9n }, REQUIREMENT, REQUIREMENT, { ...token, network: '8453' }]
+    const all = [
+      token,
+      { ...token, minimum: 9n },
+      REQUIREMENT,
+      REQUIREMENT,
+      { ...token, network: '8453' },
+    ]
     expect(inputsNeeded(all)).toEqual({
       tokens: [
         { network: '1', token: WALLET },

@@ -65,12 +65,14 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
   const price = priceFor(rules, inputs)
   if (typeof price === 'string') return { ...refused('invalid_chain_id'), fault: price }
   if (inputs.nowMs < (rules.startsAtMs ?? 0)) return refused('not_active')
-  if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other')) return refused('not_verified')
+  if (!inputs.isOwner && (rules.ownersOnly || inputs.beneficiary === 'other'))
+    return refused('not_verified')
   if (rules.ownersOnly && inputs.beneficiary === 'none') return refused('no_walletAddress_found')
   if (inputs.isHeld) return { outcome: 'held' }
   if (inputs.isTaken) return refused('not_available')
   if (inputs.areRequirementsMet === false) return refused('requirements_not_met')
-  if (inputs.areRequirementsMet === null && rules.requirements.length > 0) return { outcome: 'open' }
+  if (inputs.areRequirementsMet === null && rules.requirements.length > 0)
+    return { outcome: 'open' }
   return price ? { outcome: 'paid', price } : { outcome: 'free' }
 }
 
@@ -81,7 +83,9 @@ function priceFor(
 ): CommunityPrice | null | PriceFault {
   if (!isNetworkKnown) return 'no_network'
   if (prices.length === 0) return null
-  const named = prices.filter((one) => one.network === (network ?? one.network) && one.token === (token ?? one.token))
+  const named = prices.filter(
+    (one) => one.network === (network ?? one.network) && one.token === (token ?? one.token),
+  )
   if (named.length === 0) return 'no_price'
   if (isOwner && beneficiary === 'other') return null
   return named.find((one) => payer === null || payer === familyOf(one.network)) ?? 'other_payer'

@@ -27,8 +27,12 @@ describe('the hash of requirements', () => {
     expect(read([{ kind: 'token', network: '1', token: upper, minimum: '5' }])).toBe(
       read([{ minimum: '5', token: TOKEN, network: '1', kind: 'token' }]),
     )
-    expect(read([{ kind: 'cluster', name: 'FooBar/' }])).toBe(read([{ kind: 'cluster', name: 'foobar' }]))
-    expect(read([{ kind: 'allowlist', addresses: [EVM, EVM] }])).toBe(read([{ kind: 'allowlist', addresses: [EVM] }]))
+    expect(read([{ kind: 'cluster', name: 'FooBar/' }])).toBe(
+      read([{ kind: 'cluster', name: 'foobar' }]),
+    )
+    expect(read([{ kind: 'allowlist', addresses: [EVM, EVM] }])).toBe(
+      read([{ kind: 'allowlist', addresses: [EVM] }]),
+    )
   })
 
   it('of each part of what is asked is another', () => {

@@ -6,7 +6,12 @@ import { type CommunityRequirement, communityRulesJson, type TokenRequirement } 
  * @returns SHA-256 of their canonical JSON, 32 bytes
  */
 export function requirementsHash(requirements: readonly CommunityRequirement[]): Buffer {
-  const { requirements: json } = communityRulesJson({ prices: [], ownersOnly: false, startsAtMs: null, requirements })
+  const { requirements: json } = communityRulesJson({
+    prices: [],
+    ownersOnly: false,
+    startsAtMs: null,
+    requirements,
+  })
   return createHash('sha256').update(JSON.stringify(json)).digest()
 }
 
@@ -25,20 +30,29 @@ export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 
 
 export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
-    ...new Map(requirements.filter((one) => one.kind === 'token').map((one) => [tokenKey(one), one] as const)).values(),
+    ...new Map(
+      requirements
+        .filter((one) => one.kind === 'token')
+        .map((one) => [tokenKey(one), one] as const),
+    ).values(),
   ].map(({ network, token }) => ({ network, token })),
-  clusters: [...new Set(requirements.filter((one) => one.kind === 'cluster').map(({ name }) => name))],
+  clusters: [
+    ...new Set(requirements.filter((one) => one.kind === 'cluster').map(({ name }) => name)),
+  ],
 })
 
 /** @throws RangeError when a needed balance was not read */
-export const areRequirementsMet = (requirements: readonly CommunityRequirement[], wallet: RequirementInputs): boolean =>
-  requirements.every((requirement) => isMet(requirement, wallet))
+export const areRequirementsMet = (
+  requirements: readonly CommunityRequirement[],
+  wallet: RequirementInputs,
+): boolean => requirements.every((requirement) => isMet(requirement, wallet))
 
 function isMet(requirement: CommunityRequirement, wallet: RequirementInputs): boolean {
   switch (requirement.kind) {
     case 'token': {
       const balance = wallet.balances.get(tokenKey(requirement))
-      if (balance === undefined) throw new RangeError(`the balance of ${tokenKey(requirement)} was not read`)
+      if (balance === undefined)
+        throw new RangeError(`the balance of ${tokenKey(requirement)} was not read`)
       return balance >= requirement.minimum
     }
     case 'allowlist':

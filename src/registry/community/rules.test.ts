@@ -9,8 +9,17 @@ const MINT = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const NETWORKS = ['1', '8453', 'solana']
 function parse(input: unknown, takesPayments = (_network: string) => true) {
   const { data, error } = communityRulesInput.safeParse(input)
-  if (error) return { problems: error.issues.map(({ path, message }) => ({ path: z.core.toDotPath(path), message })) }
-  const chains = NETWORKS.map((label) => ({ label, communityPayments: takesPayments(label) ? EVM : null }))
+  if (error)
+    return {
+      problems: error.issues.map(({ path, message }) => ({
+        path: z.core.toDotPath(path),
+        message,
+      })),
+    }
+  const chains = NETWORKS.map((label) => ({
+    label,
+    communityPayments: takesPayments(label) ? EVM : null,
+  }))
   const problems = problemsOnChains(data, chains)
   return problems.length > 0 ? { problems } : data
 }
@@ -19,16 +28,30 @@ const faults = (input: unknown) => {
   const rules = parse(input)
   return 'problems' in rules ? rules.problems.map(({ path, message }) => `${path}: ${message}`) : []
 }
-const held = (changes: object = {}) => ({ kind: 'token', network: '1', token: EVM, minimum: '1', ...changes })
-const price = (changes: object = {}) => ({ network: '1', token: 'native', amount: '10', recipient: EVM, ...changes })
+const held = (changes: object = {}) => ({
+  kind: 'token',
+  network: '1',
+  token: EVM,
+  minimum: '1',
+  ...changes,
+})
+const price = (changes: object = {}) => ({
+  network: '1',
+  token: 'native',
+  amount: '10',
+  recipient: EVM,
+  ...changes,
+})
 
 it('asks no price where no payments are taken, but for balances there', () => {
   const takesPayments = (network: string) => network !== '8453'
-  expect(parse({ prices: [price()], requirements: [held({ network: '8453' })] }, takesPayments)).not.toHaveProperty(
-    'problems',
-  )
+  expect(
+    parse({ prices: [price()], requirements: [held({ network: '8453' })] }, takesPayments),
+  ).not.toHaveProperty('problems')
   expect(parse({ prices: [price({ network: '8453' })] }, takesPayments)).toEqual({
-    problems: [{ path: 'prices[0].network', message: 'takes no payments for community names here' }],
+    problems: [
+      { path: 'prices[0].network', message: 'takes no payments for community names here' },
+    ],
   })
 })
 
@@ -58,7 +81,14 @@ describe('the rules of a community', () => {
         ],
       }),
     ).toEqual({
-      prices: [{ network: '1', token: checksummed.toLowerCase(), amount: 10n, recipient: checksummed.toLowerCase() }],
+      prices: [
+        {
+          network: '1',
+          token: checksummed.toLowerCase(),
+          amount: 10n,
+          recipient: checksummed.toLowerCase(),
+        },
+      ],
       ownersOnly: false,
       startsAtMs: Date.UTC(2026, 10, 20, 8),
       requirements: [
@@ -87,8 +117,14 @@ describe('the rules of a community', () => {
       { prices: [price({ network: 'solana', recipient: MINT, token: EVM })] },
       'prices[0].token: must be an address of its network',
     ],
-    [{ prices: [price({ token: `0x${'0'.repeat(40)}` })] }, 'prices[0].token: must not be the zero address'],
-    [{ prices: [price({ recipient: `0x${'0'.repeat(40)}` })] }, 'prices[0].recipient: must not be the zero address'],
+    [
+      { prices: [price({ token: `0x${'0'.repeat(40)}` })] },
+      'prices[0].token: must not be the zero address',
+    ],
+    [
+      { prices: [price({ recipient: `0x${'0'.repeat(40)}` })] },
+      'prices[0].recipient: must not be the zero address',
+    ],
     [
       { prices: [price({ recipient: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eb48' })] },
       'prices[0].recipient: has a wrong checksum (EIP-55)',
@@ -98,18 +134,36 @@ describe('the rules of a community', () => {
     [{ ownersOnly: true, prices: [price()] }, 'ownersOnly: can not stand together with prices'],
     [{ requirements: [{}] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
     [{ requirements: ['token'] }, 'requirements[0]: must be of kind token, allowlist or cluster'],
-    [{ requirements: [{ kind: 'nft' }] }, 'requirements[0].kind: must be of kind token, allowlist or cluster'],
+    [
+      { requirements: [{ kind: 'nft' }] },
+      'requirements[0].kind: must be of kind token, allowlist or cluster',
+    ],
     [{ requirements: [held({ token: 'native' })] }, 'requirements[0].token: must be an address'],
-    [{ requirements: [{ kind: 'allowlist', addresses: [] }] }, 'requirements[0].addresses: must name an address'],
+    [
+      { requirements: [{ kind: 'allowlist', addresses: [] }] },
+      'requirements[0].addresses: must name an address',
+    ],
     [{ requirements: [{ kind: 'allowlist' }] }, 'requirements[0].addresses: must name an address'],
     [
       { requirements: [{ kind: 'allowlist', addresses: [EVM, 'x'] }] },
       'requirements[0].addresses[1]: must be an address',
     ],
-    [{ requirements: [{ kind: 'cluster', name: 'foo bar' }] }, 'requirements[0].name: must be the name of a cluster'],
-    [{ requirements: [{ kind: 'cluster' }] }, 'requirements[0].name: must be the name of a cluster'],
-    [{ requirements: [held({ network: '10' })] }, 'requirements[0].network: is no network of this community'],
-    [{ requirements: [held({ token: MINT })] }, 'requirements[0].token: must be an address of its network'],
+    [
+      { requirements: [{ kind: 'cluster', name: 'foo bar' }] },
+      'requirements[0].name: must be the name of a cluster',
+    ],
+    [
+      { requirements: [{ kind: 'cluster' }] },
+      'requirements[0].name: must be the name of a cluster',
+    ],
+    [
+      { requirements: [held({ network: '10' })] },
+      'requirements[0].network: is no network of this community',
+    ],
+    [
+      { requirements: [held({ token: MINT })] },
+      'requirements[0].token: must be an address of its network',
+    ],
     [
       {
         requirements: [
@@ -134,15 +188,21 @@ describe('the rules of a community', () => {
   )
 
   it('know that an amount on Solana has 64 bits', () => {
-    const on = (amount: bigint) => ({ prices: [price({ network: 'solana', recipient: MINT, amount: `${amount}` })] })
+    const on = (amount: bigint) => ({
+      prices: [price({ network: 'solana', recipient: MINT, amount: `${amount}` })],
+    })
     expect(faults(on(2n ** 64n - 1n))).toEqual([])
     expect(faults(on(2n ** 64n))).toEqual(['prices[0].amount: must be below 2^64 on Solana'])
   })
 
   it('ask no more on an EVM chain than its contract takes, but for balances of any size', () => {
-    const on = (amount: bigint) => ({ prices: [price(), price({ token: EVM, amount: `${amount}` })] })
+    const on = (amount: bigint) => ({
+      prices: [price(), price({ token: EVM, amount: `${amount}` })],
+    })
     expect(faults(on(2n ** 128n - 1n))).toEqual([])
-    expect(faults(on(2n ** 128n))).toEqual(['prices[1].amount: must be below 2^128 on an EVM chain'])
+    expect(faults(on(2n ** 128n))).toEqual([
+      'prices[1].amount: must be below 2^128 on an EVM chain',
+    ])
     expect(faults({ requirements: [held({ minimum: `${2n ** 256n - 1n}` })] })).toEqual([])
   })
 
@@ -162,31 +222,35 @@ describe('the rules of a community', () => {
     true,
     {},
   ])('have no start at %j', (startsAt) => {
-    expect(faults({ startsAt })).toEqual(['startsAt: must be a date of the form 2026-11-20T08:00:00Z, or null'])
+    expect(faults({ startsAt })).toEqual([
+      'startsAt: must be a date of the form 2026-11-20T08:00:00Z, or null',
+    ])
   })
 
   it('have up to 20 prices and requirements, and lists of up to 1,000', () => {
     const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
     const upTo = (count: number) => Array.from({ length: count }, (_, i) => address(i + 1))
     const prices = upTo(20).map((token) => price({ token }))
-    const [cluster, all] = [
-      { kind: 'cluster', name: 'a' },
-      { kind: 'allowlist', addresses: upTo(1_000) },
-    ]
+    const cluster = { kind: 'cluster', name: 'a' }
+    const all = { kind: 'allowlist', addresses: upTo(1_000) }
     expect(faults({ prices, requirements: [all, ...Array(19).fill(cluster)] })).toEqual([])
-    expect(faults({ requirements: Array(21).fill(cluster) })).toEqual(['requirements: must be a list of at most 20'])
+    expect(faults({ requirements: Array(21).fill(cluster) })).toEqual([
+      'requirements: must be a list of at most 20',
+    ])
     expect(faults({ requirements: [{ ...all, addresses: upTo(1_001) }] })).toEqual([
       'requirements[0].addresses: must be a list of at most 1000',
     ])
     const split = [{ ...all, addresses: upTo(600) }, cluster, { ...all, addresses: upTo(401) }]
-    expect(faults({ requirements: split })).toEqual(['requirements: must name at most 1000 addresses in all'])
+    expect(faults({ requirements: split })).toEqual([
+      'requirements: must name at most 1000 addresses in all',
+    ])
     expect(faults({ requirements: split.slice(0, 2) })).toEqual([])
   })
 
   it('are refused with every fault', () => {
-    expect(faults({ prices: [price({ amount: '0', recipient: 'x' })], ownersOnly: true, startsAt: 'x' })).toHaveLength(
-      3,
-    )
+    expect(
+      faults({ prices: [price({ amount: '0', recipient: 'x' })], ownersOnly: true, startsAt: 'x' }),
+    ).toHaveLength(3)
   })
 
   it('are never thrown at, whatever comes', () => {
@@ -201,7 +265,12 @@ describe('the rules of a community', () => {
       'addresses',
     )
     const json = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 4 }, fc.jsonValue(), fc.array(tie('value'), { maxLength: 3 }), tie('object')),
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue(),
+        fc.array(tie('value'), { maxLength: 3 }),
+        tie('object'),
+      ),
       object: fc.dictionary(keys, tie('value'), { maxKeys: 4 }),
     }))
     fc.assert(

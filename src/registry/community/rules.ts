@@ -35,10 +35,16 @@ const fields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
 
 /** List with an upper bound; exceeding it is a single fault. */
 const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
-  z.array(item, message).refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
+  z
+    .array(item, message)
+    .refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
 
-const addFault = (to: Pick<z.core.ParsePayload, 'issues'>, input: unknown, message: string, path: string[] = []) =>
-  to.issues.push({ code: 'custom', input, message, path })
+const addFault = (
+  to: Pick<z.core.ParsePayload, 'issues'>,
+  input: unknown,
+  message: string,
+  path: string[] = [],
+) => to.issues.push({ code: 'custom', input, message, path })
 
 type Fault = (message: string) => never
 /** Text that `read` brings into a canonical form, else a fault. */
@@ -63,7 +69,8 @@ function readAddress(text: string, fault: Fault, parse: typeof parseWallet = par
   const address = parse(text)
   if (address === 'bad_checksum') return fault('has a wrong checksum (EIP-55)')
   if (address === 'unsupported_address') return fault(NO_ADDRESS)
-  if (address.bytes.subarray(1).every((byte) => byte === 0)) return fault('must not be the zero address')
+  if (address.bytes.subarray(1).every((byte) => byte === 0))
+    return fault('must not be the zero address')
   return address.text
 }
 
@@ -74,7 +81,8 @@ function readDate(text: string, fault: Fault): number {
   return isDate ? ms : fault(NO_DATE)
 }
 
-const network = () => z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
+const network = () =>
+  z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address in its answer form (EVM in lower case). */
 const address = () => canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
 const amount = () =>
@@ -106,7 +114,9 @@ function onChain(
 export const communityPrice = fields({
   network: network(),
   /** `native`, or the token's address (EVM, lower case) or mint (Solana). */
-  token: canonical(NO_ADDRESS, z.string(), (text, fault) => (text === NATIVE ? text : readAddress(text, fault))).meta({
+  token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
+    text === NATIVE ? text : readAddress(text, fault),
+  ).meta({
     description: '`native`, or the address or mint of a token',
   }),
   /** Base units of the token, above zero. */
@@ -125,7 +135,9 @@ const token = fields({
   token: address().meta({ description: 'ERC-20, ERC-721 or SPL mint' }),
   /** Minimum balance in base units (ERC-721: tokens). */
   minimum: amount(),
-}).check((payload) => onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }))
+}).check((payload) =>
+  onChain(payload, { token: payload.value.token }, { minimum: payload.value.minimum }),
+)
 export type TokenRequirement = z.output<typeof token>
 
 const NO_ALLOWED = 'must name an address'
@@ -145,7 +157,11 @@ const allowlist = fields({
 
 const cluster = fields({
   kind: z.literal('cluster'),
-  name: canonical(NO_CLUSTER, z.string(), (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER)).meta({
+  name: canonical(
+    NO_CLUSTER,
+    z.string(),
+    (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER),
+  ).meta({
     description: 'The wallet is publicly verified in the cluster that holds it',
     example: 'foobar',
   }),
@@ -202,8 +218,16 @@ const encode = ({ prices, ownersOnly, startsAtMs, requirements }: CommunityRules
   startsAt: startsAtMs,
   requirements: [...requirements],
 })
-const decode = ({ prices = [], ownersOnly = false, startsAt = null, requirements = [] }: Partial<Parts>) => ({
-  ...{ prices, ownersOnly, startsAtMs: startsAt, requirements },
+const decode = ({
+  prices = [],
+  ownersOnly = false,
+  startsAt = null,
+  requirements = [],
+}: Partial<Parts>) => ({
+  prices,
+  ownersOnly,
+  startsAtMs: startsAt,
+  requirements,
 })
 
 /** Rules as stored in the journal: complete, in canonical form. */
@@ -236,7 +260,8 @@ export function problemsOnChains(
   const problems: RulesProblem[] = []
   prices.forEach(({ network, amount }, i) => {
     const path = `prices[${i}].network`
-    if (amount >> EVM_PRICE_BITS !== 0n) problems.push({ path: `prices[${i}].amount`, message: NOT_PAYABLE })
+    if (amount >> EVM_PRICE_BITS !== 0n)
+      problems.push({ path: `prices[${i}].amount`, message: NOT_PAYABLE })
     if (!chainOf(network)) problems.push({ path, message: NO_NETWORK })
     else if (!chainOf(network)!.communityPayments)
       problems.push({ path, message: 'takes no payments for community names here' })

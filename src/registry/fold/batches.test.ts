@@ -29,14 +29,19 @@ describe('a batch', () => {
     const w = clusterWorld()
     w.add(alice, [ann, 'ann'], [pat, 'pat', true], [bob, 'bob'])
     w.verify(bob, 1)
-    const before = { ...w.registry, wallets: [...w.registry.wallets], clusters: [...w.registry.clusters] }
+    const before = {
+      ...w.registry,
+      wallets: [...w.registry.wallets],
+      clusters: [...w.registry.clusters],
+    }
     w.rename(alice, [ann, 'x'])
     w.remove(alice, pat)
     w.remove(bob, bob)
     w.add(alice, [bob, 'again'], [eve, 'eve'])
     const entries = w.entries.slice(2).map(decodeEntry)
     const changes = fold(loadSlice({ ...before, head: { ...before.head } }, entries), entries, LATE)
-    const addresses = (rows: readonly { address: Buffer }[]) => rows.map(({ address }) => address[1])
+    const addresses = (rows: readonly { address: Buffer }[]) =>
+      rows.map(({ address }) => address[1])
     expect(addresses(changes.walletUpdates)).toEqual([ann[1]])
     expect(addresses(changes.walletRemovals).toSorted()).toEqual([pat[1], bob[1]].toSorted())
     expect(addresses(changes.wallets)).toEqual([bob[1], eve[1]])
@@ -49,7 +54,12 @@ describe('a batch', () => {
     for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
     const decided = (...versions: number[]) => {
       const entries = w.entries.map((entry, i) => decodeEntry({ ...entry, ruleset: versions[i]! }))
-      const { outcomes, journal } = fold(loadSlice(emptyRegistry('mainnet'), entries), entries, LATE, rulesOf)
+      const { outcomes, journal } = fold(
+        loadSlice(emptyRegistry('mainnet'), entries),
+        entries,
+        LATE,
+        rulesOf,
+      )
       expect(journal.map(({ ruleset }) => ruleset)).toEqual(versions)
       return outcomes.map(({ refusal }) => refusal?.code ?? null)
     }
@@ -67,7 +77,9 @@ describe('a batch', () => {
     const add = clusterWorld()
     add.add(alice, [eve, 'eve'])
     const adding = [decodeEntry(add.entries[0]!)]
-    expect(() => fold({ ...slice, clusters: new Map() }, adding, LATE)).toThrow('the slice lacks cluster 1')
+    expect(() => fold({ ...slice, clusters: new Map() }, adding, LATE)).toThrow(
+      'the slice lacks cluster 1',
+    )
     const empty = loadSlice(emptyRegistry('mainnet'), [rename])
     expect(() => fold({ ...empty, nextClusterNumber: new Map() }, [rename], LATE)).toThrow(
       `the slice lacks the cluster number of wallet 0x${alice.toString('hex')}`,
@@ -76,8 +88,12 @@ describe('a batch', () => {
     bidding.bid(pat, 'pats')
     const bid = [decodeEntry(bidding.entries[0]!)]
     const whole = loadSlice(w.registry, bid)
-    expect(() => fold({ ...whole, clusters: new Map() }, bid, LATE)).toThrow('the slice lacks cluster 1')
+    expect(() => fold({ ...whole, clusters: new Map() }, bid, LATE)).toThrow(
+      'the slice lacks cluster 1',
+    )
     const without = new Map([[1, { wallets: new Map(), names: [] }]])
-    expect(() => fold({ ...whole, clusters: without }, bid, LATE)).toThrow('lacks a verified wallet of cluster 1')
+    expect(() => fold({ ...whole, clusters: without }, bid, LATE)).toThrow(
+      'lacks a verified wallet of cluster 1',
+    )
   })
 })

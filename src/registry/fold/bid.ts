@@ -10,7 +10,8 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
   row.actor = bid.wallet
   const decision = decideBid(bid, changes.head.minimumWei, (name) => work.owners.has(name))
-  const [{ seq, txKey }, { name, outcome }] = [row, decision]
+  const { seq, txKey } = row
+  const { name, outcome } = decision
   const nameRow: NameRow = { seq, txKey, name, cluster: null, outcome }
   changes.names.push(nameRow)
   if (decision.outcome !== 'won') {
@@ -25,7 +26,11 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
 }
 
-function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEffects, { outcome: 'won' }> {
+function settleInCluster(
+  work: Work,
+  seq: number,
+  wallet: Buffer,
+): Extract<BidEffects, { outcome: 'won' }> {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
   if (!verified) {
@@ -38,13 +43,23 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): Extract<BidEf
 }
 
 /** Names of private entries are not reserved, so a taken one gets a number. */
-function publish(work: Work, seq: number, cluster: number, key: string): { walletName: string; isBackedUp: boolean } {
+function publish(
+  work: Work,
+  seq: number,
+  cluster: number,
+  key: string,
+): { walletName: string; isBackedUp: boolean } {
   const state = wholeCluster(work, cluster)
   const { wallets } = state
   const entry = wallets.get(key)
   if (!entry) throw new Error(`the slice lacks a verified wallet of cluster ${cluster}`)
-  const taken = new Set([...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name))
-  const name = numberedName(entry.name, (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate))
+  const taken = new Set(
+    [...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name),
+  )
+  const name = numberedName(
+    entry.name,
+    (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate),
+  )
   setWallet(work, madePublic(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }

@@ -5,7 +5,10 @@ import { RULES } from '../journal/ruleset.js'
 
 /** What a change tells of itself; test/model/clusters.test.ts has entries, names, events and actors by their model. */
 
-const [a, b, c, d] = [wallet(1), wallet(2), wallet(3), wallet(4)]
+const a = wallet(1)
+const b = wallet(2)
+const c = wallet(3)
+const d = wallet(4)
 const NO_EFFECT = { refusal: null, hasEffect: false, events: [] }
 const SILENT = { publicCount: 0, actor: null, effects: Buffer.alloc(0) }
 
@@ -19,9 +22,18 @@ function listed() {
 describe('a change', () => {
   it('that makes a cluster names it, and has an effect once', () => {
     const w = clusterWorld()
-    expect(w.create(a)).toMatchObject({ refusal: null, hasEffect: true, cluster: 1, row: { actor: a, publicCount: 2 } })
+    expect(w.create(a)).toMatchObject({
+      refusal: null,
+      hasEffect: true,
+      cluster: 1,
+      row: { actor: a, publicCount: 2 },
+    })
     expect(w.create(a)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
-    expect(w.add(d, [b, 'b'])).toMatchObject({ hasEffect: true, cluster: 2, row: { actor: d, publicCount: 3 } })
+    expect(w.add(d, [b, 'b'])).toMatchObject({
+      hasEffect: true,
+      cluster: 2,
+      row: { actor: d, publicCount: 3 },
+    })
   })
 
   it('that repeats what stands has no effect', () => {
@@ -31,16 +43,28 @@ describe('a change', () => {
     const repeated = [
       ...[null, false].map((isPrivate) => w.add(a, [b, 'b', isPrivate])),
       ...[null, true].map((isPrivate) => w.add(a, [c, 'c', isPrivate])),
-      ...[w.rename(a, [b, 'b'], [a, 'main']), w.rename(a), w.remove(a, d), w.verify(b, 1), w.backUp(a, b)],
+      ...[
+        w.rename(a, [b, 'b'], [a, 'main']),
+        w.rename(a),
+        w.remove(a, d),
+        w.verify(b, 1),
+        w.backUp(a, b),
+      ],
     ]
-    for (const change of repeated) expect(change).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
+    for (const change of repeated)
+      expect(change).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
     expect(w.entryOf(b)!.updatedSeq).toBe(3)
     expect(w.entryOf(c)).toMatchObject({ isPrivate: true, updatedSeq: 1 })
   })
 
   it('that only its cluster sees has an effect without an event', () => {
     const w = listed()
-    for (const change of [w.rename(a, [c, 'x']), w.backUp(a, c), w.remove(a, c), w.add(a, [d, 'd', true])])
+    for (const change of [
+      w.rename(a, [c, 'x']),
+      w.backUp(a, c),
+      w.remove(a, c),
+      w.add(a, [d, 'd', true]),
+    ])
       expect(change).toMatchObject({ refusal: null, hasEffect: true, cluster: 1, events: [] })
   })
 

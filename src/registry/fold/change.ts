@@ -6,7 +6,14 @@ import { madePublic } from './bid.js'
 import { beginMove, isMoving } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import type { ClusterState, JournalRow, Made, WalletRow } from './rows.js'
-import { createCluster, isBelowCommunity, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
+import {
+  createCluster,
+  isBelowCommunity,
+  removeWallet,
+  setWallet,
+  type Work,
+  wholeCluster,
+} from './work.js'
 
 /** Accepted change with its public events in order. */
 interface Shown extends Made {
@@ -40,7 +47,9 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
   const own = work.verified.get(key)?.cluster
   switch (change.kind) {
     case 'create_cluster':
-      return own === undefined ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME) : unchanged(own)
+      return own === undefined
+        ? created(work, seq, change.actor, key, DEFAULT_WALLET_NAME)
+        : unchanged(own)
     case 'add_wallets':
       return own === undefined ? addToNew(work, seq, change, key) : addTo(work, seq, change, own)
     case 'verify_wallet':
@@ -61,8 +70,12 @@ const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, even
 
 /** Pseudonymous actor of a cluster: its oldest public verified wallet, else null. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
-  const shown = [...wallets.values()].filter(({ isVerified, isPrivate }) => isVerified && !isPrivate)
-  const [oldest] = shown.sort((a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address))
+  const shown = [...wallets.values()].filter(
+    ({ isVerified, isPrivate }) => isVerified && !isPrivate,
+  )
+  const [oldest] = shown.sort(
+    (a, b) => a.createdSeq - b.createdSeq || Buffer.compare(a.address, b.address),
+  )
   return oldest?.address ?? null
 }
 
@@ -84,7 +97,9 @@ function created(work: Work, seq: number, actor: Buffer, key: string, name: stri
 
 function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: string): Decision {
   const own = change.wallets.find((wallet) => wallet.address.equals(change.actor))
-  const given = new Set(change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name))
+  const given = new Set(
+    change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
+  )
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   // public, whatever is asked: the cluster id reveals its creator
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
@@ -103,9 +118,18 @@ function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: numb
 }
 
 /** Sets entries of a cluster, with an event for each public one. */
-function setWallets(work: Work, cluster: number, rows: WalletRow[], eventOf: (row: WalletRow) => ChangeEvent): Shown {
+function setWallets(
+  work: Work,
+  cluster: number,
+  rows: WalletRow[],
+  eventOf: (row: WalletRow) => ChangeEvent,
+): Shown {
   for (const row of rows) setWallet(work, row)
-  return { cluster, hasEffect: rows.length > 0, events: rows.filter((row) => !row.isPrivate).map(eventOf) }
+  return {
+    cluster,
+    hasEffect: rows.length > 0,
+    events: rows.filter((row) => !row.isPrivate).map(eventOf),
+  }
 }
 
 /** Entries added or changed by `add_wallets`. */
@@ -139,7 +163,11 @@ function decideAdd(
  * Refusal of the first name in use. Public names are unique among public entries and names below communities of the
  * cluster, private ones among all entries; so a private entry reserves nothing.
  */
-function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[]): ChangeRefusal | null {
+function checkNames(
+  work: Work,
+  state: ClusterState,
+  rows: readonly WalletRow[],
+): ChangeRefusal | null {
   const { wallets } = state
   const after = new Map(wallets)
   for (const row of rows) after.set(keyOf(row.address), row)
@@ -150,7 +178,10 @@ function checkNames(work: Work, state: ClusterState, rows: readonly WalletRow[])
     if (!isPrivate) inPublic.set(name, (inPublic.get(name) ?? 0) + 1)
   }
   const duplicate = rows.find(({ name, isPrivate }) => {
-    return (isPrivate ? all : inPublic).get(name)! > 1 || (!isPrivate && isBelowCommunity(work, state, name))
+    return (
+      (isPrivate ? all : inPublic).get(name)! > 1 ||
+      (!isPrivate && isBelowCommunity(work, state, name))
+    )
   })
   return duplicate ? { code: 'wallet_name_taken', name: duplicate.name } : null
 }
@@ -175,13 +206,24 @@ function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Deci
   const rows = change.addresses.flatMap((address) => wallets.get(keyOf(address)) ?? [])
   if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
   for (const row of rows) removeWallet(work, cluster, keyOf(row.address))
-  return { cluster, hasEffect: rows.length > 0, events: rows.filter((row) => !row.isPrivate).map(removed) }
+  return {
+    cluster,
+    hasEffect: rows.length > 0,
+    events: rows.filter((row) => !row.isPrivate).map(removed),
+  }
 }
 
-const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({ type: 'REMOVE_WALLET', cluster, wallet: address })
+const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({
+  type: 'REMOVE_WALLET',
+  cluster,
+  wallet: address,
+})
 
 /** True if nobody verified stays; a change's signer is verified itself. */
-function isLastVerified(wallets: ReadonlyMap<string, WalletRow>, leaving: readonly WalletRow[]): boolean {
+function isLastVerified(
+  wallets: ReadonlyMap<string, WalletRow>,
+  leaving: readonly WalletRow[],
+): boolean {
   const keys = new Set(leaving.map((row) => keyOf(row.address)))
   return [...wallets].every(([key, row]) => !row.isVerified || keys.has(key))
 }
@@ -198,9 +240,14 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
   if ('code' in events) return events
-  const set = setWallets(work, cluster, [{ ...entry, isVerified: true, updatedSeq: seq }], ({ name }) => {
-    return { type: 'VERIFY_WALLET', cluster, name, wallet: change.actor, isVerified: true }
-  })
+  const set = setWallets(
+    work,
+    cluster,
+    [{ ...entry, isVerified: true, updatedSeq: seq }],
+    ({ name }) => {
+      return { type: 'VERIFY_WALLET', cluster, name, wallet: change.actor, isVerified: true }
+    },
+  )
   return { ...set, events: [...events, ...set.events] }
 }
 
@@ -208,7 +255,13 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
  * Removes a wallet from its cluster, since it gets verified at `entry`. Names of a cluster without verified wallets
  * move along in public, so both entries have to be public.
  */
-function leave(work: Work, seq: number, from: number, entry: WalletRow, key: string): ChangeEvent[] | ChangeRefusal {
+function leave(
+  work: Work,
+  seq: number,
+  from: number,
+  entry: WalletRow,
+  key: string,
+): ChangeEvent[] | ChangeRefusal {
   const old = wholeCluster(work, from)
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []
@@ -217,12 +270,24 @@ function leave(work: Work, seq: number, from: number, entry: WalletRow, key: str
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removed(row)]
   if (moving.length === 0) return events
-  return [...events, ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address })]
+  return [
+    ...events,
+    ...beginMove(work, { source: from, target: entry.cluster, seq, actor: row.address }),
+  ]
 }
 
-function confirmBackup(work: Work, seq: number, { address }: Of<'confirm_backup'>, cluster: number): Decision {
+function confirmBackup(
+  work: Work,
+  seq: number,
+  { address }: Of<'confirm_backup'>,
+  cluster: number,
+): Decision {
   const entry = wholeCluster(work, cluster).wallets.get(keyOf(address))
   if (!entry) return { code: 'not_in_cluster', address }
   const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]
-  return setWallets(work, cluster, rows, () => ({ type: 'BACKUP_WALLET', cluster, wallet: address }))
+  return setWallets(work, cluster, rows, () => ({
+    type: 'BACKUP_WALLET',
+    cluster,
+    wallet: address,
+  }))
 }

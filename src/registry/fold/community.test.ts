@@ -22,7 +22,12 @@ describe('a configuration', () => {
     const { configure } = communityWorld()
     expect(codeOf(configure('nobodys', FREE))).toBe('not_found')
     const { outcome, row } = configure('nobodys', FREE, alice)
-    expect(outcome).toEqual({ seq: row.seq, refusal: { code: 'not_found' }, hasEffect: false, cluster: null })
+    expect(outcome).toEqual({
+      seq: row.seq,
+      refusal: { code: 'not_found' },
+      hasEffect: false,
+      cluster: null,
+    })
   })
 
   it('that repeats what stands has no effect; one that goes back has', () => {
@@ -50,8 +55,14 @@ describe('a name', () => {
     const { configure, register, registry } = communityWorld()
     configure('foo', FREE)
     register(bob, 'foo/bob', { isAssigned: true })
-    expect(register(bob, 'foo/bob', { isAssigned: true }).outcome).toMatchObject({ ...REPEATED, cluster: 2 })
-    expect(register(ben, 'foo/bob', { isAssigned: true }).outcome).toMatchObject({ ...REPEATED, cluster: 2 })
+    expect(register(bob, 'foo/bob', { isAssigned: true }).outcome).toMatchObject({
+      ...REPEATED,
+      cluster: 2,
+    })
+    expect(register(ben, 'foo/bob', { isAssigned: true }).outcome).toMatchObject({
+      ...REPEATED,
+      cluster: 2,
+    })
     expect(registry.communityNames).toHaveLength(1)
     expect(registry.journal.at(-1)).toMatchObject({ publicCount: 0, actor: null })
   })
@@ -64,7 +75,11 @@ describe('a name', () => {
       code: 'not_in_cluster',
       address: null,
     })
-    change({ kind: 'add_wallets', actor: bob, wallets: [{ address: eve, name: 'eve', isPrivate: true }] })
+    change({
+      kind: 'add_wallets',
+      actor: bob,
+      wallets: [{ address: eve, name: 'eve', isPrivate: true }],
+    })
     for (const other of [eve, alice])
       expect(register(bob, 'foo/a', { for: other, isAssigned: true }).outcome!.refusal).toEqual({
         code: 'not_in_cluster',
@@ -78,7 +93,9 @@ describe('a name', () => {
     const { configure, pay, registry } = communityWorld()
     configure('foo', costing(5n))
     const { seq: freed } = pay('foo/a').row
-    expect(pay('foo/a', { payer: ben, amount: 1n, freed }).payment).toMatchObject({ reason: 'underpaid' })
+    expect(pay('foo/a', { payer: ben, amount: 1n, freed }).payment).toMatchObject({
+      reason: 'underpaid',
+    })
     expect(pay('foo/a', { payer: bob, freed }).events).toMatchObject([{ name: 'a', wallet: bob }])
     for (const more of [{ freed }, {}])
       expect(pay('foo/a', { payer: ben, ...more }).payment).toEqual({ outcome: 'lost' })
@@ -104,8 +121,14 @@ it('a payment is decided by the rules at its block: those asked since then count
   const w = communityWorld()
   const blockMs = w.now()
   w.configure('foo', costing(5n))
-  w.configure('foo', { ...costing(9n), ...{ requirements: LISTED.requirements, startsAtMs: Date.UTC(2030, 0) } })
+  w.configure('foo', {
+    ...costing(9n),
+    requirements: LISTED.requirements,
+    startsAtMs: Date.UTC(2030, 0),
+  })
   expect(w.pay('foo/a', { blockMs }).payment).toEqual({ outcome: 'registered' })
-  expect(w.pay('foo/b', { blockMs: blockMs - 60_000 }).payment).toMatchObject({ reason: 'not_found' })
+  expect(w.pay('foo/b', { blockMs: blockMs - 60_000 }).payment).toMatchObject({
+    reason: 'not_found',
+  })
   expect(w.pay('foo/b').payment).toMatchObject({ reason: 'not_active' })
 })

@@ -10,13 +10,23 @@ import { addressOfWord, addressToWord } from '../primitives/address.js'
 import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
-import { assignmentOf, type CommunityNameRow, fullName, type JournalRow, type Made } from './rows.js'
+import {
+  assignmentOf,
+  type CommunityNameRow,
+  fullName,
+  type JournalRow,
+  type Made,
+} from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community; a refused one has no effect. */
-export function configure(work: Work, row: JournalRow, change: Configuration): Made | ChangeRefusal {
+export function configure(
+  work: Work,
+  row: JournalRow,
+  change: Configuration,
+): Made | ChangeRefusal {
   const { actor, community, rules } = change
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
@@ -34,7 +44,9 @@ const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJ
 
 /** Member shown to the public: a private one as the oldest public wallet of its cluster. */
 function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
-  return work.verified.get(keyOf(actor))?.isPrivate ? oldestPublic(wholeCluster(work, cluster)) : actor
+  return work.verified.get(keyOf(actor))?.isPrivate
+    ? oldestPublic(wholeCluster(work, cluster))
+    : actor
 }
 
 /** A registration with what decides it. */
@@ -47,7 +59,11 @@ type Asked = RegisterCommunityName & {
 }
 
 /** Folds the registration of a name below a community; a refused one has no effect. */
-export function register(work: Work, row: JournalRow, change: RegisterCommunityName): Made | ChangeRefusal {
+export function register(
+  work: Work,
+  row: JournalRow,
+  change: RegisterCommunityName,
+): Made | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
@@ -59,7 +75,8 @@ export function register(work: Work, row: JournalRow, change: RegisterCommunityN
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
   if (refusal) return refusal
-  for (const by of [assigned, claim]) if (by !== null) work.assigned.set(assignmentOf(community, by), name)
+  for (const by of [assigned, claim])
+    if (by !== null) work.assigned.set(assignmentOf(community, by), name)
   const { isVerified, actor: shown } = shownOf(work, asked)
   registerName(work, row, { community, name, address: wallet, isVerified, assigned, claim })
   row.actor = shown
@@ -102,9 +119,11 @@ function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = asked
   if (!rules) return { code: 'community', problem: 'not_found' }
   if (cluster === null) return { code: 'not_in_cluster', address: null }
-  if (work.verified.get(keyOf(wallet))?.cluster !== cluster) return { code: 'not_in_cluster', address: wallet }
+  if (work.verified.get(keyOf(wallet))?.cluster !== cluster)
+    return { code: 'not_in_cluster', address: wallet }
   for (const by of [cluster, claim])
-    if (by !== null && work.assigned.has(assignmentOf(community, by))) return { code: 'already_assigned' }
+    if (by !== null && work.assigned.has(assignmentOf(community, by)))
+      return { code: 'already_assigned' }
   return isTaken(work, community, name) ? { code: 'community', problem: 'not_available' } : null
 }
 
@@ -113,7 +132,9 @@ function isTaken(work: Work, community: string, name: string, freed?: number): b
   if (seq !== undefined && seq !== freed) return true
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
-  return [...wholeCluster(work, cluster).wallets.values()].some((entry) => entry.name === name && !entry.isPrivate)
+  return [...wholeCluster(work, cluster).wallets.values()].some(
+    (entry) => entry.name === name && !entry.isPrivate,
+  )
 }
 
 type Registered = Omit<CommunityNameRow, 'seq'>
@@ -123,7 +144,9 @@ function registerName(work: Work, row: JournalRow, registered: Registered): void
   const { community, name } = registered
   const { changes, communityNames } = work
   if (communityNames.has(fullName(community, name))) {
-    changes.communityNames = changes.communityNames.filter((one) => one.community !== community || one.name !== name)
+    changes.communityNames = changes.communityNames.filter(
+      (one) => one.community !== community || one.name !== name,
+    )
     changes.communityNamesFreed.push({ community, name })
   }
   communityNames.set(fullName(community, name), row.seq)
@@ -149,7 +172,8 @@ function shownOf(work: Work, asked: Asked): { actor: Buffer | null; isVerified: 
   if (cluster === null) return { actor, isVerified: true }
   const owner = work.verified.get(keyOf(wallet))
   const isKnown = owner?.cluster === cluster && !owner.isPrivate
-  const actsAsOwner = work.owners.get(community) === cluster && (rules?.ownersOnly || !wallet.equals(actor))
+  const actsAsOwner =
+    work.owners.get(community) === cluster && (rules?.ownersOnly || !wallet.equals(actor))
   if (!isKnown && !actsAsOwner) return { actor: wallet, isVerified: true }
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
@@ -171,7 +195,8 @@ function decidePayment(work: Work, { payment, community, name }: PaymentContent)
     history,
     isTaken: community !== null && name !== null && isTaken(work, community, name, payment.freed),
     // `met` is null for a refunded payment too, which then buys nothing
-    areRequirementsMet: rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
+    areRequirementsMet:
+      rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
   }
   return decideCommunityPayment({ ...payment, community, name }, inputs)
 }

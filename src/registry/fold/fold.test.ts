@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { append, emptyRegistry, loadSlice, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import {
+  append,
+  emptyRegistry,
+  loadSlice,
+  type MemoryRegistry,
+} from '../../../test/model/memoryRegistry.js'
 import { tagged } from '../../../test/support/arbitraries.js'
 import { decodeEntry } from '../journal/decode.js'
 import { decodeBidEffects } from '../journal/effects.js'
@@ -15,14 +20,23 @@ import { fold } from './index.js'
 const BLOCK_MS = 1_000
 
 /** Wallets 0 and 1 are EVM addresses, 2 a Solana key; 3 is planted as a private wallet, 4 as an unverified mention. */
-const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) => Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12))
+const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) =>
+  Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12),
+)
 const PRIVATE = 3
 const MENTIONED = 4
 const asWord = (text: string) => Buffer.from(text.padEnd(32, '\0'), 'latin1')
 const NAMES = ['foo', 'bar', 'a', 'z'.repeat(32), 'Foo', '', 'fo.o'].map(asWord)
 
 type Step =
-  | { kind: 'bid'; wallet: number; name: number; amountWei: bigint; causeMs: number; referral: boolean }
+  | {
+      kind: 'bid'
+      wallet: number
+      name: number
+      amountWei: bigint
+      causeMs: number
+      referral: boolean
+    }
   | { kind: 'minimum'; wei: bigint; causeMs: number }
 
 const of = tagged('kind')
@@ -64,9 +78,21 @@ function planted(): MemoryRegistry {
   registry.head.serial = 1
   registry.clusters.push({ serial: 1, id: clusterId('mainnet', owner, 0), createdSeq: 0 })
   const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0 }
-  registry.wallets.push({ ...row, address: owner, name: 'secret', isVerified: true, isPrivate: true })
+  registry.wallets.push({
+    ...row,
+    address: owner,
+    name: 'secret',
+    isVerified: true,
+    isPrivate: true,
+  })
   const mentioned = addressOfWord(WALLETS[MENTIONED]!)
-  registry.wallets.push({ ...row, address: mentioned, name: 'other', isVerified: false, isPrivate: false })
+  registry.wallets.push({
+    ...row,
+    address: mentioned,
+    name: 'other',
+    isVerified: false,
+    isPrivate: false,
+  })
   return registry
 }
 
@@ -106,7 +132,8 @@ function model(list: readonly Step[]) {
   return { minimum, serial, owners, clusterOf, isSecret, outcomes, events }
 }
 
-const walletNumber = (address: Buffer) => WALLETS.findIndex((word) => addressOfWord(word).equals(address))
+const walletNumber = (address: Buffer) =>
+  WALLETS.findIndex((word) => addressOfWord(word).equals(address))
 const line = (event: PublicEvent): string => {
   switch (event.type) {
     case 'CREATE_CLUSTER':
@@ -132,14 +159,22 @@ describe('fold', () => {
       fc.property(steps, (list) => {
         const registry = folded(list)
         const want = model(list)
-        expect(registry.head).toMatchObject({ seq: list.length, serial: want.serial, minimumWei: want.minimum })
+        expect(registry.head).toMatchObject({
+          seq: list.length,
+          serial: want.serial,
+          minimumWei: want.minimum,
+        })
 
         const outcomes = registry.journal
           .filter((row) => row.kind === 'bid')
           .map((row) => decodeBidEffects(row.effects))
-          .map((effects) => (effects.outcome === 'refused' ? `refused ${effects.reason}` : effects.outcome))
+          .map((effects) =>
+            effects.outcome === 'refused' ? `refused ${effects.reason}` : effects.outcome,
+          )
         expect(outcomes).toEqual(want.outcomes)
-        expect(registry.names.map((row) => row.outcome)).toEqual(want.outcomes.map((o) => o.split(' ')[0]))
+        expect(registry.names.map((row) => row.outcome)).toEqual(
+          want.outcomes.map((o) => o.split(' ')[0]),
+        )
 
         const won = registry.names.filter((row) => row.outcome === 'won')
         expect(new Map(won.map((row) => [row.name, row.cluster]))).toEqual(want.owners)
@@ -147,8 +182,12 @@ describe('fold', () => {
         for (const row of registry.names) if (row.outcome !== 'won') expect(row.cluster).toBeNull()
 
         const verified = registry.wallets.filter((row) => row.isVerified)
-        expect(new Map(verified.map((row) => [walletNumber(row.address), row.cluster]))).toEqual(want.clusterOf)
-        expect(verified.find((row) => walletNumber(row.address) === PRIVATE)?.isPrivate).toBe(want.isSecret)
+        expect(new Map(verified.map((row) => [walletNumber(row.address), row.cluster]))).toEqual(
+          want.clusterOf,
+        )
+        expect(verified.find((row) => walletNumber(row.address) === PRIVATE)?.isPrivate).toBe(
+          want.isSecret,
+        )
         expect(registry.journal.flatMap(publicEvents).map(line)).toEqual(want.events)
       }),
       { numRuns: 500 },
@@ -178,7 +217,9 @@ describe('fold', () => {
           next += publicEvents(row).length
           return [first, next]
         })
-        expect(journal.map((row) => [row.publicFirst, row.publicFirst + row.publicCount])).toEqual(wanted)
+        expect(journal.map((row) => [row.publicFirst, row.publicFirst + row.publicCount])).toEqual(
+          wanted,
+        )
         expect(head.publicSeq).toBe(next - 1)
         expect(journal.map((row) => row.seq)).toEqual(journal.map((_, i) => i + 1))
       }),
@@ -191,7 +232,9 @@ describe('fold', () => {
         const { journal, head } = folded(list, now * BLOCK_MS)
         let previous = 0
         journal.forEach((row, i) => {
-          expect(row.atMs).toBe(Math.max(previous, Math.min(list[i]!.causeMs * BLOCK_MS, now * BLOCK_MS)))
+          expect(row.atMs).toBe(
+            Math.max(previous, Math.min(list[i]!.causeMs * BLOCK_MS, now * BLOCK_MS)),
+          )
           previous = row.atMs
         })
         expect(head.atMs).toBe(previous)
@@ -201,7 +244,14 @@ describe('fold', () => {
 
   it('keeps the newest timestamp when the clock of a later writer is behind', () => {
     const registry = planted()
-    const bid = { kind: 'bid', wallet: 0, name: 0, amountWei: 1n, causeMs: 50, referral: false } as const
+    const bid = {
+      kind: 'bid',
+      wallet: 0,
+      name: 0,
+      amountWei: 1n,
+      causeMs: 50,
+      referral: false,
+    } as const
     append(registry, [entryOf(bid, 0)], 60 * BLOCK_MS)
     append(registry, [entryOf({ ...bid, causeMs: 90 }, 1)], 10 * BLOCK_MS)
     expect(registry.journal.map((row) => row.atMs)).toEqual([50 * BLOCK_MS, 50 * BLOCK_MS])
@@ -220,8 +270,12 @@ describe('fold', () => {
         }))
         const rebuilt = planted()
         while (inputs.length > 0) append(rebuilt, inputs.splice(0, size), Number.POSITIVE_INFINITY)
-        const withoutCause = (registry: MemoryRegistry) => registry.journal.map((row) => ({ ...row, causeMs: 0 }))
-        expect({ ...rebuilt, journal: withoutCause(rebuilt) }).toEqual({ ...live, journal: withoutCause(live) })
+        const withoutCause = (registry: MemoryRegistry) =>
+          registry.journal.map((row) => ({ ...row, causeMs: 0 }))
+        expect({ ...rebuilt, journal: withoutCause(rebuilt) }).toEqual({
+          ...live,
+          journal: withoutCause(live),
+        })
       }),
     )
   })

@@ -10,7 +10,14 @@ import { applyChange } from './change.js'
 import { applyPayment, claimOf, configure, register } from './community.js'
 import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
-import { type Changes, fullName, type JournalRow, type Keys, type Made, type Slice } from './rows.js'
+import {
+  type Changes,
+  fullName,
+  type JournalRow,
+  type Keys,
+  type Made,
+  type Slice,
+} from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
 /**
@@ -74,13 +81,23 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
       if (claimOf(content)) keys.claims.add(keyOf(claimOf(content)!))
       return
     case 'pay_community_name':
-      addCommunityName(keys, content, content.payment.payer, content.payment.blockMs - PRICE_GRACE_MS)
+      addCommunityName(
+        keys,
+        content,
+        content.payment.payer,
+        content.payment.blockMs - PRICE_GRACE_MS,
+      )
   }
 }
 
 type Named = Pick<PaymentContent, 'community' | 'name'>
 
-function addCommunityName(keys: Keys, { community, name }: Named, wallet: Buffer, sinceMs: number): void {
+function addCommunityName(
+  keys: Keys,
+  { community, name }: Named,
+  wallet: Buffer,
+  sinceMs: number,
+): void {
   if (community === null || name === null) return
   addCommunity(keys, community, sinceMs)
   keys.wallets.add(keyOf(wallet))
@@ -107,7 +124,12 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
  * @param rulesOf rules by version: an entry's decide it
  * @throws Error for a slice that lacks a key of `keysOf`
  */
-export function fold(before: Slice, entries: readonly DecodedEntry[], writerMs: number, rulesOf = rulesetOf): Changes {
+export function fold(
+  before: Slice,
+  entries: readonly DecodedEntry[],
+  writerMs: number,
+  rulesOf = rulesetOf,
+): Changes {
   const work = beginWork(before, entries)
   const { changes } = work
   for (const entry of entries) {
@@ -167,5 +189,6 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
 
 function noteOutcome({ changes }: Work, { seq }: JournalRow, made: Made | ChangeRefusal): void {
   if ('code' in made) changes.outcomes.push({ seq, refusal: made, hasEffect: false, cluster: null })
-  else changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })
+  else
+    changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })
 }

@@ -5,7 +5,12 @@ import { Model } from '../../../test/model/clusterModel.js'
 import { entryOf, NAMES, type Step, step } from '../../../test/model/clusterSteps.js'
 import { wallet } from '../../../test/model/communityFold.js'
 import { entriesIn, LATE, line, rowsOf, sorted } from '../../../test/model/lines.js'
-import { append, emptyRegistry, holderOf, type MemoryRegistry } from '../../../test/model/memoryRegistry.js'
+import {
+  append,
+  emptyRegistry,
+  holderOf,
+  type MemoryRegistry,
+} from '../../../test/model/memoryRegistry.js'
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
@@ -15,7 +20,10 @@ import { RULES, type Ruleset } from '../journal/ruleset.js'
 const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...RULES, namesPerEntry })
 
 const sliceOf = (clusterId: Buffer): Entry => ({
-  ...{ kind: 'move_names', position: null, txKey: null, causeMs: LATE },
+  kind: 'move_names',
+  position: null,
+  txKey: null,
+  causeMs: LATE,
   body: encodeChange({ kind: 'move_names', clusterId }),
 })
 
@@ -61,7 +69,9 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
       if (one.do !== 'bid') expect(refusal).toBe(want.refusal)
       told.push(...want.events)
       const events = eventsOf(registry, -1)
-      expect(events.filter((text) => !isTransfer(text))).toEqual(want.events.filter((text) => !isTransfer(text)))
+      expect(events.filter((text) => !isTransfer(text))).toEqual(
+        want.events.filter((text) => !isTransfer(text)),
+      )
     }
     expectInvariants(registry, model)
     for (let n = slices[i % slices.length] ?? 0; n > 0 && registry.moves.length > 0; n--) {
@@ -76,7 +86,9 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
 function expectInvariants(registry: MemoryRegistry, model: Model): void {
   expect(held(registry)).toEqual(model.names.map(({ name, cluster }) => [name, cluster + 1]))
   expect(rowsOf(registry)).toEqual(entriesIn(model))
-  const verified = new Set<unknown>(registry.wallets.filter((row) => row.isVerified).map(({ cluster }) => cluster))
+  const verified = new Set<unknown>(
+    registry.wallets.filter((row) => row.isVerified).map(({ cluster }) => cluster),
+  )
   expect(held(registry).filter(([, holder]) => !verified.has(holder))).toEqual([])
   expect(registry.moves.filter(({ source }) => verified.has(source))).toEqual([])
   const parts = registry.moves.flatMap(({ source, target }) => [source, target])
@@ -88,13 +100,20 @@ const opening = fc
   .tuple(...NAMES.slice(2).map(() => fc.nat(1)))
   .map((ws): Step[] => [
     ...[0, 1, ...ws].map((w, i): Step => ({ do: 'bid', w, name: NAMES[i]! })),
-    ...[0, 1, 2].map((w): Step => ({ do: 'add', w, items: [0, 1, 2].filter((of) => of !== w).map(inPublic) })),
+    ...[0, 1, 2].map(
+      (w): Step => ({ do: 'add', w, items: [0, 1, 2].filter((of) => of !== w).map(inPublic) }),
+    ),
   ])
 const inPublic = (w: number) => ({ w, name: 'abc'[w]!, isPrivate: false })
 const w = fc.nat(2)
 /** Wallets that follow where they are invited, and are invited again. */
 const wandering: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(w, w).map(([by, of]): Step => ({ do: 'add', w: by, items: [inPublic(of)] })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(w, w)
+      .map(([by, of]): Step => ({ do: 'add', w: by, items: [inPublic(of)] })),
+  },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('verify' as const), w, c: fc.nat(2) }) },
   { weight: 1, arbitrary: step },
 )
@@ -127,9 +146,9 @@ describe('names that move in slices', () => {
         const rules = inSlicesOf(atOnce)
         const { model, registry, refusals, told } = play(list, slices, rules)
         while (registry.moves.length > 0) moveOn(registry, 0, rules)
-        expect(registry.names.filter(({ outcome }) => outcome === 'won').map((row) => row.cluster! - 1)).toEqual(
-          model.names.map(({ cluster }) => cluster),
-        )
+        expect(
+          registry.names.filter(({ outcome }) => outcome === 'won').map((row) => row.cluster! - 1),
+        ).toEqual(model.names.map(({ cluster }) => cluster))
         expect(rowsOf(registry)).toEqual(entriesIn(model))
         // the feed tells of each name's way, step by step
         const wayOf = (events: readonly string[], name: string) =>
@@ -154,11 +173,16 @@ describe('names that move in slices', () => {
           const { registry, entries } = play(list, slices, rules)
           const again = emptyRegistry('mainnet', 1n)
           const rest = [...entries]
-          for (const size of [...cuts, entries.length]) append(again, rest.splice(0, size), LATE, () => rules)
+          for (const size of [...cuts, entries.length])
+            append(again, rest.splice(0, size), LATE, () => rules)
           expect(sorted(again.wallets)).toEqual(sorted(registry.wallets))
           const byStart = (one: MemoryRegistry) => one.moves.toSorted((a, b) => a.seq - b.seq)
           expect(byStart(again)).toEqual(byStart(registry))
-          expect({ ...again, wallets: [], moves: [] }).toEqual({ ...registry, wallets: [], moves: [] })
+          expect({ ...again, wallets: [], moves: [] }).toEqual({
+            ...registry,
+            wallets: [],
+            moves: [],
+          })
         },
       ),
       {
@@ -175,7 +199,8 @@ describe('names that move in slices', () => {
 })
 
 describe('a slice', () => {
-  const [a, b] = [wallet(1), wallet(2)]
+  const a = wallet(1)
+  const b = wallet(2)
   const rules = inSlicesOf(2)
   function moving() {
     const w = clusterWorld(() => rules)
@@ -184,7 +209,8 @@ describe('a slice', () => {
     w.verify(a, 2)
     return w.registry
   }
-  const namesIn = (events: readonly string[]) => events.filter(isTransfer).map((text) => text.split(' ')[2])
+  const namesIn = (events: readonly string[]) =>
+    events.filter(isTransfer).map((text) => text.split(' ')[2])
 
   it('moves the oldest that are left, as the wallet that they move with, until none is', () => {
     const registry = moving()
@@ -202,7 +228,11 @@ describe('a slice', () => {
     const before = answers(registry)
     for (const id of [registry.clusters[1]!.id, Buffer.alloc(32, 9)]) {
       append(registry, [sliceOf(id)], LATE, () => rules)
-      expect(registry.journal.at(-1)).toMatchObject({ publicCount: 0, actor: null, effects: Buffer.alloc(0) })
+      expect(registry.journal.at(-1)).toMatchObject({
+        publicCount: 0,
+        actor: null,
+        effects: Buffer.alloc(0),
+      })
     }
     expect([answers(registry), registry.moves.length]).toEqual([before, 1])
   })

@@ -20,9 +20,18 @@ import { type Work, wholeCluster } from './work.js'
  */
 
 /** True if a move that is under way keeps names from leaving a cluster for another. */
-export function isMoving(work: Work, source: number, target: number, moving: readonly ClusterName[]): boolean {
-  const isTarget = (cluster: number): boolean => [...work.moves.values()].some((move) => move.target === cluster)
-  return moving.length > 0 && (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))
+export function isMoving(
+  work: Work,
+  source: number,
+  target: number,
+  moving: readonly ClusterName[],
+): boolean {
+  const isTarget = (cluster: number): boolean =>
+    [...work.moves.values()].some((move) => move.target === cluster)
+  return (
+    moving.length > 0 &&
+    (isTarget(source) || (moving.length > work.rules.namesPerEntry && isTarget(target)))
+  )
 }
 
 /** In slices where there are many names. @returns the events of the first slice */
@@ -49,7 +58,11 @@ export function continueMove(work: Work, row: JournalRow, { clusterId }: MoveCon
 }
 
 /** Writes down a move's next names. */
-function writeDown(work: Work, move: MoveRow & { names: readonly ClusterName[] }, seq: number): ChangeEvent[] {
+function writeDown(
+  work: Work,
+  move: MoveRow & { names: readonly ClusterName[] },
+  seq: number,
+): ChangeEvent[] {
   const { source, target } = move
   const { namesPerEntry } = work.rules
   const left = move.names.slice(namesPerEntry)

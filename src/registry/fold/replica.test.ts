@@ -5,7 +5,15 @@ const read = createTeller('mainnet')
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 const CLUSTER = `0x${'5f'.repeat(32)}`
 const line = (type: string, data: object, more: object = {}) =>
-  JSON.stringify({ id: 'm-3-7', type, from: WALLET, data, isTestnet: false, timestamp: 1_795_161_600_123, ...more })
+  JSON.stringify({
+    id: 'm-3-7',
+    type,
+    from: WALLET,
+    data,
+    isTestnet: false,
+    timestamp: 1_795_161_600_123,
+    ...more,
+  })
 const registered = (data: object = {}, more: object = {}) =>
   line('REGISTER_NAME', { name: 'foobar', wei_amount: '10', cluster_id: CLUSTER, ...data }, more)
 
@@ -13,21 +21,40 @@ describe('a line of a feed', () => {
   it('is read as its event', () => {
     const { event, ids, number, generation } = read(registered()).told
     expect({ ids, number, generation }).toEqual({ ids: [CLUSTER], number: 7, generation: 3 })
-    expect(event).toMatchObject({ type: 'REGISTER_NAME', cluster: 0, name: 'foobar', amountWei: 10n })
-    const moved = line('TRANSFER_NAME', { name: 'foobar', to: CLUSTER, from_cluster_id: `0x${'60'.repeat(32)}` })
+    expect(event).toMatchObject({
+      type: 'REGISTER_NAME',
+      cluster: 0,
+      name: 'foobar',
+      amountWei: 10n,
+    })
+    const moved = line('TRANSFER_NAME', {
+      name: 'foobar',
+      to: CLUSTER,
+      from_cluster_id: `0x${'60'.repeat(32)}`,
+    })
     expect(read(moved).told.ids).toHaveLength(2)
   })
 
   it('is one entry with those before it that a change or a bid makes together', () => {
     const added = (address: string, more: object = {}) =>
-      line('ADD_WALLET', { name: 'main', address, cluster_id: CLUSTER, is_verified: true, is_backed_up: false }, more)
-    const [made, other] = [line('CREATE_CLUSTER', { cluster_id: CLUSTER }), WALLET.replace('a', 'b')]
-    const sizes = (...lines: string[]) => entriesOf(lines.map((one) => read(one).told)).map((one) => one.length)
+      line(
+        'ADD_WALLET',
+        { name: 'main', address, cluster_id: CLUSTER, is_verified: true, is_backed_up: false },
+        more,
+      )
+    const made = line('CREATE_CLUSTER', { cluster_id: CLUSTER })
+    const other = WALLET.replace('a', 'b')
+    const sizes = (...lines: string[]) =>
+      entriesOf(lines.map((one) => read(one).told)).map((one) => one.length)
     expect(sizes(made, added(WALLET), registered(), registered())).toEqual([3, 1])
     expect(sizes(made, added(WALLET), added(other), registered())).toEqual([3, 1])
     expect(sizes(made, added(other), registered())).toEqual([2, 1])
-    expect(sizes(made, added(WALLET), registered({ cluster_id: `0x${'60'.repeat(32)}` }))).toEqual([2, 1])
-    expect(sizes(made, added(WALLET).replace('verified":true', 'verified":false'), registered())).toEqual([2, 1])
+    expect(sizes(made, added(WALLET), registered({ cluster_id: `0x${'60'.repeat(32)}` }))).toEqual([
+      2, 1,
+    ])
+    expect(
+      sizes(made, added(WALLET).replace('verified":true', 'verified":false'), registered()),
+    ).toEqual([2, 1])
     expect(sizes(added(WALLET), added(other, { timestamp: 1_795_161_600_124 }))).toEqual([1, 1])
     expect(sizes(added(WALLET), added(other, { from: other }))).toEqual([1, 1])
   })

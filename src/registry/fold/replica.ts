@@ -1,5 +1,10 @@
 import { encodeChange } from '../journal/change.js'
-import { type ChangeEvent, encodeBidEffects, encodeChangeEffects, encodeCommunityEffects } from '../journal/effects.js'
+import {
+  type ChangeEvent,
+  encodeBidEffects,
+  encodeChangeEffects,
+  encodeCommunityEffects,
+} from '../journal/effects.js'
 import { eventWriter, type FeedItem, type PublicEvent } from '../journal/events.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import { addressOfWord, addressToWord, NOBODY, parseWallet } from '../primitives/address.js'
@@ -33,8 +38,11 @@ const CLUSTER_ID = /^0x[0-9a-f]{64}$/
  * Creates a reader of a feed's lines, each byte for byte as this service would write it.
  * @returns gives the event, and the line as parsed; throws RangeError for any other text
  */
-export function createTeller(network: Network): (line: string) => { told: ToldEvent; json: unknown } {
-  let [ids, ofFeed]: [string[], number] = [[], 0]
+export function createTeller(
+  network: Network,
+): (line: string) => { told: ToldEvent; json: unknown } {
+  let ids: string[] = []
+  let ofFeed: number = 0
   let write = eventWriter(network, 0, (at) => ids[at]!)
   return (line) => {
     try {
@@ -42,7 +50,8 @@ export function createTeller(network: Network): (line: string) => { told: ToldEv
       const { id, type, from, timestamp: atMs, data } = json
       const { name, community, address, wei_amount: wei, cluster_id: own, to } = data
       const [, generation, number] = EVENT_ID.exec(id)!
-      if (ofFeed !== Number(generation)) write = eventWriter(network, Number(generation), (at) => ids[at]!)
+      if (ofFeed !== Number(generation))
+        write = eventWriter(network, Number(generation), (at) => ids[at]!)
       ofFeed = Number(generation)
       ids = to ? [to, data.from_cluster_id] : own ? [own] : []
       const event = {
@@ -59,10 +68,20 @@ export function createTeller(network: Network): (line: string) => { told: ToldEv
       const sender = bytesOf(parseWallet(from))
       const actor = sender.equals(NOBODY) ? null : sender
       const told = { number: Number(number), generation: ofFeed, event, ids, atMs, actor }
-      const isIt = ids.every((one) => CLUSTER_ID.test(one)) && (ids.length > 0 || type === 'REGISTER_COMMUNITY_NAME')
+      const isIt =
+        ids.every((one) => CLUSTER_ID.test(one)) &&
+        (ids.length > 0 || type === 'REGISTER_COMMUNITY_NAME')
       const isNamed = isName(name) && isName(community) && id[0] === NETWORK_LETTER[network]
-      const isWritten = write({ number: told.number, event, actor, atMs, place: 0, count: 1 }) === line
-      if (isIt && isNamed && isWritten && Number.isSafeInteger(atMs) && atMs >= 0 && atMs <= LAST_MS)
+      const isWritten =
+        write({ number: told.number, event, actor, atMs, place: 0, count: 1 }) === line
+      if (
+        isIt &&
+        isNamed &&
+        isWritten &&
+        Number.isSafeInteger(atMs) &&
+        atMs >= 0 &&
+        atMs <= LAST_MS
+      )
         return { told, json }
     } catch {
       // any text may come, and what is made of it fails in many ways
@@ -101,7 +120,11 @@ function goesOn(entry: readonly ToldEvent[], { event, actor, atMs, ids }: ToldEv
   if (event.type !== 'REGISTER_NAME' || type !== 'ADD_WALLET' || entry.length !== 2) return false
   const { name, wallet, isVerified, isBackedUp } = last.event
   const isFirst = name === DEFAULT_WALLET_NAME && isSame(wallet, actor) && isVerified && !isBackedUp
-  return isFirst && entry[0]!.event.type === 'CREATE_CLUSTER' && entry.every((one) => one.ids[0] === ids[0])
+  return (
+    isFirst &&
+    entry[0]!.event.type === 'CREATE_CLUSTER' &&
+    entry.every((one) => one.ids[0] === ids[0])
+  )
 }
 
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
@@ -115,7 +138,9 @@ export function keysOfTold(entries: readonly ToldEvent[][]): Keys {
       if (event.type === 'CREATE_CLUSTER') made.add(ids[0]!)
       for (const id of ids) if (!made.has(id)) keys.clusterIds.add(keyOf(fromHex(id)))
       if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
-      const asks = event.type === 'REGISTER_COMMUNITY_NAME' || (event.type === 'REGISTER_NAME' && entry.length === 1)
+      const asks =
+        event.type === 'REGISTER_COMMUNITY_NAME' ||
+        (event.type === 'REGISTER_NAME' && entry.length === 1)
       if (asks && actor) keys.wallets.add(keyOf(actor))
     }
   }
@@ -167,7 +192,8 @@ function apply(work: Work, { event, ids, actor, number }: ToldEvent): void {
     return
   }
   const [cluster = null, from = null] = ids.map((id) => clusterSerials.get(keyOf(fromHex(id))))
-  const misfit = () => new RangeError(`event ${number} (${event.type}) fits no state of the feed before it`)
+  const misfit = () =>
+    new RangeError(`event ${number} (${event.type}) fits no state of the feed before it`)
   if (cluster === null && ids.length > 0) throw misfit()
   if (event.type === 'REGISTER_COMMUNITY_NAME') {
     const { community, name, wallet: address } = event
@@ -177,10 +203,20 @@ function apply(work: Work, { event, ids, actor, number }: ToldEvent): void {
     const isVerified = isSame(actor, address) || home === cluster
     const full = fullName(community, name)
     if (communityNames.has(full))
-      changes.communityNames = changes.communityNames.filter((one) => fullName(one.community, one.name) !== full)
+      changes.communityNames = changes.communityNames.filter(
+        (one) => fullName(one.community, one.name) !== full,
+      )
     communityNames.set(full, seq)
     changes.communityNamesFreed.push({ community, name })
-    changes.communityNames.push({ community, name, address, isVerified, assigned: null, claim: null, seq })
+    changes.communityNames.push({
+      community,
+      name,
+      address,
+      isVerified,
+      assigned: null,
+      claim: null,
+      seq,
+    })
     return
   }
   event.cluster = cluster!
@@ -212,8 +248,19 @@ function applyToWallet(work: Work, event: WalletEvent, misfit: () => Error): voi
   if (event.type === 'ADD_WALLET') {
     if (entry || wallets.size >= MOST_WALLETS) throw misfit()
     const { name, isVerified, isBackedUp } = event
-    const [isPrivate, createdSeq, updatedSeq] = [false, seq, seq]
-    setWallet(work, { cluster, address, name, isVerified, isPrivate, isBackedUp, createdSeq, updatedSeq })
+    const isPrivate = false
+    const createdSeq = seq
+    const updatedSeq = seq
+    setWallet(work, {
+      cluster,
+      address,
+      name,
+      isVerified,
+      isPrivate,
+      isBackedUp,
+      createdSeq,
+      updatedSeq,
+    })
     return
   }
   if (!entry) throw misfit()
@@ -243,15 +290,31 @@ function contentOf(
       nameToWord(last.name),
     ]
     const created = events.length > 1
-    const effects = encodeBidEffects({ outcome: 'won', cluster: last.cluster, created, published: null })
+    const effects = encodeBidEffects({
+      outcome: 'won',
+      cluster: last.cluster,
+      created,
+      published: null,
+    })
     return { kind: 'bid', body: Buffer.concat(words), effects }
   }
   if (last.type === 'REGISTER_COMMUNITY_NAME') {
     const { cluster, community, name, wallet } = last
     const kind = 'register_community_name'
-    const body = encodeChange({ kind, actor: actor ?? wallet, community, name, wallet, met: null, isAssigned: false })
+    const body = encodeChange({
+      kind,
+      actor: actor ?? wallet,
+      community,
+      name,
+      wallet,
+      met: null,
+      isAssigned: false,
+    })
     return { kind, body, effects: encodeCommunityEffects({ outcome: 'registered', cluster }) }
   }
-  const effects = encodeChangeEffects({ cluster: last.cluster, events: events as readonly ChangeEvent[] })
+  const effects = encodeChangeEffects({
+    cluster: last.cluster,
+    events: events as readonly ChangeEvent[],
+  })
   return { kind: 'move_names', body: Buffer.alloc(0), effects }
 }

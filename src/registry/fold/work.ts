@@ -17,7 +17,8 @@ export interface Work extends Omit<Slice, 'head' | 'clusters'> {
 export function beginWork(before: Slice, entries: readonly Entry[]): Work {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: with whole clusters a batch of bids is slower, and the same
-  const isWhole = before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
+  const isWhole =
+    before.clusters.size > 0 || entries.some(({ kind }) => kind !== 'bid' && kind !== 'minimum')
   return {
     network: before.network,
     owners: new Map(before.owners),
@@ -53,7 +54,10 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
 
 const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
   new Map(
-    [...clusters].map(([serial, { wallets, names }]) => [serial, { wallets: new Map(wallets), names: [...names] }]),
+    [...clusters].map(([serial, { wallets, names }]) => [
+      serial,
+      { wallets: new Map(wallets), names: [...names] },
+    ]),
   )
 
 /** Ends a fold: rows of wallets and moves to write are the difference to before. */
@@ -74,7 +78,8 @@ export function finishWork(work: Work, before: Slice): Changes {
   }
   for (const [source, { target, seq, actor }] of work.moves)
     if (before.moves.get(source)?.seq !== seq) changes.moves.push({ source, target, seq, actor })
-  for (const [source, { seq }] of before.moves) if (work.moves.get(source)?.seq !== seq) changes.movesEnded.push(source)
+  for (const [source, { seq }] of before.moves)
+    if (work.moves.get(source)?.seq !== seq) changes.movesEnded.push(source)
   return changes
 }
 
@@ -92,7 +97,8 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
 /** Public wallets share the namespace of names below the cluster's. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
-  work.communityNames.size > 0 && names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
+  work.communityNames.size > 0 &&
+  names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
 
 /** Sets an entry of a whole cluster. */
 export function setWallet(work: Work, row: WalletRow): void {
@@ -108,10 +114,17 @@ export function removeWallet(work: Work, cluster: number, key: string): void {
 }
 
 /** The creator is the first, public and verified entry. @returns the cluster's serial */
-export function createCluster(work: Work, seq: number, creator: Buffer, key: string, name: string): number {
+export function createCluster(
+  work: Work,
+  seq: number,
+  creator: Buffer,
+  key: string,
+  name: string,
+): number {
   const { changes } = work
   const n = work.nextClusterNumber.get(key)
-  if (n === undefined) throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+  if (n === undefined)
+    throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
   const id = clusterId(work.network, creator, n)
   work.nextClusterNumber.set(key, n + 1)
   changes.head.serial += 1

@@ -6,7 +6,16 @@ import { addressOfWord } from '../primitives/address.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord, wordToName } from '../primitives/name.js'
 import { NAME_MAX_BYTES } from '../primitives/nameRule.js'
-import { bidNameWord, bidTxHash, decideBid, decodeBid, OUTCOME, PAUSED, REFUSAL, type Refusal } from './bid.js'
+import {
+  bidNameWord,
+  bidTxHash,
+  decideBid,
+  decodeBid,
+  OUTCOME,
+  PAUSED,
+  REFUSAL,
+  type Refusal,
+} from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
 const nameWord = fc.oneof(
@@ -18,43 +27,69 @@ const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 describe('the body of a bid', () => {
   it('is the transaction hash and the data of either event', () => {
     fc.assert(
-      fc.property(word, word, uint256, nameWord, fc.option(word), (txHash, from, amount, name, referral) => {
-        const data = referral
-          ? encodeAbiParameters(
-              [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }, { type: 'bytes32' }],
-              [from, amount, name, referral],
-            )
-          : encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }], [from, amount, name])
-        const body = Buffer.concat([fromHex(txHash), fromHex(data)])
-        const bid = {
-          ...{ kind: 'bid', wallet: addressOfWord(fromHex(from)), amountWei: amount },
-          name: wordToName(fromHex(name)),
-        }
-        expect(decodeBid(body)).toEqual({ ...bid, isPaused: false })
-        const paused = Buffer.concat([body, PAUSED])
-        expect(decodeBid(paused)).toEqual({ ...bid, isPaused: true })
-        for (const bytes of [body, paused]) {
-          expect(toHex(bidTxHash(bytes))).toBe(txHash)
-          expect(toHex(bidNameWord(bytes))).toBe(name)
-        }
-      }),
+      fc.property(
+        word,
+        word,
+        uint256,
+        nameWord,
+        fc.option(word),
+        (txHash, from, amount, name, referral) => {
+          const data = referral
+            ? encodeAbiParameters(
+                [
+                  { type: 'bytes32' },
+                  { type: 'uint256' },
+                  { type: 'bytes32' },
+                  { type: 'bytes32' },
+                ],
+                [from, amount, name, referral],
+              )
+            : encodeAbiParameters(
+                [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'bytes32' }],
+                [from, amount, name],
+              )
+          const body = Buffer.concat([fromHex(txHash), fromHex(data)])
+          const bid = {
+            kind: 'bid',
+            wallet: addressOfWord(fromHex(from)),
+            amountWei: amount,
+            name: wordToName(fromHex(name)),
+          }
+          expect(decodeBid(body)).toEqual({ ...bid, isPaused: false })
+          const paused = Buffer.concat([body, PAUSED])
+          expect(decodeBid(paused)).toEqual({ ...bid, isPaused: true })
+          for (const bytes of [body, paused]) {
+            expect(toHex(bidTxHash(bytes))).toBe(txHash)
+            expect(toHex(bidNameWord(bytes))).toBe(name)
+          }
+        },
+      ),
     )
   })
 
   it.each([0, 96, 127, 129, 159, 161, 192])('is refused with %d bytes', (length) => {
     expect(() => decodeBid(Buffer.alloc(length))).toThrow(RangeError)
-    expect(() => decodeBid(Buffer.alloc(length))).toThrow(`a bid's body has 128 or 160 bytes, not ${length}`)
+    expect(() => decodeBid(Buffer.alloc(length))).toThrow(
+      `a bid's body has 128 or 160 bytes, not ${length}`,
+    )
   })
 
-  it.each([1, 97, 127, 130, 193])('is refused with %d bytes that end as one refused for a pause', (length) => {
-    expect(() => decodeBid(Buffer.alloc(length, PAUSED))).toThrow(RangeError)
-  })
+  it.each([1, 97, 127, 130, 193])(
+    'is refused with %d bytes that end as one refused for a pause',
+    (length) => {
+      expect(() => decodeBid(Buffer.alloc(length, PAUSED))).toThrow(RangeError)
+    },
+  )
 })
 
 describe('decideBid', () => {
   const free = () => false
   const taken = () => true
-  const bid = (amountWei: bigint, name: string | null = 'foo', isPaused = false) => ({ amountWei, name, isPaused })
+  const bid = (amountWei: bigint, name: string | null = 'foo', isPaused = false) => ({
+    amountWei,
+    name,
+    isPaused,
+  })
 
   it('lets the first bid of at least the minimum win', () => {
     expect(decideBid(bid(10n), 10n, free)).toEqual({ outcome: 'won', name: 'foo' })
@@ -72,7 +107,11 @@ describe('decideBid', () => {
       [bid(10n, 'foo', true), 'paused'],
     ]
     for (const [refused, reason] of refusals)
-      expect(decideBid(refused, 10n, never)).toEqual({ outcome: 'refused', name: refused.name, reason })
+      expect(decideBid(refused, 10n, never)).toEqual({
+        outcome: 'refused',
+        name: refused.name,
+        reason,
+      })
   })
 })
 
@@ -83,7 +122,10 @@ describe('stored codes', () => {
   })
 
   it('of refusals are those of the hub contract', () => {
-    const source = readFileSync(new URL('../../../contracts/evm/src/interfaces/IHub.sol', import.meta.url), 'utf8')
+    const source = readFileSync(
+      new URL('../../../contracts/evm/src/interfaces/IHub.sol', import.meta.url),
+      'utf8',
+    )
     const [, members] = /enum RefusalReason \{([^}]*)\}/.exec(source)!
     const reasons = members!.split(',').map((member) => snakeCase(member.trim()))
     expect(reasons).toEqual(['none', ...Object.keys(REFUSAL)])

@@ -35,7 +35,9 @@ export function decodeBid(body: Buffer): Bid {
   const isPaused = body.length % 32 === PAUSED.length && body.at(-1) === PAUSED[0]
   const length = isPaused ? body.length - PAUSED.length : body.length
   if (length !== BID_WORDS.length && length !== BID_WORDS.lengthWithReferral) {
-    throw new RangeError(`a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`)
+    throw new RangeError(
+      `a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`,
+    )
   }
   return {
     kind: 'bid',
@@ -50,7 +52,8 @@ export function decodeBid(body: Buffer): Bid {
 export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
 
 /** The word is well-formed or not. @returns 32 bytes */
-export const bidNameWord = (body: Buffer): Buffer => body.subarray(BID_WORDS.name, BID_WORDS.referral)
+export const bidNameWord = (body: Buffer): Buffer =>
+  body.subarray(BID_WORDS.name, BID_WORDS.referral)
 
 /** Codes of `names.outcome` and of effects. Never renumber. */
 export const OUTCOME = { won: 1, lost: 2, refused: 3 } as const

@@ -40,14 +40,22 @@ export const wallet = bytes().refine(isStored(decodeWallet), ABORT)
 export const name = z.string().refine((text) => parseName(text) === text, ABORT)
 
 /** @throws RangeError for a value that the schema refuses */
-export function encodeBody<Schema extends z.ZodType>(kind: EntryKind, schema: Schema, value: z.output<Schema>): Buffer {
+export function encodeBody<Schema extends z.ZodType>(
+  kind: EntryKind,
+  schema: Schema,
+  value: z.output<Schema>,
+): Buffer {
   const encoded = z.safeEncode(schema, value)
   if (encoded.success) return Buffer.from(JSON.stringify(encoded.data))
   throw new RangeError(`a ${kind} can't be written: ${z.prettifyError(encoded.error)}`)
 }
 
 /** @throws RangeError for bytes that the schema refuses */
-export function decodeBody<Schema extends z.ZodType>(kind: EntryKind, schema: Schema, body: Buffer): z.output<Schema> {
+export function decodeBody<Schema extends z.ZodType>(
+  kind: EntryKind,
+  schema: Schema,
+  body: Buffer,
+): z.output<Schema> {
   const decoded = schema.safeParse(parseJson(body))
   if (decoded.success) return decoded.data
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)

@@ -12,19 +12,31 @@ import {
   type SignedChange,
 } from './change.js'
 
-const distinct = { selector: (item: { address: Buffer }) => item.address.toString('hex'), maxLength: 5 }
+const distinct = {
+  selector: (item: { address: Buffer }) => item.address.toString('hex'),
+  maxLength: 5,
+}
 
 const of = tagged('kind')
 const clusterChange: fc.Arbitrary<ClusterChange> = fc.oneof(
   of('create_cluster', { actor: address }),
   of('add_wallets', {
     actor: address,
-    wallets: fc.uniqueArray(fc.record({ address, name, isPrivate: fc.option(fc.boolean()) }), distinct),
+    wallets: fc.uniqueArray(
+      fc.record({ address, name, isPrivate: fc.option(fc.boolean()) }),
+      distinct,
+    ),
   }),
-  of('rename_wallets', { actor: address, wallets: fc.uniqueArray(fc.record({ address, name }), distinct) }),
+  of('rename_wallets', {
+    actor: address,
+    wallets: fc.uniqueArray(fc.record({ address, name }), distinct),
+  }),
   of('remove_wallets', {
     actor: address,
-    addresses: fc.uniqueArray(address, { selector: (bytes) => bytes.toString('hex'), maxLength: 5 }),
+    addresses: fc.uniqueArray(address, {
+      selector: (bytes) => bytes.toString('hex'),
+      maxLength: 5,
+    }),
   }),
   of('verify_wallet', { actor: address, clusterId: word }),
   of('confirm_backup', { actor: address, address }),
@@ -42,7 +54,8 @@ describe('the body of a signed change', () => {
       fc.property(change, (given) => {
         const body = encodeChange(given)
         expect(decodeChange(given.kind, body)).toEqual(given)
-        if (isClusterChangeKind(given.kind)) expect(actorOfChange(given.kind, body)).toEqual(given.actor)
+        if (isClusterChangeKind(given.kind))
+          expect(actorOfChange(given.kind, body)).toEqual(given.actor)
       }),
     )
   })
@@ -51,24 +64,35 @@ describe('the body of a signed change', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
     const other = Buffer.of(2, ...Buffer.alloc(32, 0xbb))
     const text = (given: ClusterChange) => encodeChange(given).toString()
-    const [a, b] = [actor.toString('hex'), other.toString('hex')]
+    const a = actor.toString('hex')
+    const b = other.toString('hex')
     expect(text({ kind: 'create_cluster', actor })).toBe(`{"actor":"${a}"}`)
-    expect(text({ kind: 'add_wallets', actor, wallets: [{ address: other, name: 'cold', isPrivate: true }] })).toBe(
-      `{"actor":"${a}","wallets":[["${b}","cold",true]]}`,
-    )
+    expect(
+      text({
+        kind: 'add_wallets',
+        actor,
+        wallets: [{ address: other, name: 'cold', isPrivate: true }],
+      }),
+    ).toBe(`{"actor":"${a}","wallets":[["${b}","cold",true]]}`)
     expect(text({ kind: 'rename_wallets', actor, wallets: [{ address: other, name: 'x' }] })).toBe(
       `{"actor":"${a}","wallets":[["${b}","x"]]}`,
     )
-    expect(text({ kind: 'remove_wallets', actor, addresses: [other] })).toBe(`{"actor":"${a}","addresses":["${b}"]}`)
+    expect(text({ kind: 'remove_wallets', actor, addresses: [other] })).toBe(
+      `{"actor":"${a}","addresses":["${b}"]}`,
+    )
     expect(text({ kind: 'verify_wallet', actor, clusterId: Buffer.alloc(32, 1) })).toBe(
       `{"actor":"${a}","clusterId":"${'01'.repeat(32)}"}`,
     )
-    expect(text({ kind: 'confirm_backup', actor, address: other })).toBe(`{"actor":"${a}","address":"${b}"}`)
+    expect(text({ kind: 'confirm_backup', actor, address: other })).toBe(
+      `{"actor":"${a}","address":"${b}"}`,
+    )
   })
 
   it('names no address twice', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
-    expect(() => encodeChange({ kind: 'remove_wallets', actor, addresses: [actor, actor] })).toThrow(RangeError)
+    expect(() =>
+      encodeChange({ kind: 'remove_wallets', actor, addresses: [actor, actor] }),
+    ).toThrow(RangeError)
     const wallets = ['a', 'b'].map((text) => ({ address: actor, name: text }))
     expect(() => encodeChange({ kind: 'rename_wallets', actor, wallets })).toThrow(RangeError)
   })

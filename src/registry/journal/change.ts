@@ -19,7 +19,11 @@ const added = z.codec(
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
     decode: ([address, name, isPrivate]) => ({ address, name, isPrivate }),
-    encode: ({ address, name, isPrivate }): [Buffer, string, boolean | null] => [address, name, isPrivate],
+    encode: ({ address, name, isPrivate }): [Buffer, string, boolean | null] => [
+      address,
+      name,
+      isPrivate,
+    ],
   },
 )
 
@@ -27,7 +31,10 @@ const added = z.codec(
 const CLUSTER = {
   create_cluster: z.strictObject({ actor: wallet }),
   add_wallets: z.strictObject({ actor: wallet, wallets: z.array(added).refine(uniqueWallets) }),
-  rename_wallets: z.strictObject({ actor: wallet, wallets: z.array(renamed).refine(uniqueWallets) }),
+  rename_wallets: z.strictObject({
+    actor: wallet,
+    wallets: z.array(renamed).refine(uniqueWallets),
+  }),
   remove_wallets: z.strictObject({ actor: wallet, addresses: z.array(wallet).refine(unique) }),
   verify_wallet: z.strictObject({ actor: wallet, clusterId: word }),
   confirm_backup: z.strictObject({ actor: wallet, address: wallet }),
@@ -71,7 +78,8 @@ export type SignedChange = ClusterChange | CommunityChange
 export type MoveContent = Of<typeof MOVE>
 export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_community_name' }>
 
-export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] => kind in CLUSTER
+export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] =>
+  kind in CLUSTER
 
 /** Without the kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {

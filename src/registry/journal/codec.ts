@@ -17,7 +17,8 @@ interface Source {
 function take(from: Source, length: number): Buffer {
   const start = from.at
   from.at += length
-  if (from.at > from.bytes.length) throw new RangeError(`0x${from.bytes.toString('hex')} is cut short`)
+  if (from.at > from.bytes.length)
+    throw new RangeError(`0x${from.bytes.toString('hex')} is cut short`)
   return from.bytes.subarray(start, from.at)
 }
 
@@ -33,7 +34,8 @@ export const u64: Codec<number> = {
   write(out, value) {
     const high = Math.floor(value / 2 ** 32)
     const low = value % 2 ** 32
-    for (const half of [high, low]) out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
+    for (const half of [high, low])
+      out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
   },
   read(from) {
     const value = Number(take(from, 8).readBigUInt64BE())
@@ -55,7 +57,9 @@ export const ascii: Codec<string> = {
 }
 
 /** Constant by its code, which is never renumbered. */
-export function constant<T extends string | boolean>(codes: readonly (readonly [T, number])[]): Codec<T> {
+export function constant<T extends string | boolean>(
+  codes: readonly (readonly [T, number])[],
+): Codec<T> {
   const codeOf = new Map(codes)
   const valueByCode = new Map(codes.map(([value, code]) => [code, value]))
   return {
@@ -123,9 +127,14 @@ type CaseOf<Key extends string, C extends Cases> = {
 }[keyof C & string]
 
 /** Union of objects by discriminant code. */
-export function union<Key extends string, C extends Cases>(key: Key, cases: C): Codec<CaseOf<Key, C>> {
+export function union<Key extends string, C extends Cases>(
+  key: Key,
+  cases: C,
+): Codec<CaseOf<Key, C>> {
   const tag = constant(Object.entries(cases).map(([value, [code]]) => [value, code] as const))
-  const codecs = new Map(Object.entries(cases).map(([value, [, fields]]) => [value, object(fields)]))
+  const codecs = new Map(
+    Object.entries(cases).map(([value, [, fields]]) => [value, object(fields)]),
+  )
   return {
     write(out, value) {
       tag.write(out, value[key])
@@ -133,7 +142,10 @@ export function union<Key extends string, C extends Cases>(key: Key, cases: C): 
     },
     read(from) {
       const discriminant = tag.read(from)
-      return Object.assign(codecs.get(discriminant)!.read(from), { [key]: discriminant }) as CaseOf<Key, C>
+      return Object.assign(codecs.get(discriminant)!.read(from), { [key]: discriminant }) as CaseOf<
+        Key,
+        C
+      >
     },
   }
 }
@@ -149,7 +161,8 @@ export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
 export function decode<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const found = u8.read(from)
-  if (found !== version) throw new RangeError(`bytes of version ${found} are read as version ${version}`)
+  if (found !== version)
+    throw new RangeError(`bytes of version ${found} are read as version ${version}`)
   const value = codec.read(from)
   if (!isAtEnd(from)) throw new RangeError(`0x${bytes.toString('hex')} goes on behind its end`)
   return value

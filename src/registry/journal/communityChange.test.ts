@@ -9,7 +9,8 @@ describe("the body of a community's change", () => {
   it('is stored in one form for good', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
     const wallet = Buffer.of(2, ...Buffer.alloc(32, 0xbb))
-    const [a, w] = [actor.toString('hex'), wallet.toString('hex')]
+    const a = actor.toString('hex')
+    const w = wallet.toString('hex')
     const set: CommunityRules = {
       prices: [{ network: '1', token: 'native', amount: 5n, recipient: EVM }],
       ownersOnly: false,
@@ -29,11 +30,21 @@ describe("the body of a community's change", () => {
 
   it('that says more, says less or says what the rules forbid stops the reader', () => {
     const alice = `01${'aa'.repeat(20)}`
-    const registration = { actor: alice, community: 'foo', name: 'a', wallet: alice, met: null, isAssigned: false }
+    const registration = {
+      actor: alice,
+      community: 'foo',
+      name: 'a',
+      wallet: alice,
+      met: null,
+      isAssigned: false,
+    }
     const free = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
     const asks = { network: '1', token: 'native', amount: '5', recipient: EVM }
     const bad = (kind: CommunityChange['kind'], body: object) =>
-      expect(() => decodeChange(kind, Buffer.from(JSON.stringify(body))), JSON.stringify(body)).toThrow(RangeError)
+      expect(
+        () => decodeChange(kind, Buffer.from(JSON.stringify(body))),
+        JSON.stringify(body),
+      ).toThrow(RangeError)
     for (const other of [
       { ...registration, more: 1 },
       { ...registration, community: 'Foo' },

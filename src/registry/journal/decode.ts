@@ -6,7 +6,12 @@ import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
 
 /** Decoded body of an entry, by kind. */
-type Content = Bid | { kind: 'minimum'; minimumWei: bigint } | SignedChange | PaymentContent | MoveContent
+type Content =
+  | Bid
+  | { kind: 'minimum'; minimumWei: bigint }
+  | SignedChange
+  | PaymentContent
+  | MoveContent
 
 /** Entry with its body, decoded once where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Required<Entry> {
@@ -14,7 +19,14 @@ export interface DecodedEntry extends Required<Entry> {
 }
 
 /** @throws RangeError for an invalid body */
-export function decodeEntry({ kind, position, txKey, causeMs, body, ruleset = RULESET_VERSION }: Entry): DecodedEntry {
+export function decodeEntry({
+  kind,
+  position,
+  txKey,
+  causeMs,
+  body,
+  ruleset = RULESET_VERSION,
+}: Entry): DecodedEntry {
   // no spread: it costs more than the decoding
   return { kind, position, txKey, causeMs, body, ruleset, content: contentOf(kind, body) }
 }
@@ -24,7 +36,8 @@ function contentOf(kind: Entry['kind'], body: Buffer): Content {
     case 'bid':
       return decodeBid(body)
     case 'minimum':
-      if (body.length !== 32) throw new RangeError(`the body of a minimum is one word, not ${body.length} bytes`)
+      if (body.length !== 32)
+        throw new RangeError(`the body of a minimum is one word, not ${body.length} bytes`)
       return { kind, minimumWei: wordToBigInt(body) }
     case 'pay_community_name':
       return decodePayment(body)

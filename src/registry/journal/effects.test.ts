@@ -27,9 +27,18 @@ const bid: fc.Arbitrary<BidEffects> = fc.oneof(
   }),
 )
 
-const REASONS = ['malformed_name', 'not_found', 'not_active', 'no_price', 'underpaid', 'requirements_not_met'] as const
+const REASONS = [
+  'malformed_name',
+  'not_found',
+  'not_active',
+  'no_price',
+  'underpaid',
+  'requirements_not_met',
+] as const
 const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
-  outcome('registered', { cluster: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })) }),
+  outcome('registered', {
+    cluster: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+  }),
   outcome('lost', {}),
   outcome('refused', { reason: fc.constantFrom(...REASONS) }),
 )
@@ -44,14 +53,27 @@ const VALUES = new Map<unknown, fc.Arbitrary<unknown>>([
 ])
 const event = fc.oneof(
   ...Object.entries(CHANGE_EVENTS).map(([type, [, fields]]) => {
-    const values = Object.entries(fields).map(([key, codec]) => [key, VALUES.get(codec) ?? fc.constant(true)])
-    return fc.record({ type: fc.constant(type), ...Object.fromEntries(values) }) as fc.Arbitrary<ChangeEvent>
+    const values = Object.entries(fields).map(([key, codec]) => [
+      key,
+      VALUES.get(codec) ?? fc.constant(true),
+    ])
+    return fc.record({
+      type: fc.constant(type),
+      ...Object.fromEntries(values),
+    }) as fc.Arbitrary<ChangeEvent>
   }),
 )
-const change: fc.Arbitrary<ChangeEffects> = fc.record({ cluster, events: fc.array(event, { maxLength: 8 }) })
+const change: fc.Arbitrary<ChangeEffects> = fc.record({
+  cluster,
+  events: fc.array(event, { maxLength: 8 }),
+})
 
 /** Effects of a kind, with what writes and reads them. */
-const formOf = <T>(given: fc.Arbitrary<T>, encode: (effects: T) => Buffer, decode: (stored: Buffer) => T) => ({
+const formOf = <T>(
+  given: fc.Arbitrary<T>,
+  encode: (effects: T) => Buffer,
+  decode: (stored: Buffer) => T,
+) => ({
   comesBack() {
     fc.assert(
       fc.property(given, (value) => {
@@ -65,13 +87,15 @@ const formOf = <T>(given: fc.Arbitrary<T>, encode: (effects: T) => Buffer, decod
   /** Bytes near those of effects, or any, are refused, or are those that the encoder makes of what was read. */
   isTheOnly() {
     const near = given.chain((value) =>
-      fc.tuple(fc.nat(60), fc.nat(255), fc.constantFrom('set', 'cut', 'add')).map(([at, byte, how]) => {
-        const bytes = Buffer.from(encode(value))
-        if (how === 'cut') return bytes.subarray(0, at)
-        if (how === 'add') return Buffer.concat([bytes, Buffer.of(byte)])
-        bytes[at % bytes.length] = byte
-        return bytes
-      }),
+      fc
+        .tuple(fc.nat(60), fc.nat(255), fc.constantFrom('set', 'cut', 'add'))
+        .map(([at, byte, how]) => {
+          const bytes = Buffer.from(encode(value))
+          if (how === 'cut') return bytes.subarray(0, at)
+          if (how === 'add') return Buffer.concat([bytes, Buffer.of(byte)])
+          bytes[at % bytes.length] = byte
+          return bytes
+        }),
     )
     const any = fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes))
     fc.assert(
@@ -92,7 +116,10 @@ const formOf = <T>(given: fc.Arbitrary<T>, encode: (effects: T) => Buffer, decod
 
 describe.each([
   { kind: 'a bid', form: formOf(bid, encodeBidEffects, decodeBidEffects) },
-  { kind: 'a registration', form: formOf(registration, encodeCommunityEffects, decodeCommunityEffects) },
+  {
+    kind: 'a registration',
+    form: formOf(registration, encodeCommunityEffects, decodeCommunityEffects),
+  },
   { kind: 'a signed change', form: formOf(change, encodeChangeEffects, decodeChangeEffects) },
 ])('the effects of $kind', ({ form }) => {
   it('are read as they were written, and are never empty', () => form.comesBack())
@@ -105,7 +132,9 @@ describe('the bytes that journals hold', () => {
     expect(hex({ outcome: 'lost' })).toBe('0102')
     expect(hex({ outcome: 'refused', reason: 'malformed_name' })).toBe('010301')
     expect(hex({ outcome: 'refused', reason: 'below_minimum' })).toBe('010302')
-    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe('010100000000000001020100')
+    expect(hex({ outcome: 'won', cluster: 258, created: true, published: null })).toBe(
+      '010100000000000001020100',
+    )
     const published = { walletName: 'main', isBackedUp: true }
     expect(hex({ outcome: 'won', cluster: 2 ** 32, created: false, published })).toBe(
       '01010000000100000000'.concat('00', '01', '046d61696e', '01'),
@@ -114,18 +143,37 @@ describe('the bytes that journals hold', () => {
 
   it('of a signed change, by event', () => {
     const seen = { cluster: 2, name: 'a', wallet: Buffer.from('01ff', 'hex') }
-    const [cluster, name, wallet] = ['0000000000000002', '0161', '0201ff']
+    const cluster = '0000000000000002'
+    const name = '0161'
+    const wallet = '0201ff'
     const events: Record<string, ChangeEvent> = {
       [`01${cluster}`]: { type: 'CREATE_CLUSTER', cluster: 2 },
-      [`02${cluster}${name}${wallet}0100`]: { type: 'ADD_WALLET', ...seen, isVerified: true, isBackedUp: false },
-      [`03${cluster}${name}${wallet}00`]: { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: false },
+      [`02${cluster}${name}${wallet}0100`]: {
+        type: 'ADD_WALLET',
+        ...seen,
+        isVerified: true,
+        isBackedUp: false,
+      },
+      [`03${cluster}${name}${wallet}00`]: {
+        type: 'UPDATE_WALLET_NAME',
+        ...seen,
+        isVerified: false,
+      },
       [`04${cluster}${name}${wallet}01`]: { type: 'VERIFY_WALLET', ...seen, isVerified: true },
       [`05${cluster}${wallet}`]: { type: 'REMOVE_WALLET', cluster: 2, wallet: seen.wallet },
       [`06${cluster}${wallet}`]: { type: 'BACKUP_WALLET', cluster: 2, wallet: seen.wallet },
-      [`07${cluster}0000000000000003${name}`]: { type: 'TRANSFER_NAME', cluster: 2, from: 3, name: 'a' },
+      [`07${cluster}0000000000000003${name}`]: {
+        type: 'TRANSFER_NAME',
+        cluster: 2,
+        from: 3,
+        name: 'a',
+      },
     }
-    const hex = (event: ChangeEvent) => encodeChangeEffects({ cluster: 2, events: [event] }).toString('hex')
-    expect(Object.values(events).map(hex)).toEqual(Object.keys(events).map((bytes) => `01${cluster}${bytes}`))
+    const hex = (event: ChangeEvent) =>
+      encodeChangeEffects({ cluster: 2, events: [event] }).toString('hex')
+    expect(Object.values(events).map(hex)).toEqual(
+      Object.keys(events).map((bytes) => `01${cluster}${bytes}`),
+    )
   })
 
   it('of a registration', () => {
@@ -140,10 +188,20 @@ describe('the bytes that journals hold', () => {
 
   it('are no others', () => {
     const wrong = [
-      ...['', '01', '0100', '0101', '010102', '01010100000000000000', '010101ffffffffffffffff', '01010000'],
+      ...[
+        '',
+        '01',
+        '0100',
+        '0101',
+        '010102',
+        '01010100000000000000',
+        '010101ffffffffffffffff',
+        '01010000',
+      ],
       ...['010200', '0103', '010300', '010307', '01030101', '0104', '0202', '0002'],
     ]
-    for (const text of wrong) expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
+    for (const text of wrong)
+      expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
     const unknownEvent = Buffer.from(`01${'00'.repeat(8)}63`, 'hex')
     expect(() => decodeChangeEffects(unknownEvent)).toThrow(RangeError)
   })

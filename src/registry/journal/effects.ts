@@ -27,7 +27,14 @@ export const OUTCOME_BYTE = 1
 
 // codes are stored: never renumber
 
-const REASON = { malformed_name: 1, not_found: 2, not_active: 3, no_price: 4, underpaid: 5, requirements_not_met: 6 }
+const REASON = {
+  malformed_name: 1,
+  not_found: 2,
+  not_active: 3,
+  no_price: 4,
+  underpaid: 5,
+  requirements_not_met: 6,
+}
 const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> =>
   constant(Object.entries(codes) as [T, number][])
 
@@ -57,7 +64,10 @@ export const CHANGE_EVENTS = {
   CREATE_CLUSTER: [1, { cluster: u64 }],
   ADD_WALLET: [2, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag, isBackedUp: flag }],
   UPDATE_WALLET_NAME: [3, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag }],
-  VERIFY_WALLET: [4, { cluster: u64, name: ascii, wallet: bytes, isVerified: constant([[true, 1]]) }],
+  VERIFY_WALLET: [
+    4,
+    { cluster: u64, name: ascii, wallet: bytes, isVerified: constant([[true, 1]]) },
+  ],
   REMOVE_WALLET: [5, { cluster: u64, wallet: bytes }],
   BACKUP_WALLET: [6, { cluster: u64, wallet: bytes }],
   /** `cluster`: new owner. */
@@ -75,7 +85,11 @@ export type ChangeEvent = ChangeEffects['events'][number]
 /** Decoders throw RangeError for bytes that their encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)
 export const decodeBidEffects = (stored: Buffer): BidEffects => decode(bid, VERSION, stored)
-export const encodeChangeEffects = (effects: ChangeEffects): Buffer => encode(change, VERSION, effects)
-export const decodeChangeEffects = (stored: Buffer): ChangeEffects => decode(change, VERSION, stored)
-export const encodeCommunityEffects = (effects: CommunityEffects): Buffer => encode(community, VERSION, effects)
-export const decodeCommunityEffects = (stored: Buffer): CommunityEffects => decode(community, VERSION, stored)
+export const encodeChangeEffects = (effects: ChangeEffects): Buffer =>
+  encode(change, VERSION, effects)
+export const decodeChangeEffects = (stored: Buffer): ChangeEffects =>
+  decode(change, VERSION, stored)
+export const encodeCommunityEffects = (effects: CommunityEffects): Buffer =>
+  encode(community, VERSION, effects)
+export const decodeCommunityEffects = (stored: Buffer): CommunityEffects =>
+  decode(community, VERSION, stored)

@@ -3,8 +3,12 @@ import { ENTRY_KIND, entryKind } from './entry.js'
 
 it('entry kinds are never renumbered, and an unknown one stops the reader', () => {
   const { bid, minimum, ...others } = ENTRY_KIND
-  expect([bid, minimum, ...Object.values(others)]).toEqual([1, 2, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25])
+  expect([bid, minimum, ...Object.values(others)]).toEqual([
+    1, 2, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+  ])
   for (const [kind, code] of Object.entries(ENTRY_KIND)) expect(entryKind(code)).toBe(kind)
   expect(() => entryKind(99)).toThrow(RangeError)
-  expect(() => entryKind(99)).toThrow('kind 99 is unknown: was the journal written by a newer version?')
+  expect(() => entryKind(99)).toThrow(
+    'kind 99 is unknown: was the journal written by a newer version?',
+  )
 })

@@ -22,7 +22,10 @@ const KIND_OF_CODE = new Map<number, EntryKind>(
 /** @throws RangeError for an unknown code */
 export function entryKind(code: number): EntryKind {
   const kind = KIND_OF_CODE.get(code)
-  if (!kind) throw new RangeError(`journal entry kind ${code} is unknown: was the journal written by a newer version?`)
+  if (!kind)
+    throw new RangeError(
+      `journal entry kind ${code} is unknown: was the journal written by a newer version?`,
+    )
   return kind
 }
 

@@ -27,10 +27,22 @@ const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
 const HOLDER = `0x${'ab'.repeat(20)}`
 const id = (serial: number) => toHex(Buffer.alloc(32, serial))
 
-function bidRow(effects: Parameters<typeof encodeBidEffects>[0], publicCount: number, amountWei = 5n): FeedRow {
+function bidRow(
+  effects: Parameters<typeof encodeBidEffects>[0],
+  publicCount: number,
+  amountWei = 5n,
+): FeedRow {
   const from = addressToWord(ACTOR)
   const body = Buffer.concat([Buffer.alloc(32), from, bigIntToWord(amountWei), nameToWord('foo')])
-  return { kind: 'bid', atMs: 1, publicFirst: 1, publicCount, actor: ACTOR, body, effects: encodeBidEffects(effects) }
+  return {
+    kind: 'bid',
+    atMs: 1,
+    publicFirst: 1,
+    publicCount,
+    actor: ACTOR,
+    body,
+    effects: encodeBidEffects(effects),
+  }
 }
 const dataOf = (row: FeedRow) =>
   publicEvents(row).map((event) => ({ type: event.type, data: JSON.parse(eventData(event, id)) }))
@@ -40,7 +52,13 @@ const registered = { type: 'REGISTER_NAME', data: { name: 'foo', wei_amount: '5'
 describe('public events of a bid', () => {
   it('that won with a new cluster', () => {
     const row = bidRow({ outcome: 'won', cluster: 7, created: true, published: null }, 3)
-    const data = { name: 'main', address: HOLDER, cluster_id, is_verified: true, is_backed_up: false }
+    const data = {
+      name: 'main',
+      address: HOLDER,
+      cluster_id,
+      is_verified: true,
+      is_backed_up: false,
+    }
     expect(dataOf(row)).toEqual([
       { type: 'CREATE_CLUSTER', data: { cluster_id } },
       { type: 'ADD_WALLET', data },
@@ -49,7 +67,9 @@ describe('public events of a bid', () => {
   })
 
   it('that won for a wallet already public', () => {
-    expect(dataOf(bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1))).toEqual([registered])
+    expect(
+      dataOf(bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1)),
+    ).toEqual([registered])
   })
 
   it('that made a private wallet public', () => {
@@ -82,7 +102,11 @@ describe('other rows and fields', () => {
   it('a change of the minimum, or one that was refused, is no public event', () => {
     const none = { ...bidRow({ outcome: 'lost' }, 0), actor: null, effects: NO_EFFECTS }
     expect(publicEvents({ ...none, kind: 'minimum', body: bigIntToWord(1n) })).toEqual([])
-    for (const kind of ['create_cluster', 'configure_community', 'register_community_name'] as const)
+    for (const kind of [
+      'create_cluster',
+      'configure_community',
+      'register_community_name',
+    ] as const)
       expect(publicEvents({ ...none, kind })).toEqual([])
   })
 
@@ -134,36 +158,80 @@ describe('public events of a signed change', () => {
 describe('the name that an entry registered', () => {
   const wallet = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
   const signer = Buffer.of(1, ...Buffer.alloc(20, 0xbb))
-  const change = { actor: signer, community: 'foo', name: 'a', wallet, met: null, isAssigned: false }
+  const change = {
+    actor: signer,
+    community: 'foo',
+    name: 'a',
+    wallet,
+    met: null,
+    isAssigned: false,
+  }
   const paid = (name: Buffer) =>
     encodePayment({
-      ...{ tx: Buffer.alloc(32, 1), network: '1', payer: wallet, token: 'native', amount: 5n },
-      ...{ recipient: '0x00000000000000000000000000000000000000a1', community: nameToWord('foo'), name },
-      ...{ referral: null, blockMs: 1_000, met: null },
+      tx: Buffer.alloc(32, 1),
+      network: '1',
+      payer: wallet,
+      token: 'native',
+      amount: 5n,
+      recipient: '0x00000000000000000000000000000000000000a1',
+      community: nameToWord('foo'),
+      name,
+      referral: null,
+      blockMs: 1_000,
+      met: null,
     })
 
   it("is its wallet's, whoever signed, or its payer's", () => {
     const body = encodeChange({ kind: 'register_community_name', ...change })
-    expect(registeredName('register_community_name', body)).toEqual({ community: 'foo', name: 'a', wallet })
-    expect(registeredName('pay_community_name', paid(nameToWord('a')))).toEqual({ community: 'foo', name: 'a', wallet })
+    expect(registeredName('register_community_name', body)).toEqual({
+      community: 'foo',
+      name: 'a',
+      wallet,
+    })
+    expect(registeredName('pay_community_name', paid(nameToWord('a')))).toEqual({
+      community: 'foo',
+      name: 'a',
+      wallet,
+    })
   })
 
   it('is public, with the cluster in which its owner is public', () => {
-    const rowOf = (kind: 'register_community_name' | 'pay_community_name', body: Buffer, cluster: number | null) => ({
-      ...{ ...bidRow({ outcome: 'lost' }, 1), kind, body },
+    const rowOf = (
+      kind: 'register_community_name' | 'pay_community_name',
+      body: Buffer,
+      cluster: number | null,
+    ) => ({
+      ...bidRow({ outcome: 'lost' }, 1),
+      kind,
+      body,
       effects: encodeCommunityEffects({ outcome: 'registered', cluster }),
     })
     const data = { community: 'foo', name: 'a', address: `0x${'aa'.repeat(20)}` }
-    const signed = rowOf('register_community_name', encodeChange({ kind: 'register_community_name', ...change }), 7)
-    expect(dataOf(signed)).toEqual([{ type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id } }])
+    const signed = rowOf(
+      'register_community_name',
+      encodeChange({ kind: 'register_community_name', ...change }),
+      7,
+    )
+    expect(dataOf(signed)).toEqual([
+      { type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id } },
+    ])
     const bought = rowOf('pay_community_name', paid(nameToWord('a')), null)
-    expect(dataOf(bought)).toEqual([{ type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id: null } }])
+    expect(dataOf(bought)).toEqual([
+      { type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id: null } },
+    ])
     expect([signed, bought].flatMap(publicEvents).map(clustersOf)).toEqual([[7], []])
   })
 
   it('is none of a payment that was lost or refused', () => {
-    const row = { ...bidRow({ outcome: 'lost' }, 0), kind: 'pay_community_name' as const, body: paid(nameToWord('a')) }
-    for (const effects of [{ outcome: 'lost' }, { outcome: 'refused', reason: 'underpaid' }] as const)
+    const row = {
+      ...bidRow({ outcome: 'lost' }, 0),
+      kind: 'pay_community_name' as const,
+      body: paid(nameToWord('a')),
+    }
+    for (const effects of [
+      { outcome: 'lost' },
+      { outcome: 'refused', reason: 'underpaid' },
+    ] as const)
       expect(publicEvents({ ...row, effects: encodeCommunityEffects(effects) })).toEqual([])
   })
 
@@ -174,10 +242,16 @@ describe('the name that an entry registered', () => {
       ...decodePayment(paid(nameToWord('a'))).payment,
       community: Buffer.alloc(32, 65),
     })
-    expect(() => registeredName('pay_community_name', elsewhere)).toThrow('a payment for no name has registered none')
-    expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(RangeError)
+    expect(() => registeredName('pay_community_name', elsewhere)).toThrow(
+      'a payment for no name has registered none',
+    )
+    expect(() => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))).toThrow(
+      RangeError,
+    )
     const body = encodeChange({ kind: 'register_community_name', ...change })
     expect(() => registeredName('pay_community_name', body)).toThrow(RangeError)
-    expect(() => registeredName('register_community_name', paid(nameToWord('a')))).toThrow(RangeError)
+    expect(() => registeredName('register_community_name', paid(nameToWord('a')))).toThrow(
+      RangeError,
+    )
   })
 })

@@ -3,7 +3,12 @@ import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
 import { decodeChange } from './change.js'
-import { type ChangeEvent, decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
+import {
+  type ChangeEvent,
+  decodeBidEffects,
+  decodeChangeEffects,
+  decodeCommunityEffects,
+} from './effects.js'
 import type { EntryKind } from './entry.js'
 import { decodePayment } from './payment.js'
 
@@ -26,7 +31,13 @@ export type PublicEvent =
   | ChangeEvent
   | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
   /** `cluster`: where the owner is publicly verified, else null. */
-  | { type: 'REGISTER_COMMUNITY_NAME'; cluster: number | null; community: string; name: string; wallet: Buffer }
+  | {
+      type: 'REGISTER_COMMUNITY_NAME'
+      cluster: number | null
+      community: string
+      name: string
+      wallet: Buffer
+    }
 
 /** Public event with its place in the feed. */
 export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
@@ -60,7 +71,8 @@ export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   const { kind, effects } = row
   if (effects.length === 0) return []
   if (kind === 'bid') return bidEvents(row)
-  if (kind === 'register_community_name' || kind === 'pay_community_name') return communityEvents(kind, row)
+  if (kind === 'register_community_name' || kind === 'pay_community_name')
+    return communityEvents(kind, row)
   return decodeChangeEffects(effects).events
 }
 
@@ -69,10 +81,15 @@ export function clustersOf(event: PublicEvent): number[] {
   return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
 }
 
-function communityEvents(kind: RegistrationKind, { body, effects: stored }: FeedRow): PublicEvent[] {
+function communityEvents(
+  kind: RegistrationKind,
+  { body, effects: stored }: FeedRow,
+): PublicEvent[] {
   const effects = decodeCommunityEffects(stored)
   if (effects.outcome !== 'registered') return []
-  return [{ type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, ...registeredName(kind, body) }]
+  return [
+    { type: 'REGISTER_COMMUNITY_NAME', cluster: effects.cluster, ...registeredName(kind, body) },
+  ]
 }
 
 type RegistrationKind = 'register_community_name' | 'pay_community_name'
@@ -84,7 +101,8 @@ export function registeredName(kind: RegistrationKind, body: Buffer) {
     return { community, name, wallet }
   }
   const { community, name, payment } = decodePayment(body)
-  if (community === null || name === null) throw new RangeError('a payment for no name has registered none')
+  if (community === null || name === null)
+    throw new RangeError('a payment for no name has registered none')
   return { community, name, wallet: payment.payer }
 }
 
@@ -96,10 +114,24 @@ function bidEvents({ effects: stored, body }: FeedRow): PublicEvent[] {
   const events: PublicEvent[] = []
   if (created) {
     events.push({ type: 'CREATE_CLUSTER', cluster })
-    events.push({ type: 'ADD_WALLET', cluster, name: DEFAULT_WALLET_NAME, wallet, isVerified: true, isBackedUp: false })
+    events.push({
+      type: 'ADD_WALLET',
+      cluster,
+      name: DEFAULT_WALLET_NAME,
+      wallet,
+      isVerified: true,
+      isBackedUp: false,
+    })
   } else if (published) {
     const { walletName, isBackedUp } = published
-    events.push({ type: 'ADD_WALLET', cluster, name: walletName, wallet, isVerified: true, isBackedUp })
+    events.push({
+      type: 'ADD_WALLET',
+      cluster,
+      name: walletName,
+      wallet,
+      isVerified: true,
+      isBackedUp,
+    })
   }
   events.push({ type: 'REGISTER_NAME', cluster, name: name!, amountWei })
   return events
@@ -111,7 +143,8 @@ export const eventId = (network: Network, generation: number, number: number): s
 
 /** Actor shown where no public wallet may be named. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
-export const actorText = (actor: Buffer | null): string => (actor ? decodeWallet(actor).text : ZERO_ADDRESS)
+export const actorText = (actor: Buffer | null): string =>
+  actor ? decodeWallet(actor).text : ZERO_ADDRESS
 
 /** Snake case. `idOf` maps a cluster's serial to its public id in hex. */
 export function eventData(event: PublicEvent, idOf: (serial: number) => string): string {
@@ -141,7 +174,11 @@ const namedWallet = ({ name, wallet }: { name: string; wallet: Buffer }): string
  * Writer of the JSON of v1 events, in half the time of `JSON.stringify`; an entry's events share their actor's text.
  * @param idOf public id of a cluster, hex, by its serial
  */
-export function eventWriter(network: Network, generation: number, idOf: (serial: number) => string) {
+export function eventWriter(
+  network: Network,
+  generation: number,
+  idOf: (serial: number) => string,
+) {
   const isTestnet = network === 'testnet'
   let last: Buffer | null = null
   let from = actorText(null)

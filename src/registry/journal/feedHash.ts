@@ -12,7 +12,10 @@ export const feedHash = (before: Buffer, json: string): Buffer => hashWith(befor
 
 /** The same with an event that was parsed before. A stream, or bytes as the answer, would take twice the time. */
 export const hashWith = (before: Buffer, event: unknown): Buffer =>
-  Buffer.from(hash('sha256', Buffer.concat([before, Buffer.from(canonicalJson(event))]), 'hex'), 'hex')
+  Buffer.from(
+    hash('sha256', Buffer.concat([before, Buffer.from(canonicalJson(event))]), 'hex'),
+    'hex',
+  )
 
 /** JSON in the form of RFC 8785 (JCS): without spaces, fields by their names. Events hold no fractions. */
 export function canonicalJson(value: unknown): string {

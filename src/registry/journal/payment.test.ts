@@ -47,12 +47,19 @@ describe("a payment's body", () => {
         fc.nat(40),
         (given, key, length) => {
           fc.pre(length !== 32)
-          expect(() => decodePayment(encodePayment({ ...given, [key]: Buffer.alloc(length, 97) }))).toThrow(RangeError)
+          expect(() =>
+            decodePayment(encodePayment({ ...given, [key]: Buffer.alloc(length, 97) })),
+          ).toThrow(RangeError)
         },
       ),
     )
     const [sample] = fc.sample(payment, 1)
-    for (const wrong of [{ amount: -1n }, { blockMs: 0.5 }, { tx: Buffer.alloc(0) }, { payer: Buffer.of(1, 2) }])
+    for (const wrong of [
+      { amount: -1n },
+      { blockMs: 0.5 },
+      { tx: Buffer.alloc(0) },
+      { payer: Buffer.of(1, 2) },
+    ])
       expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
   })
 
@@ -61,6 +68,8 @@ describe("a payment's body", () => {
     const write = () => encodePayment({ ...sample!, blockMs: 0.5 })
     expect(write).toThrow("a pay_community_name can't be written")
     expect(write).toThrow('blockMs')
-    expect(() => decodePayment(Buffer.from('{}'))).toThrow('the body of a pay_community_name entry is not one of ours')
+    expect(() => decodePayment(Buffer.from('{}'))).toThrow(
+      'the body of a pay_community_name entry is not one of ours',
+    )
   })
 })

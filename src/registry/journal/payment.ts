@@ -12,7 +12,10 @@ const schema = z.strictObject({
   /** `native`, or the token's address or mint in its answer form. */
   token: z.string(),
   /** Base units. */
-  amount: z.codec(z.string().regex(/^[0-9]+$/), z.bigint(), { decode: (text) => BigInt(text), encode: String }),
+  amount: z.codec(z.string().regex(/^[0-9]+$/), z.bigint(), {
+    decode: (text) => BigInt(text),
+    encode: String,
+  }),
   recipient: z.string(),
   /** Words of the names as paid. */
   community: word,
@@ -48,5 +51,10 @@ export function encodePayment(payment: CommunityPaymentBody): Buffer {
 export function decodePayment(body: Buffer): PaymentContent {
   const payment = decodeBody('pay_community_name', schema, body)
   const { community, name } = payment
-  return { kind: 'pay_community_name', payment, community: wordToName(community), name: wordToName(name) }
+  return {
+    kind: 'pay_community_name',
+    payment,
+    community: wordToName(community),
+    name: wordToName(name),
+  }
 }

@@ -7,5 +7,7 @@ it('rules are found by the version of an entry, and only there', () => {
     expect(rulesetOf(version)).toMatchObject({ maxClusterWallets: 1_000, namesPerEntry: 1_000 })
   expect(rulesetOf(RULESET_VERSION)).toBe(RULES)
   for (const version of [0, RULESET_VERSION + 1])
-    expect(() => rulesetOf(version)).toThrow(`this version of clusterd does not know ruleset ${version}`)
+    expect(() => rulesetOf(version)).toThrow(
+      `this version of clusterd does not know ruleset ${version}`,
+    )
 })

@@ -25,5 +25,7 @@ export const RULES = rulesetOf(RULESET_VERSION)
 export function rulesetOf(version: number): Ruleset {
   const rules = RULESETS[version - 1]
   if (rules) return rules
-  throw new RangeError(`this version of clusterd does not know ruleset ${version} of a journal entry`)
+  throw new RangeError(
+    `this version of clusterd does not know ruleset ${version} of a journal entry`,
+  )
 }

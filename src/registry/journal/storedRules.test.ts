@@ -4,10 +4,15 @@ import { encodeChange } from './change.js'
 import { rulesOfBody } from './storedRules.js'
 
 const rulesFor = (count: number): CommunityRules => ({
-  ...{ prices: [], ownersOnly: false, startsAtMs: null },
+  prices: [],
+  ownersOnly: false,
+  startsAtMs: null,
   requirements: Array.from({ length: count }, (_, list) => ({
     kind: 'allowlist',
-    addresses: Array.from({ length: 1_000 }, (_, i) => `0x${(list * 1_000 + i + 1).toString(16).padStart(40, '0')}`),
+    addresses: Array.from(
+      { length: 1_000 },
+      (_, i) => `0x${(list * 1_000 + i + 1).toString(16).padStart(40, '0')}`,
+    ),
   })),
 })
 const bodyOf = (rules: CommunityRules) =>

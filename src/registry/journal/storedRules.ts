@@ -5,7 +5,10 @@ import { decodeChange } from './change.js'
 /** Bytes of bodies whose rules are kept: decoding a thousand addresses takes ten ms and more. */
 const KEPT_BYTES = 8 * 1024 * 1024
 
-const kept = new LRUCache<string, CommunityRules>({ maxSize: KEPT_BYTES, sizeCalculation: (_, body) => body.length })
+const kept = new LRUCache<string, CommunityRules>({
+  maxSize: KEPT_BYTES,
+  sizeCalculation: (_, body) => body.length,
+})
 
 /**
  * Decodes the rules in a stored body of a community's change, once for each body: all readers share them.

@@ -97,8 +97,9 @@ export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
 /** True if a payment is for a name below a community. */
-export const isForCommunityName = (payment: StoredPayment): payment is StoredPayment<CommunityNameTarget> =>
-  payment.target.kind === 'communityName'
+export const isForCommunityName = (
+  payment: StoredPayment,
+): payment is StoredPayment<CommunityNameTarget> => payment.target.kind === 'communityName'
 
 /** A payment in the database. */
 export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extends Payment<Target> {

@@ -25,7 +25,9 @@ const terms: fc.Arbitrary<PaymentTerms> = fc.record({
 })
 const KEY = new Uint8Array(32).fill(1)
 const PROGRAM: QuotedProgram = {
-  ...{ network: 'mainnet', genesisHash: new Uint8Array(32).fill(3), programId: new Uint8Array(32).fill(4) },
+  network: 'mainnet',
+  genesisHash: new Uint8Array(32).fill(3),
+  programId: new Uint8Array(32).fill(4),
 }
 const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote => ({
   ...quoted,
@@ -45,14 +47,23 @@ describe('a payment', () => {
 
   it('that changes any term, the key, the network, the cluster, the program or the id is foreign', () => {
     fc.assert(
-      fc.property(terms, terms, fc.constantFrom<keyof PaymentTerms>(...TERMS), (quoted, other, term) => {
-        fc.pre(!same(quoted[term], other[term]))
-        expect(verifyQuote([KEY], PROGRAM, paid(quoted, { [term]: other[term] }))).toBe('foreign')
-      }),
+      fc.property(
+        terms,
+        terms,
+        fc.constantFrom<keyof PaymentTerms>(...TERMS),
+        (quoted, other, term) => {
+          fc.pre(!same(quoted[term], other[term]))
+          expect(verifyQuote([KEY], PROGRAM, paid(quoted, { [term]: other[term] }))).toBe('foreign')
+        },
+      ),
     )
     fc.assert(
       fc.property(terms, bytes32, fc.uint8Array({ maxLength: 64 }), (quoted, key, id) => {
-        for (const other of [{ network: 'testnet' }, { genesisHash: KEY }, { programId: KEY }] as const)
+        for (const other of [
+          { network: 'testnet' },
+          { genesisHash: KEY },
+          { programId: KEY },
+        ] as const)
           expect(verifyQuote([KEY], { ...PROGRAM, ...other }, paid(quoted))).toBe('foreign')
         expect(verifyQuote([KEY], PROGRAM, paid(quoted, { quoteId: id }))).toBe('foreign')
         fc.pre(!same(key, KEY))
@@ -103,7 +114,8 @@ describe('a message id', () => {
 
   it('is the hash of source and count, as the hub computes it; that of a community payment has a word between', () => {
     const program = new Uint8Array(32).fill(2)
-    const [start, count] = [`0x${'01'.repeat(32)}${'02'.repeat(32)}` as const, '0000000000000102']
+    const start = `0x${'01'.repeat(32)}${'02'.repeat(32)}` as const
+    const count = '0000000000000102'
     const word = Buffer.from('community').toString('hex')
     const source = paymentSource(KEY, program)
     expect(toHex(source)).toBe(keccak256(start))
@@ -128,6 +140,13 @@ describe('sequences', () => {
   })
 })
 
-const TERMS: (keyof PaymentTerms)[] = ['payer', 'name', 'amountWei', 'lamports', 'expiresAt', 'referral']
+const TERMS: (keyof PaymentTerms)[] = [
+  'payer',
+  'name',
+  'amountWei',
+  'lamports',
+  'expiresAt',
+  'referral',
+]
 const same = (a: Uint8Array | bigint, b: Uint8Array | bigint): boolean =>
   typeof a === 'bigint' || typeof b === 'bigint' ? a === b : Buffer.from(a).equals(Buffer.from(b))

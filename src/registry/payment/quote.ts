@@ -43,7 +43,10 @@ export interface QuotedProgram {
  * Canonical bytes of a quote: network u8 ‖ genesis hash 32 ‖ program id 32 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖
  * lamports u64 ‖ expiry i64 ‖ referral 32, big-endian.
  */
-function canonical({ network, genesisHash, programId }: QuotedProgram, terms: PaymentTerms): Buffer {
+function canonical(
+  { network, genesisHash, programId }: QuotedProgram,
+  terms: PaymentTerms,
+): Buffer {
   const { payer, name, referral } = terms
   for (const word of [genesisHash, programId, payer, name, referral])
     if (word.length !== WORD_BYTES)
@@ -53,7 +56,15 @@ function canonical({ network, genesisHash, programId }: QuotedProgram, terms: Pa
   numbers.writeBigUInt64BE(BigInt.asUintN(64, terms.amountWei), 8)
   numbers.writeBigUInt64BE(terms.lamports, 16)
   numbers.writeBigInt64BE(terms.expiresAt, 24)
-  return Buffer.concat([Buffer.of(NETWORK_CODE[network]), genesisHash, programId, payer, name, numbers, referral])
+  return Buffer.concat([
+    Buffer.of(NETWORK_CODE[network]),
+    genesisHash,
+    programId,
+    payer,
+    name,
+    numbers,
+    referral,
+  ])
 }
 
 /**
@@ -69,7 +80,11 @@ export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentT
  * Checks a payment against our quotes. Never throws for on-chain values.
  * @param keys the key of quotes and earlier ones
  */
-export function verifyQuote(keys: readonly Uint8Array[], program: QuotedProgram, payment: PaidQuote): QuoteVerdict {
+export function verifyQuote(
+  keys: readonly Uint8Array[],
+  program: QuotedProgram,
+  payment: PaidQuote,
+): QuoteVerdict {
   const isOurs = keys.some((key) => {
     const id = quoteId(key, program, payment)
     return payment.quoteId.length === id.length && timingSafeEqual(payment.quoteId, id)
@@ -96,8 +111,14 @@ function countOf(sequence: bigint): Buffer {
  * Id of a payment for a community name, with its own count: keccak256(genesis hash 32 ‖ program id 32 ‖ "community" ‖
  * sequence u64 big-endian).
  */
-export function communityPaymentId(genesisHash: Uint8Array, programId: Uint8Array, sequence: bigint): Buffer {
-  return keccak256(Buffer.concat([genesisHash, programId, Buffer.from('community'), countOf(sequence)]))
+export function communityPaymentId(
+  genesisHash: Uint8Array,
+  programId: Uint8Array,
+  sequence: bigint,
+): Buffer {
+  return keccak256(
+    Buffer.concat([genesisHash, programId, Buffer.from('community'), countOf(sequence)]),
+  )
 }
 
 /**

@@ -1,7 +1,14 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressOfWord, addressToWord, decodeAddress, decodeWallet, lookupAddress, parseAddress } from './address.js'
+import {
+  addressOfWord,
+  addressToWord,
+  decodeAddress,
+  decodeWallet,
+  lookupAddress,
+  parseAddress,
+} from './address.js'
 
 /** The vectors of EIP-55. */
 const EIP55 = [
@@ -15,7 +22,9 @@ const EIP55 = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ]
 
-const evm = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((b) => `0x${Buffer.from(b).toString('hex')}`)
+const evm = fc
+  .uint8Array({ minLength: 20, maxLength: 20 })
+  .map((b) => `0x${Buffer.from(b).toString('hex')}`)
 const solana = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((b) => bs58.encode(b))
 const parsed = (input: string) => {
   const address = parseAddress(input)
@@ -103,8 +112,12 @@ describe('stored forms', () => {
   })
 
   it('left-pad an EVM address in its word and take a Solana key as it is', () => {
-    expect(addressToWord(parsed(`0x${'ab'.repeat(20)}`).bytes).toString('hex')).toBe('00'.repeat(12) + 'ab'.repeat(20))
-    expect(addressToWord(parsed(bs58.encode(Buffer.alloc(32, 7))).bytes).toString('hex')).toBe('07'.repeat(32))
+    expect(addressToWord(parsed(`0x${'ab'.repeat(20)}`).bytes).toString('hex')).toBe(
+      '00'.repeat(12) + 'ab'.repeat(20),
+    )
+    expect(addressToWord(parsed(bs58.encode(Buffer.alloc(32, 7))).bytes).toString('hex')).toBe(
+      '07'.repeat(32),
+    )
   })
 
   it('read a word with any bit set in its first 12 bytes as a Solana key', () => {
@@ -124,12 +137,16 @@ describe('stored forms', () => {
     )
   })
 
-  it.each(['', '01', `01${'00'.repeat(19)}`, `01${'00'.repeat(32)}`, `02${'00'.repeat(20)}`, `03${'00'.repeat(20)}`])(
-    'are refused for bytes that are none: 0x%s',
-    (hex) => {
-      expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(`0x${hex} is not a stored address`)
-    },
-  )
+  it.each([
+    '',
+    '01',
+    `01${'00'.repeat(19)}`,
+    `01${'00'.repeat(32)}`,
+    `02${'00'.repeat(20)}`,
+    `03${'00'.repeat(20)}`,
+  ])('are refused for bytes that are none: 0x%s', (hex) => {
+    expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(`0x${hex} is not a stored address`)
+  })
 
   it('of any chain come back as wallets, and are refused for text that is no address', () => {
     for (const text of [EIP55[0]!.toLowerCase(), '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']) {
@@ -137,7 +154,9 @@ describe('stored forms', () => {
       expect(wallet.text).toBe(text)
       expect(decodeWallet(wallet.bytes)).toEqual(wallet)
     }
-    expect(() => decodeWallet(Buffer.from('03313131', 'hex'))).toThrow('0x03313131 is not a stored address')
+    expect(() => decodeWallet(Buffer.from('03313131', 'hex'))).toThrow(
+      '0x03313131 is not a stored address',
+    )
     for (const text of ['', 'nobody', `${EIP55[0]!}0`]) expect(lookupAddress(text)).toBeNull()
   })
 

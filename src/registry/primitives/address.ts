@@ -60,7 +60,8 @@ export function parseWallet(input: string): Wallet | AddressProblem {
   return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
-const otherBytes = (text: string): Buffer => Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
+const otherBytes = (text: string): Buffer =>
+  Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
 /** Parses an address for look-ups, where an invalid one is unknown. */
 export function lookupAddress(input: string): Wallet | null {

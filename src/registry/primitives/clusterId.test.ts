@@ -21,9 +21,12 @@ describe('clusterId', () => {
     ['mainnet', EVM, 1, '0x688e5fb57f553e47e947c09a8d35af621106bcb33399259c65286cefaa002ae5'],
     ['testnet', EVM, 0, '0xfa22f1800be9bcec28c85f61a420a0f06c2bc34669e09978fd2e4f20bb0b018a'],
     ['mainnet', SOLANA, 0, '0x76aadd4c57b6f3139014dff1a5c427688834ed552651d4e75abe845917ccd02c'],
-  ] satisfies [Network, Buffer, number, string][])('on %s of %s, number %d', (network, creator, n, id) => {
-    expect(toHex(clusterId(network, creator, n))).toBe(id)
-  })
+  ] satisfies [Network, Buffer, number, string][])(
+    'on %s of %s, number %d',
+    (network, creator, n, id) => {
+      expect(toHex(clusterId(network, creator, n))).toBe(id)
+    },
+  )
 
   it('is keccak256 of network, creator and number, packed', () => {
     fc.assert(
@@ -53,8 +56,14 @@ describe('the text of a cluster id', () => {
     expect(parseClusterId(`0x${digits}`)).toEqual(Buffer.from(digits, 'hex'))
   })
 
-  it.each([`0x${digits}0`, `0x${digits.slice(1)}`, `00x${digits}`, `0x${digits.slice(1)}g`, digits, '0x', '0xa', ''])(
-    'is not %j',
-    (text) => expect(parseClusterId(text)).toBeNull(),
-  )
+  it.each([
+    `0x${digits}0`,
+    `0x${digits.slice(1)}`,
+    `00x${digits}`,
+    `0x${digits.slice(1)}g`,
+    digits,
+    '0x',
+    '0xa',
+    '',
+  ])('is not %j', (text) => expect(parseClusterId(text)).toBeNull())
 })

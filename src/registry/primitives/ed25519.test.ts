@@ -5,7 +5,10 @@ import { ed25519PublicKey } from './ed25519.js'
 
 // RFC 8032, section 7.1, test 1
 it('is the public key that RFC 8032 gives for a seed', () => {
-  const seed = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
+  const seed = Buffer.from(
+    '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+    'hex',
+  )
   expect(ed25519PublicKey(seed).toString('hex')).toBe(
     'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
   )

@@ -9,7 +9,11 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
  * tables that code in JavaScript makes before its first one.
  */
 export function ed25519PublicKey(seed: Uint8Array): Buffer {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' })
+  const key = createPrivateKey({
+    key: Buffer.concat([PKCS8_HEAD, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  })
   return Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x!, 'base64url')
 }
 
@@ -20,7 +24,11 @@ export function ed25519PublicKey(seed: Uint8Array): Buffer {
  * @param signature 64 bytes
  * @param key 32 bytes
  */
-export function isSignedByEd25519(messages: readonly Uint8Array[], signature: Uint8Array, key: Uint8Array): boolean {
+export function isSignedByEd25519(
+  messages: readonly Uint8Array[],
+  signature: Uint8Array,
+  key: Uint8Array,
+): boolean {
   const x = Buffer.from(key).toString('base64url')
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
   const signed = messages.find((message) => verify(null, message, publicKey, signature))

@@ -7,4 +7,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /** Text as HTML and XML show it, in an element or between the quotes of an attribute. */
-export const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+export const escapeMarkup = (text: string): string =>
+  text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)

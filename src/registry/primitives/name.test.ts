@@ -1,7 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { alphabet, capitals, longest, malformed, rule, wellFormed } from '../../../test/support/names.js'
-import { nameToWord, numberedName, parseClusterName, parseFullName, parseName, wordText, wordToName } from './name.js'
+import {
+  alphabet,
+  capitals,
+  longest,
+  malformed,
+  rule,
+  wellFormed,
+} from '../../../test/support/names.js'
+import {
+  nameToWord,
+  numberedName,
+  parseClusterName,
+  parseFullName,
+  parseName,
+  wordText,
+  wordToName,
+} from './name.js'
 
 const name = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: longest })
 
@@ -19,7 +34,11 @@ describe('parseName', () => {
   })
 
   it('takes exactly what the alphabet allows, whatever the text', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.string({ maxLength: 40 }), name)
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.string({ maxLength: 40 }),
+      name,
+    )
     fc.assert(
       fc.property(text, (input) => {
         const fits = input.length >= 1 && input.length <= longest
@@ -33,7 +52,9 @@ describe('parseName', () => {
 
 describe('the forms that name a cluster', () => {
   it('reads foobar, foobar/ and FooBar as the same name', () => {
-    expect(['foobar', 'foobar/', 'FooBar', 'FOOBAR/'].map(parseClusterName)).toEqual(Array(4).fill('foobar'))
+    expect(['foobar', 'foobar/', 'FooBar', 'FOOBAR/'].map(parseClusterName)).toEqual(
+      Array(4).fill('foobar'),
+    )
   })
 
   it.each(['', '/', '//', 'foo//', '/foo', 'foo/bar'])('refuses %j', (input) => {
@@ -46,12 +67,19 @@ describe('the forms that name a cluster', () => {
     expect(parseFullName('foo/Main')).toEqual({ cluster: 'foo', wallet: 'main' })
   })
 
-  it.each(['', '/', '/main', 'foo//', 'foo/main/', 'foo/main/x', 'foo/ma in', 'fo o/main', '//main'])(
-    'refuses the full name %j',
-    (input) => {
-      expect(parseFullName(input)).toBeNull()
-    },
-  )
+  it.each([
+    '',
+    '/',
+    '/main',
+    'foo//',
+    'foo/main/',
+    'foo/main/x',
+    'foo/ma in',
+    'fo o/main',
+    '//main',
+  ])('refuses the full name %j', (input) => {
+    expect(parseFullName(input)).toBeNull()
+  })
 })
 
 describe('the word of a name', () => {

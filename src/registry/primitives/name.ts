@@ -5,7 +5,8 @@ export const DEFAULT_WALLET_NAME = 'main'
 
 const ANY_CASE = new RegExp(`^${NAME_PATTERN}$`)
 
-export const parseName = (input: string): string | null => (ANY_CASE.test(input) ? input.toLowerCase() : null)
+export const parseName = (input: string): string | null =>
+  ANY_CASE.test(input) ? input.toLowerCase() : null
 
 /** Cluster name in paths and lists: `foobar`, `foobar/` and `FooBar` are equal. */
 export const parseClusterName = (input: string): string | null =>

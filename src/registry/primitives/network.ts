@@ -12,7 +12,8 @@ export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 
 export const SOLANA_LABEL = 'solana'
 
 /** Family of the chain behind a network label. */
-export const familyOf = (label: string): 'evm' | 'solana' => (label === SOLANA_LABEL ? 'solana' : 'evm')
+export const familyOf = (label: string): 'evm' | 'solana' =>
+  label === SOLANA_LABEL ? 'solana' : 'evm'
 
 /** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
@@ -32,4 +33,5 @@ export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
 
 /** True if a text is the label of one of a network's chains; Solana has one label on both. */
 export const isLabelOf = (network: Network, label: string): boolean =>
-  label === SOLANA_LABEL || (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)
+  label === SOLANA_LABEL ||
+  (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)

@@ -68,7 +68,11 @@ describe('addresses of other chains', () => {
     }
     const other = bech32.encode('osmo', bech32.toWords(Buffer.alloc(21, 7)))
     // the last is a Nostr key (NIP-19), which is 32 bytes in bech32 too, and no address
-    for (const junk of ['cosmos1', other, 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'])
+    for (const junk of [
+      'cosmos1',
+      other,
+      'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5',
+    ])
       expect(parseOther(junk)).toBeNull()
   })
 
@@ -103,7 +107,8 @@ describe('addresses of other chains', () => {
     expect(parseOther(base58xrp.encode(checked(0, 20)))).toMatchObject({ type: 'ripple-classic' })
     for (const bytes of [checked(48, 19), checked(48, 21), checked(49, 20)])
       expect(parseOther(base58.encode(bytes))).toBeNull()
-    for (const bytes of [checked(5, 20), checked(0, 21)]) expect(parseOther(base58xrp.encode(bytes))).toBeNull()
+    for (const bytes of [checked(5, 20), checked(0, 21)])
+      expect(parseOther(base58xrp.encode(bytes))).toBeNull()
   })
 
   it('of Cosmos chains are never taken for Solana keys', () => {
@@ -141,7 +146,9 @@ describe('addresses of other chains', () => {
 
   it('with any character changed are none', () => {
     const sample = fc.constantFrom(...TEXTS.filter((text) => !text.startsWith('0x')))
-    const letter = fc.constantFrom(...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ')
+    const letter = fc.constantFrom(
+      ...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ',
+    )
     fc.assert(
       fc.property(sample, fc.nat(), letter, (text, at, other) => {
         const i = at % text.length
@@ -154,7 +161,8 @@ describe('addresses of other chains', () => {
 
   it('are distinguished from anything else in little time', () => {
     fc.assert(fc.property(fc.string(), (text) => parseOther(text) === null))
-    for (const c of ['1', 'q', 'z', 'r', 'T', 'bc1', '0x']) expect(parseOther(c.repeat(100_000))).toBeNull()
+    for (const c of ['1', 'q', 'z', 'r', 'T', 'bc1', '0x'])
+      expect(parseOther(c.repeat(100_000))).toBeNull()
     for (const bytes of [[], [3], [3, 120], [4, 1, 2]])
       expect(() => decodeWallet(Buffer.from(bytes))).toThrow(RangeError)
   })

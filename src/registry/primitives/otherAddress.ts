@@ -76,7 +76,18 @@ function segwitType({ coder, prefix, words }: Decoded): OtherType | null {
 }
 
 /** Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys. */
-const NOT_COSMOS = new Set([...SEGWIT.keys(), 'bcrt', 'nsec', 'npub', 'note', 'age', 'addr', 'stake', 'erd', 'one'])
+const NOT_COSMOS = new Set([
+  ...SEGWIT.keys(),
+  'bcrt',
+  'nsec',
+  'npub',
+  'note',
+  'age',
+  'addr',
+  'stake',
+  'erd',
+  'one',
+])
 
 /** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028), named by their prefix. */
 function cosmosType({ coder, prefix, words }: Decoded): OtherType | null {

@@ -8,4 +8,5 @@ export function sha256(...parts: readonly Uint8Array[]): Buffer {
 }
 
 /** RIPEMD-160 of the SHA-256: of a public key in Bitcoin and Cosmos. @returns 20 bytes */
-export const hash160 = (bytes: Uint8Array): Buffer => createHash('ripemd160').update(sha256(bytes)).digest()
+export const hash160 = (bytes: Uint8Array): Buffer =>
+  createHash('ripemd160').update(sha256(bytes)).digest()

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { newJob } from '../../../test/support/newJob.js'
 import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
-import { type BlockhashAction, type BlockhashSeen, type PaymentView, planBlockhashJob, viewOf } from './blockhash.js'
+import {
+  type BlockhashAction,
+  type BlockhashSeen,
+  type PaymentView,
+  planBlockhashJob,
+  viewOf,
+} from './blockhash.js'
 import { apply, type Event } from './index.js'
 import { type BlockhashJob, park } from './job.js'
 
@@ -30,27 +36,51 @@ describe('a signed transaction', () => {
   it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
-    ['in an unconfirmed block', { height: 900, status: { isConfirmed: false, error: null } }, { do: 'wait' }],
-    ['that failed in one', { height: 900, status: { isConfirmed: false, error: 'overflow' } }, { do: 'wait' }],
+    [
+      'in an unconfirmed block',
+      { height: 900, status: { isConfirmed: false, error: null } },
+      { do: 'wait' },
+    ],
+    [
+      'that failed in one',
+      { height: 900, status: { isConfirmed: false, error: 'overflow' } },
+      { do: 'wait' },
+    ],
     ['in a confirmed block', { height: 900, status: DONE }, { do: 'look' }],
-    ['whose payment is held all the same', { height: 400, status: DONE, payment: HELD }, { do: 'wait' }],
-    ['whose payment is gone without an outcome', { height: 900, status: DONE, payment: GONE }, { do: 'wait' }],
+    [
+      'whose payment is held all the same',
+      { height: 400, status: DONE, payment: HELD },
+      { do: 'wait' },
+    ],
+    [
+      'whose payment is gone without an outcome',
+      { height: 900, status: DONE, payment: GONE },
+      { do: 'wait' },
+    ],
     ['that a node made up', { height: 900, status: DONE, payment: HELD }, expired()],
-    ['that failed', { height: 400, status: { isConfirmed: true, error: 'overflow' } }, expired('overflow')],
+    [
+      'that failed',
+      { height: 400, status: { isConfirmed: true, error: 'overflow' } },
+      expired('overflow'),
+    ],
   ])('%s', (_, change, action) => {
     expect(planBlockhashJob(sent, seen(change))).toEqual(action)
     expect(planBlockhashJob(signed, seen(change))).toEqual(action)
   })
 
   it('is never given up while it may land, or may have landed', () => {
-    const status = fc.option(fc.record({ isConfirmed: fc.boolean(), error: fc.option(fc.constant('overflow')) }))
+    const status = fc.option(
+      fc.record({ isConfirmed: fc.boolean(), error: fc.option(fc.constant('overflow')) }),
+    )
     const payment = fc.option(fc.constant(HELD))
     fc.assert(
       fc.property(fc.nat(2_000), status, payment, (height, found, view) => {
         const action = planBlockhashJob(sent, { height, status: found, payment: view })
         expect(action.do).not.toBe('sign')
-        if (action.do === 'look') expect(found ? found.isConfirmed : height > tx.lastValidHeight).toBe(true)
-        if (action.do === 'record') expect(found?.isConfirmed ?? height > tx.lastValidHeight).toBe(true)
+        if (action.do === 'look')
+          expect(found ? found.isConfirmed : height > tx.lastValidHeight).toBe(true)
+        if (action.do === 'record')
+          expect(found?.isConfirmed ?? height > tx.lastValidHeight).toBe(true)
       }),
     )
   })
@@ -61,7 +91,9 @@ describe('a signed transaction', () => {
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
     expect(late({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('custom_17') })
-    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(expired('custom_17'))
+    expect(planBlockhashJob(refused, seen({ height: 501, payment: HELD }))).toEqual(
+      expired('custom_17'),
+    )
   })
 })
 
@@ -77,7 +109,9 @@ describe('a queued job', () => {
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
       record({ is: 'parked', reason: 'settled_elsewhere' }),
     )
-    expect(view({ is: 'unknown' })).toEqual(record({ is: 'failed', failure: failure('closed_unseen') }))
+    expect(view({ is: 'unknown' })).toEqual(
+      record({ is: 'failed', failure: failure('closed_unseen') }),
+    )
   })
 
   it('waits once it has ended', () => {
@@ -91,22 +125,41 @@ describe('apply', () => {
     expect(sent).toEqual({ ...signed, state: 'sent' })
     const later = { ...tx, hash: 'later' }
     expect(step(signed, { is: 'signed', nonce: null, tx: later }).txs).toEqual([later])
-    const refused = step(signed, { is: 'refused', hash: 'sig', failure: failure('blockhash_not_found') })
+    const refused = step(signed, {
+      is: 'refused',
+      hash: 'sig',
+      failure: failure('blockhash_not_found'),
+    })
     expect(refused).toEqual({ ...signed, reason: 'blockhash_not_found' })
     expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
   })
 
   it('waits longer after each failure, with nothing under way', () => {
     const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
-    expect(once).toEqual({ ...queued(), failures: 1, reason: 'expired', nextMs: now.nowMs + 5_000, alone: true })
+    expect(once).toEqual({
+      ...queued(),
+      failures: 1,
+      reason: 'expired',
+      nextMs: now.nowMs + 5_000,
+      alone: true,
+    })
     expect(step(once, { is: 'failed', failure: failure('insufficient_funds') })).toMatchObject({
-      ...{ state: 'queued', failures: 2, nextMs: now.nowMs + 10_000 },
+      state: 'queued',
+      failures: 2,
+      nextMs: now.nowMs + 10_000,
     })
   })
 
   it('ends with the transaction that did it', () => {
-    expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({ state: 'confirmed', txs: [tx], reason: null })
-    expect(step(queued(), { is: 'confirmed', feeWei: 0n })).toMatchObject({ state: 'confirmed', txs: [] })
+    expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({
+      state: 'confirmed',
+      txs: [tx],
+      reason: null,
+    })
+    expect(step(queued(), { is: 'confirmed', feeWei: 0n })).toMatchObject({
+      state: 'confirmed',
+      txs: [],
+    })
     const parked = { state: 'parked', reason: 'reclaimed', nextMs: 0 }
     expect(step(sent, { is: 'parked', reason: 'reclaimed' })).toMatchObject({ ...parked, txs: [] })
   })
@@ -115,7 +168,9 @@ describe('apply', () => {
     const parking = park(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
-      ...{ state: 'parked', reason: 'operator', txs: [] },
+      state: 'parked',
+      reason: 'operator',
+      txs: [],
     })
   })
 })
@@ -135,12 +190,14 @@ describe('a payment with a job', () => {
     ['refund', false, 'reclaimed', { is: 'done' }],
     ['refund', false, 'released', lost('settled_elsewhere')],
     ...(['refuse', 'release'] as const).flatMap((kind) =>
-      (['refused', 'released', 'reclaimed'] as const).map((outcome): [JobKind, boolean, PaymentOutcome, unknown] => [
-        kind,
-        false,
-        outcome,
-        { is: 'done' },
-      ]),
+      (['refused', 'released', 'reclaimed'] as const).map(
+        (outcome): [JobKind, boolean, PaymentOutcome, unknown] => [
+          kind,
+          false,
+          outcome,
+          { is: 'done' },
+        ],
+      ),
     ),
   ])('%s, held: %s, decided: %s', (kind, isHeld, outcome, view) => {
     expect(viewOf(kind, isHeld, outcome)).toEqual(view)

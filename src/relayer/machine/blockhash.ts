@@ -20,12 +20,18 @@ export type PaymentView =
  * @param isHeld whether a node shows its account as held
  * @param outcome as the watcher read it, by two nodes where two answer: it alone ends a job
  */
-export function viewOf(kind: JobKind, isHeld: boolean, outcome: PaymentOutcome | null): PaymentView {
+export function viewOf(
+  kind: JobKind,
+  isHeld: boolean,
+  outcome: PaymentOutcome | null,
+): PaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
   // the end of a payment for a community name is told by its outcome
   const isBack = outcome !== 'released'
-  if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund')) return { is: 'done' }
-  const reason = outcome === 'reclaimed' ? outcome : isBack ? 'refunded_elsewhere' : 'settled_elsewhere'
+  if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
+    return { is: 'done' }
+  const reason =
+    outcome === 'reclaimed' ? outcome : isBack ? 'refunded_elsewhere' : 'settled_elsewhere'
   return { is: 'lost', reason }
 }
 
@@ -48,7 +54,10 @@ export type BlockhashAction =
   | { do: 'broadcast'; tx: BlockhashTx }
   | { do: 'record'; event: Event<BlockhashTx> }
 
-export function planBlockhashJob(job: BlockhashJob, { height, status, payment }: BlockhashSeen): BlockhashAction {
+export function planBlockhashJob(
+  job: BlockhashJob,
+  { height, status, payment }: BlockhashSeen,
+): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
   const tx = job.txs[0]!
@@ -65,7 +74,9 @@ export function planBlockhashJob(job: BlockhashJob, { height, status, payment }:
 function planDone(payment: PaymentView | null, isTooLate: boolean): BlockhashAction {
   if (payment === null) return { do: 'look' }
   if (payment.is === 'held' && isTooLate) return expire('expired')
-  return payment.is === 'held' || payment.is === 'unknown' ? { do: 'wait' } : record({ is: 'confirmed', feeWei: 0n })
+  return payment.is === 'held' || payment.is === 'unknown'
+    ? { do: 'wait' }
+    : record({ is: 'confirmed', feeWei: 0n })
 }
 
 /** Nothing signed can land: the payment shows whether the job is done, or may be signed anew. */

@@ -46,7 +46,14 @@ export type Action =
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: Purpose }
   /** Sign and store; `nonce` null: take the signer's next in the same database transaction. */
-  | { do: 'sign'; purpose: Purpose; nonce: number | null; gas: bigint; fees: Fees; valueWei: bigint }
+  | {
+      do: 'sign'
+      purpose: Purpose
+      nonce: number | null
+      gas: bigint
+      fees: Fees
+      valueWei: bigint
+    }
   | { do: 'broadcast'; tx: NonceTx }
   | { do: 'record'; event: Event<NonceTx> }
 
@@ -77,7 +84,10 @@ export function apply<Tx extends JobTx>(
     }
     case 'sent':
       if (job.nonce === null) return { ...job, state: 'sent', reason: null }
-      return { ...withTx(job, event.hash, { sentBlock: at.head ?? null, isRejected: false }), state: 'sent' }
+      return {
+        ...withTx(job, event.hash, { sentBlock: at.head ?? null, isRejected: false }),
+        state: 'sent',
+      }
     case 'refused':
       return refused(job, event.hash, event.failure, at)
     case 'failed':
@@ -85,12 +95,20 @@ export function apply<Tx extends JobTx>(
     case 'included':
       return { ...job, state: 'included', included: { hash: event.hash, block: event.block } }
     case 'reorged':
-      return { ...withTx(job, job.txs.at(-1)!.hash, { sentBlock: null }), state: 'signed', included: null }
+      return {
+        ...withTx(job, job.txs.at(-1)!.hash, { sentBlock: null }),
+        state: 'signed',
+        included: null,
+      }
     case 'expired':
       return expired(job, event.feeWei, event.reason, at)
     case 'confirmed':
       return {
-        ...{ ...job, state: 'confirmed', reason: null, release: null, nextMs: 0 },
+        ...job,
+        state: 'confirmed',
+        reason: null,
+        release: null,
+        nextMs: 0,
         spentWei: job.spentWei + event.feeWei,
       }
     case 'parked':
@@ -113,16 +131,23 @@ function refused<Tx extends JobTx>(
   const paused = pause(job, failure.reason, at)
   if (failure.class === 'fee') return withTx(paused, hash, { isRejected: true })
   if (isCancelling(job)) return paused
-  if (failure.class === 'revert') return { ...paused, release: paused.release ?? 'queue', alone: true }
+  if (failure.class === 'revert')
+    return { ...paused, release: paused.release ?? 'queue', alone: true }
   if (failure.class === 'permanent') return { ...paused, release: 'permanent_error', alone: true }
   return paused
 }
 
-function failed<Tx extends JobTx>(job: JobProgress<Tx>, failure: TxFailure, at: Moment): JobProgress<Tx> {
+function failed<Tx extends JobTx>(
+  job: JobProgress<Tx>,
+  failure: TxFailure,
+  at: Moment,
+): JobProgress<Tx> {
   const paused = pause(job, failure.reason, at)
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
-    return failure.class === 'permanent' ? parked(paused, parkReason(failure)) : { ...paused, alone: true }
+    return failure.class === 'permanent'
+      ? parked(paused, parkReason(failure))
+      : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries on
   if (job.release !== null || isCancelling(job)) return paused
   const release = failure.class === 'permanent' ? parkReason(failure) : 'queue'
@@ -134,10 +159,22 @@ const isCancelling = ({ txs }: JobProgress): boolean => {
   return last !== undefined && 'purpose' in last && last.purpose === 'cancel'
 }
 
-const parkReason = ({ reason }: TxFailure): ParkReason => (reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error')
+const parkReason = ({ reason }: TxFailure): ParkReason =>
+  reason === ABOVE_DELIVER_LIMIT ? reason : 'permanent_error'
 
-function expired<Tx extends JobTx>(job: JobProgress<Tx>, feeWei: bigint, reason: string, at: Moment): JobProgress<Tx> {
-  const free: JobProgress<Tx> = { ...job, spentWei: job.spentWei + feeWei, nonce: null, txs: [], included: null }
+function expired<Tx extends JobTx>(
+  job: JobProgress<Tx>,
+  feeWei: bigint,
+  reason: string,
+  at: Moment,
+): JobProgress<Tx> {
+  const free: JobProgress<Tx> = {
+    ...job,
+    spentWei: job.spentWei + feeWei,
+    nonce: null,
+    txs: [],
+    included: null,
+  }
   if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
@@ -147,7 +184,11 @@ function pause<Job extends JobProgress>(job: Job, reason: string, { nowMs, rando
   return { ...job, failures, reason, nextMs: nowMs + backoffMs(job, failures, random) }
 }
 
-function withTx<Tx extends JobTx>(job: JobProgress<Tx>, hash: string, change: Partial<NonceTx>): JobProgress<Tx> {
+function withTx<Tx extends JobTx>(
+  job: JobProgress<Tx>,
+  hash: string,
+  change: Partial<NonceTx>,
+): JobProgress<Tx> {
   return { ...job, txs: job.txs.map((tx) => (tx.hash === hash ? { ...tx, ...change } : tx)) }
 }
 

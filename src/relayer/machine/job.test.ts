@@ -13,7 +13,12 @@ describe('the operator', () => {
 
   it('resumes with what was spent, retries without', () => {
     const stopped = park({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
-    expect(resume(stopped)).toMatchObject({ state: 'queued', failures: 4, spentWei: 9n, reason: null })
+    expect(resume(stopped)).toMatchObject({
+      state: 'queued',
+      failures: 4,
+      spentWei: 9n,
+      reason: null,
+    })
     expect(retry(stopped)).toEqual(queued)
     expect(retry({ ...sent, failures: 4, nextMs: 99 })).toEqual(sent)
     const done: NonceJob = { ...sent, state: 'confirmed' }

@@ -24,14 +24,21 @@ export type BlockhashJob = JobProgress<BlockhashTx>
 /** Once nothing signed can count any more: a cancel uses the job's nonce up first. */
 export function park<Job extends JobProgress>(job: Job): Job {
   if (hasEnded(job)) return job
-  return job.state === 'queued' ? parked(job, 'operator') : { ...job, release: 'operator', nextMs: 0 }
+  return job.state === 'queued'
+    ? parked(job, 'operator')
+    : { ...job, release: 'operator', nextMs: 0 }
 }
 
 /** Resumes a parked job, with its spending and failures. */
 export function resume<Job extends JobProgress>(job: Job): Job {
   // alone, dust is not parked a second time
   if (job.state === 'parked')
-    return { ...job, state: 'queued', reason: null, alone: job.alone || job.reason === BELOW_REFUSAL_COST }
+    return {
+      ...job,
+      state: 'queued',
+      reason: null,
+      alone: job.alone || job.reason === BELOW_REFUSAL_COST,
+    }
   if (job.release !== 'operator') return job
   // once a cancel is out, the message goes on at another nonce
   const isCancelled = job.txs.some((tx) => 'purpose' in tx && tx.purpose === 'cancel')
@@ -46,7 +53,17 @@ export function retry<Job extends JobProgress>(job: Job): Job {
 
 /** A parked job holds no nonce. */
 export function parked<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
-  return { ...job, state: 'parked', nonce: null, txs: [], included: null, reason, release: null, nextMs: 0 }
+  return {
+    ...job,
+    state: 'parked',
+    nonce: null,
+    txs: [],
+    included: null,
+    reason,
+    release: null,
+    nextMs: 0,
+  }
 }
 
-export const hasEnded = ({ state }: JobProgress): boolean => state === 'confirmed' || state === 'parked'
+export const hasEnded = ({ state }: JobProgress): boolean =>
+  state === 'confirmed' || state === 'parked'

@@ -8,7 +8,10 @@ import { planNonceJob } from './nonce.js'
 /** All that a job costs with its value. */
 const CAP = 100_007n
 const old: NonceJob = { ...signed, state: 'sent', txs: [txOf(1, { sentBlock: 40 })] }
-const cancelling: NonceJob = { ...old, txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })] }
+const cancelling: NonceJob = {
+  ...old,
+  txs: [txOf(1, { sentBlock: 40 }), txOf(2, { purpose: 'cancel' })],
+}
 const plan = (job: NonceJob, change: Partial<Seen> = {}, cap = CAP) =>
   planNonceJob(job, seen(change), { ...policy, spendCapWei: cap })
 
@@ -37,7 +40,10 @@ describe('a nonce that a single node says is used', () => {
 describe('a transaction below the base fee', () => {
   // twice a base fee of 60 and a tip of 2
   const dear = { gas: 1_000n, fees: { maxFeePerGas: 122n, maxPriorityFeePerGas: 2n } }
-  const cheap: NonceJob = { ...old, txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })] }
+  const cheap: NonceJob = {
+    ...old,
+    txs: [txOf(1, { maxFeePerGas: 50n, maxPriorityFeePerGas: 30n, sentBlock: 40 })],
+  }
 
   it('is replaced, whatever its tip', () => {
     expect(plan(cheap, { prepared: dear }, 1_000_000n)).toMatchObject({
@@ -54,12 +60,18 @@ describe('a transaction below the base fee', () => {
     const event = { is: 'failed', failure } as const
     expect(plan(cheap, headAt(CANCEL_AFTER_BLOCKS))).toEqual({ do: 'record', event })
     const released = apply(cheap, event, seen())
-    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({ do: 'sign', purpose: 'cancel', nonce: 3 })
+    expect(plan(released, headAt(CANCEL_AFTER_BLOCKS))).toMatchObject({
+      do: 'sign',
+      purpose: 'cancel',
+      nonce: 3,
+    })
   })
 
   it('is sent again where gas costs more than is ever paid, and nothing is signed then', () => {
     const capped = { ...policy, spendCapWei: CAP, gasPriceCapWei: 59n }
-    expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({ do: 'broadcast' })
+    expect(planNonceJob(cancelling, seen({ prepared: dear, head: 60 }), capped)).toMatchObject({
+      do: 'broadcast',
+    })
     const failure = { class: 'transient', reason: 'gas_price_above_cap' }
     expect(planNonceJob(queued, seen({ prepared: dear }), capped)).toEqual({
       do: 'record',
@@ -86,13 +98,19 @@ describe('the cap', () => {
   it('holds for a replacement, which may reach it too, and never for a cancel', () => {
     expect(plan(old, { prepared }, 110_007n)).toMatchObject({ do: 'sign', purpose: 'deliver' })
     expect(plan(old, { prepared }, 110_006n)).toMatchObject({ do: 'broadcast' })
-    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+    expect(plan({ ...old, release: 'operator' }, { prepared }, 1n)).toMatchObject({
+      do: 'sign',
+      purpose: 'cancel',
+    })
   })
 })
 
 it('a cancel is made also behind another nonce, where a delivery would be sent again', () => {
   expect(plan(old, { nonce: 'later' })).toMatchObject({ do: 'broadcast' })
-  expect(plan({ ...old, release: 'operator' }, { nonce: 'later' })).toEqual({ do: 'prepare', purpose: 'cancel' })
+  expect(plan({ ...old, release: 'operator' }, { nonce: 'later' })).toEqual({
+    do: 'prepare',
+    purpose: 'cancel',
+  })
 })
 
 it('what was refused for its fees is replaced behind another nonce, too', () => {
@@ -109,14 +127,24 @@ describe('a failure', () => {
 
   it('that passes frees no nonce', () => {
     for (const job of [refused(signed, 'transient'), failed(signed, 'transient')])
-      expect(job).toMatchObject({ state: 'signed', nonce: 3, release: null, failures: 1, nextMs: NOW + 5_000 })
+      expect(job).toMatchObject({
+        state: 'signed',
+        nonce: 3,
+        release: null,
+        failures: 1,
+        nextMs: NOW + 5_000,
+      })
   })
 
   it('by a revert frees the nonce, and leaves what was decided before', () => {
     expect(refused(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW + 5_000 })
     expect(failed(signed, 'revert')).toMatchObject({ release: 'queue', nextMs: NOW })
     const parking: NonceJob = { ...signed, release: 'operator' }
-    for (const job of [refused(parking, 'revert'), failed(parking, 'revert'), failed(parking, 'permanent')])
+    for (const job of [
+      refused(parking, 'revert'),
+      failed(parking, 'revert'),
+      failed(parking, 'permanent'),
+    ])
       expect(job).toMatchObject({ release: 'operator', nextMs: NOW + 5_000 })
   })
 
@@ -133,24 +161,43 @@ describe('a failure', () => {
 
   it('of a cancel is told by the last transaction, however many it replaces', () => {
     const third: NonceJob = { ...old, txs: [txOf(1), txOf(2), txOf(3, { purpose: 'cancel' })] }
-    for (const job of [refused(third, 'revert'), failed(third, 'permanent')]) expect(job.release).toBeNull()
+    for (const job of [refused(third, 'revert'), failed(third, 'permanent')])
+      expect(job.release).toBeNull()
   })
 })
 
 describe('an event', () => {
   it('of one transaction leaves the others at its nonce alone', () => {
     const both: NonceJob = { ...signed, txs: [txOf(1, { sentBlock: 40 }), txOf(2)] }
-    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([both.txs[0], txOf(2, { sentBlock: 50 })])
+    expect(apply(both, { is: 'sent', hash: '0x2' }, seen()).txs).toEqual([
+      both.txs[0],
+      txOf(2, { sentBlock: 50 }),
+    ])
   })
 
   it('that includes it keeps where', () => {
     const included = { hash: '0x1', block: 50 } as const
-    expect(apply(old, { is: 'included', ...included }, seen())).toEqual({ ...old, state: 'included', included })
+    expect(apply(old, { is: 'included', ...included }, seen())).toEqual({
+      ...old,
+      state: 'included',
+      included,
+    })
   })
 
   it('that uses its nonce up queues what was released to be queued', () => {
-    const after = apply({ ...cancelling, release: 'queue' }, { is: 'expired', feeWei: 5n, reason: 'x' }, seen())
-    expect(after).toMatchObject({ state: 'queued', release: null, nonce: null, txs: [], spentWei: 5n, failures: 1 })
+    const after = apply(
+      { ...cancelling, release: 'queue' },
+      { is: 'expired', feeWei: 5n, reason: 'x' },
+      seen(),
+    )
+    expect(after).toMatchObject({
+      state: 'queued',
+      release: null,
+      nonce: null,
+      txs: [],
+      spentWei: 5n,
+      failures: 1,
+    })
   })
 })
 
@@ -163,7 +210,9 @@ describe('pauses', () => {
     expect(pausesAfter(EXECUTION, 1, 2, 3, 4, 5, 6, 7, 8, 9, 100)).toEqual([
       5, 10, 30, 60, 180, 600, 1800, 3600, 3600, 3600,
     ])
-    expect([0, 0.5, 0.75, 1].map((random) => backoffMs(EXECUTION, 1, random))).toEqual([4_000, 5_000, 5_500, 6_000])
+    expect([0, 0.5, 0.75, 1].map((random) => backoffMs(EXECUTION, 1, random))).toEqual([
+      4_000, 5_000, 5_500, 6_000,
+    ])
   })
 
   it.each([

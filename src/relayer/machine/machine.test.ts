@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { cancelling, NOW, policy, prepared, queued, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
+import {
+  cancelling,
+  NOW,
+  policy,
+  prepared,
+  queued,
+  seen,
+  sent,
+  signed,
+  txOf,
+} from '../../../test/model/nonceJobs.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
 import { type Action, apply, type Event, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
@@ -26,7 +36,12 @@ const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
 const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
 /** What replaces a transaction at its nonce. */
 const sign = (purpose: NonceTx['purpose'], change: object = {}) => ({
-  ...{ do: 'sign', purpose, nonce: 3, valueWei: purpose === 'cancel' ? 0n : 7n, gas: 1_000n, fees: bumped },
+  do: 'sign',
+  purpose,
+  nonce: 3,
+  valueWei: purpose === 'cancel' ? 0n : 7n,
+  gas: 1_000n,
+  fees: bumped,
   ...change,
 })
 const confirmed = (feeWei: bigint) => record({ is: 'confirmed', feeWei })
@@ -39,17 +54,42 @@ const stopped = [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })]
 describe('plan', () => {
   it.each<[string, NonceJob, Partial<Seen>, unknown]>([
     ['queued: looks whether it would go through', queued, {}, prepare('deliver')],
-    ['queued: signs at the next nonce', queued, { prepared }, sign('deliver', { nonce: null, ...prepared })],
+    [
+      'queued: signs at the next nonce',
+      queued,
+      { prepared },
+      sign('deliver', { nonce: null, ...prepared }),
+    ],
     ['queued: would fail', queued, { prepared: { failure } }, record({ is: 'failed', failure })],
     ['queued: pauses', { ...queued, nextMs: NOW + 5 }, { prepared }, wait],
     ['queued: executed by another, unconfirmed', queued, { done: 'unconfirmed' }, wait],
-    ['queued: executed by another', { ...queued, nextMs: NOW + 5 }, { done: 'confirmed' }, confirmed(0n)],
+    [
+      'queued: executed by another',
+      { ...queued, nextMs: NOW + 5 },
+      { done: 'confirmed' },
+      confirmed(0n),
+    ],
 
     ['signed: sends', signed, {}, send(signed.txs[0])],
-    ['signed: sends, in whatever order the nonces come', signed, { nonce: 'later' }, send(signed.txs[0])],
+    [
+      'signed: sends, in whatever order the nonces come',
+      signed,
+      { nonce: 'later' },
+      send(signed.txs[0]),
+    ],
     ['signed: executed by another, unconfirmed', signed, { done: 'unconfirmed' }, wait],
-    ['signed: executed by another: frees the nonce', signed, { done: 'confirmed' }, prepare('cancel')],
-    ['signed: executed by another: cancels', signed, { done: 'confirmed', prepared }, sign('cancel')],
+    [
+      'signed: executed by another: frees the nonce',
+      signed,
+      { done: 'confirmed' },
+      prepare('cancel'),
+    ],
+    [
+      'signed: executed by another: cancels',
+      signed,
+      { done: 'confirmed', prepared },
+      sign('cancel'),
+    ],
     [
       'signed: a cancel pushes out what it replaces, whatever that offers',
       { ...signed, txs: [dear] },
@@ -57,11 +97,21 @@ describe('plan', () => {
       sign('cancel', { fees: { ...bumped, maxFeePerGas: 5_500n } }),
     ],
 
-    ['sent: waits for REPLACE_AFTER_BLOCKS blocks', sent, { head: 49 + REPLACE_AFTER_BLOCKS }, wait],
+    [
+      'sent: waits for REPLACE_AFTER_BLOCKS blocks',
+      sent,
+      { head: 49 + REPLACE_AFTER_BLOCKS },
+      wait,
+    ],
     ['sent: then looks', old, {}, prepare('deliver')],
     ['sent: then replaces', old, { prepared }, sign('deliver')],
     ['sent: behind another nonce: the same again', old, { nonce: 'later' }, send(old.txs[0])],
-    ['sent: fees at their bound: the same again', { ...old, txs: [bound] }, { prepared }, send(bound)],
+    [
+      'sent: fees at their bound: the same again',
+      { ...old, txs: [bound] },
+      { prepared },
+      send(bound),
+    ],
     ['sent: would fail now', old, { prepared: { failure } }, record({ is: 'failed', failure })],
     [
       'sent: refused for its fees: replaced without waiting for blocks',
@@ -71,7 +121,12 @@ describe('plan', () => {
     ],
     ['sent: to be parked: cancels', { ...old, release: 'operator' }, {}, prepare('cancel')],
     ['cancelling: sends the cancel', cancelling, {}, send(cancelling.txs[1])],
-    ['cancelling: even while somebody executes it', cancelling, { done: 'unconfirmed' }, send(cancelling.txs[1])],
+    [
+      'cancelling: even while somebody executes it',
+      cancelling,
+      { done: 'unconfirmed' },
+      send(cancelling.txs[1]),
+    ],
     [
       'cancelling: delivers no more at this nonce',
       { ...cancelling, release: null, txs: stopped },
@@ -80,12 +135,27 @@ describe('plan', () => {
     ],
 
     ['mined', sent, { mined: mined() }, includedIn(50)],
-    ['mined: before any pause ends', { ...sent, nextMs: NOW * 2 }, { mined: mined() }, includedIn(50)],
+    [
+      'mined: before any pause ends',
+      { ...sent, nextMs: NOW * 2 },
+      { mined: mined() },
+      includedIn(50),
+    ],
     ['included: waits', included, { mined: mined() }, wait],
-    ['included: in another block after a reorg', included, { mined: mined({ block: 51 }) }, includedIn(51)],
+    [
+      'included: in another block after a reorg',
+      included,
+      { mined: mined({ block: 51 }) },
+      includedIn(51),
+    ],
     ['included: lost in a reorg', included, {}, record({ is: 'reorged' })],
     ['included: confirmed', included, { mined: done() }, confirmed(500n)],
-    ['included: confirmed as reverted', included, { mined: done({ succeeded: false }) }, expired('reverted')],
+    [
+      'included: confirmed as reverted',
+      included,
+      { mined: done({ succeeded: false }) },
+      expired('reverted'),
+    ],
     [
       'included: reverted because another was quicker',
       included,
@@ -101,8 +171,18 @@ describe('plan', () => {
     ['cancelling: the delivery was quicker', cancelling, { mined: done() }, confirmed(500n)],
 
     ['nonce used, none of its own yet', sent, { nonce: 'unconfirmed' }, wait],
-    ['nonce used for good, delivered', sent, { nonce: 'confirmed', done: 'confirmed' }, confirmed(0n)],
-    ['nonce used for good, perhaps delivered', sent, { nonce: 'confirmed', done: 'unconfirmed' }, wait],
+    [
+      'nonce used for good, delivered',
+      sent,
+      { nonce: 'confirmed', done: 'confirmed' },
+      confirmed(0n),
+    ],
+    [
+      'nonce used for good, perhaps delivered',
+      sent,
+      { nonce: 'confirmed', done: 'unconfirmed' },
+      wait,
+    ],
     ['found', sent, { nonce: 'confirmed', mined: mined() }, includedIn(50)],
 
     ['confirmed', { ...sent, state: 'confirmed' }, { done: 'confirmed' }, wait],
@@ -133,7 +213,11 @@ describe('apply', () => {
   })
 
   it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
-    expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({ state: 'sent', release: 'queue', nextMs: NOW })
+    expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({
+      state: 'sent',
+      release: 'queue',
+      nextMs: NOW,
+    })
     const dead = apply(signed, { is: 'refused', hash: '0x1', failure: permanent }, at)
     expect(dead).toMatchObject({ state: 'signed', nonce: 3, release: 'permanent_error' })
     expect(apply(dead, { is: 'expired', feeWei: 5n, reason: 'x' }, at)).toMatchObject({
@@ -175,7 +259,9 @@ describe('apply', () => {
   })
 
   it('ends with what it cost', () => {
-    expect(apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at)).toMatchObject({
+    expect(
+      apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at),
+    ).toMatchObject({
       state: 'confirmed',
       spentWei: 501n,
       reason: null,

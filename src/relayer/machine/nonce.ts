@@ -1,7 +1,14 @@
 import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/gasFees.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
-import { type Action, CANCEL_AFTER_BLOCKS, type Event, type Policy, REPLACE_AFTER_BLOCKS, type Seen } from './index.js'
+import {
+  type Action,
+  CANCEL_AFTER_BLOCKS,
+  type Event,
+  type Policy,
+  REPLACE_AFTER_BLOCKS,
+  type Seen,
+} from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
 
 const WAIT: Action = { do: 'wait' }
@@ -22,7 +29,8 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const { gas } = seen.prepared
   const fees = capFees(seen.prepared.fees, policy.gasPriceCapWei)
-  if (!fees) return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
+  if (!fees)
+    return record({ is: 'failed', failure: { class: 'transient', reason: 'gas_price_above_cap' } })
   const { valueWei } = job
   const costWei = maxCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
@@ -48,7 +56,11 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })
   if (seen.done === 'confirmed') return end(job, seen, feeWei)
-  return record({ is: 'expired', feeWei, reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted' })
+  return record({
+    is: 'expired',
+    feeWei,
+    reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted',
+  })
 }
 
 /** Without a receipt of the job: wait or end, never another nonce. */
@@ -76,7 +88,8 @@ function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
 
 /** Reason of a job whose nonce a single node has once said to be used. */
 const NONCE_USED = 'nonce_used'
-const isSaidToBeUsed = ({ reason }: NonceJob): boolean => reason === NONCE_USED || reason === 'nonce_too_low'
+const isSaidToBeUsed = ({ reason }: NonceJob): boolean =>
+  reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that took a transaction may have been ahead of another. */
 export const MOST_AHEAD = 100
@@ -90,7 +103,8 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (job.state === 'included') return record({ is: 'reorged' })
   const tx = job.txs.at(-1)!
   // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
-  const isUnwanted = job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
+  const isUnwanted =
+    job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
   const isSent = wasSent(tx, seen)
   // a single node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
   const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
@@ -98,13 +112,15 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   if (isWaitedFor && !isUnwanted) return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
   // a nonce that was ever given to a cancel is not taken back: both are out
-  const purpose = isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
+  const purpose =
+    isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
   if (!isSent && !tx.isRejected) {
     return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
   }
   if (!tx.isRejected && seen.head - tx.sentBlock! < REPLACE_AFTER_BLOCKS) return WAIT
   // behind another nonce no fee helps; the node may have dropped it, so it is sent again
-  if (seen.nonce === 'later' && !tx.isRejected && purpose === tx.purpose) return { do: 'broadcast', tx }
+  if (seen.nonce === 'later' && !tx.isRejected && purpose === tx.purpose)
+    return { do: 'broadcast', tx }
   return replace(job, seen, policy, purpose)
 }
 
@@ -120,7 +136,8 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
   // a cancel is cheap and frees later nonces: the job's cap doesn't bind it
   const isWithinCap =
-    fees !== null && (purpose === 'cancel' || job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
+    fees !== null &&
+    (purpose === 'cancel' || job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
   if (isWithinCap) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeeOf(fresh)) return { do: 'broadcast', tx }
   return planStuck(tx, seen)

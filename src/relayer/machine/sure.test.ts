@@ -1,5 +1,13 @@
 import { expect, it } from 'vitest'
-import { policy, prepared, queued, seen, sent, signed, txOf } from '../../../test/model/nonceJobs.js'
+import {
+  policy,
+  prepared,
+  queued,
+  seen,
+  sent,
+  signed,
+  txOf,
+} from '../../../test/model/nonceJobs.js'
 import { newJob } from '../../../test/support/newJob.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
@@ -20,7 +28,11 @@ function after(job: NonceJob, seen: Seen): NonceJob {
 it.each([
   ['queued', queued, said({ done: 'confirmed' })],
   ['sent, its nonce used by another', sent, said({ done: 'confirmed', nonce: 'confirmed' })],
-  ['sent, and done by another', sent, said({ done: 'confirmed', mined: { ...mined, succeeded: false } })],
+  [
+    'sent, and done by another',
+    sent,
+    said({ done: 'confirmed', mined: { ...mined, succeeded: false } }),
+  ],
 ])('a single node has to say twice, at some distance, that a job is done: %s', (_, job, seen) => {
   let once = after(job, seen)
   // what is in a block is noted first
@@ -28,16 +40,24 @@ it.each([
   expect(once).toMatchObject({ reason: 'said_to_be_done', nextMs: expect.any(Number) })
   expect(once.state).not.toBe('confirmed')
   expect(planNonceJob(once, seen, policy)).toMatchObject({ do: 'wait' })
-  expect(after(once, { ...seen, nowMs: once.nextMs })).toMatchObject({ state: 'confirmed', reason: null })
+  expect(after(once, { ...seen, nowMs: once.nextMs })).toMatchObject({
+    state: 'confirmed',
+    reason: null,
+  })
 })
 
 it('a lie that is not repeated ends nothing', () => {
   const once = after(queued, said({ done: 'confirmed' }))
-  expect(planNonceJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
+  expect(planNonceJob(once, said({ nowMs: once.nextMs }), policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'deliver',
+  })
 })
 
 it('no transaction is cancelled at a single word', () => {
-  expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({ do: 'wait' })
+  expect(planNonceJob(sent, said({ done: 'confirmed', head: 90 }), policy)).toMatchObject({
+    do: 'wait',
+  })
 })
 
 it('what is signed holds up no later nonce while one node alone says that it is done', () => {
@@ -47,23 +67,48 @@ it('what is signed holds up no later nonce while one node alone says that it is 
   // dropped by the node, or below the base fee
   expect(planNonceJob(sent, { ...done, head: 150 }, policy)).toMatchObject({ do: 'wait' })
   const late = { ...done, head: 151 }
-  expect(planNonceJob(sent, late, policy)).toMatchObject({ do: 'sign', purpose: 'deliver', nonce: 3 })
-  const failed = after(sent, { ...late, prepared: { failure: { class: 'revert', reason: 'reverted' } } })
-  expect(planNonceJob(failed, late, policy)).toMatchObject({ do: 'sign', purpose: 'cancel', nonce: 3 })
+  expect(planNonceJob(sent, late, policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'deliver',
+    nonce: 3,
+  })
+  const failed = after(sent, {
+    ...late,
+    prepared: { failure: { class: 'revert', reason: 'reverted' } },
+  })
+  expect(planNonceJob(failed, late, policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'cancel',
+    nonce: 3,
+  })
 })
 
 it('a noop is sent, and replaced, at a single word: there is nothing to be sure about', () => {
   const cancel = txOf(1, { purpose: 'cancel', valueWei: 0n })
-  const noop: NonceJob = { ...newJob<NonceTx>('n', 'noop'), state: 'signed', nonce: 3, txs: [cancel] }
-  expect(planNonceJob(noop, said({ done: 'confirmed' }), policy)).toEqual({ do: 'broadcast', tx: cancel })
+  const noop: NonceJob = {
+    ...newJob<NonceTx>('n', 'noop'),
+    state: 'signed',
+    nonce: 3,
+    txs: [cancel],
+  }
+  expect(planNonceJob(noop, said({ done: 'confirmed' }), policy)).toEqual({
+    do: 'broadcast',
+    tx: cancel,
+  })
   const old: NonceJob = { ...noop, state: 'sent', txs: [{ ...cancel, sentBlock: 47 }] }
-  expect(planNonceJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+  expect(planNonceJob(old, said({ done: 'confirmed' }), policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'cancel',
+  })
 })
 
 it('a receipt is noted before it ends its job', () => {
   const once = after(sent, said({ mined, nonce: 'confirmed' }))
   expect(once).toMatchObject({ state: 'included', included: { hash: '0x1', block: 49 } })
-  expect(after(once, said({ mined, nonce: 'confirmed' }))).toMatchObject({ state: 'confirmed', spentWei: 500n })
+  expect(after(once, said({ mined, nonce: 'confirmed' }))).toMatchObject({
+    state: 'confirmed',
+    spentWei: 500n,
+  })
 })
 
 /** Newest block that a node has once told while it took the transaction. */
@@ -75,7 +120,9 @@ const absurd = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSU
 it('one absurd head at the sending does not make a transaction be waited for without an end', () => {
   expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
   const resent = apply(absurd, { is: 'sent', hash: '0x1' }, later)
-  expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({ do: 'sign' })
+  expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
+    do: 'sign',
+  })
 })
 
 it('nor keeps it from being cancelled on the operator’s word', () => {
@@ -83,17 +130,29 @@ it('nor keeps it from being cancelled on the operator’s word', () => {
 })
 
 it('nor where it is refused for its fees when it is sent again', () => {
-  const refused = apply(absurd, { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } }, later)
+  const refused = apply(
+    absurd,
+    { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } },
+    later,
+  )
   const after = { ...later, nowMs: refused.nextMs }
   expect(planNonceJob(refused, after, policy)).toMatchObject({ do: 'sign', purpose: 'deliver' })
   // below the base fee, and a replacement would cost too much
-  const dear = { ...after, prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } } }
+  const dear = {
+    ...after,
+    prepared: { gas: 1_000n, fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n } },
+  }
   const event = { is: 'failed', failure: { reason: 'fees_above_cap' } }
-  expect(planNonceJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({ do: 'record', event })
+  expect(planNonceJob(refused, dear, { ...policy, spendCapWei: 500_000n })).toMatchObject({
+    do: 'record',
+    event,
+  })
 })
 
 it('a node may have been ahead by some blocks when it took a transaction', () => {
   const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: later.head + 100 })
   expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
-  expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({ do: 'broadcast' })
+  expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
+    do: 'broadcast',
+  })
 })

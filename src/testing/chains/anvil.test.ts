@@ -43,7 +43,8 @@ afterEach(async () => {
 describe('startAnvil', () => {
   it('mines what its pool has put aside, once somebody waits for it', async () => {
     const { reader, wallet, test } = clientsOf(await start({ blockTimeS: 0.1 }))
-    const send = (nonce: number) => wallet.sendTransaction({ to: account.address, value: 1n, gas: 21_000n, nonce })
+    const send = (nonce: number) =>
+      wallet.sendTransaction({ to: account.address, value: 1n, gas: 21_000n, nonce })
     // the state of a transaction whose predecessor was mined between its check and its filing
     const hashes = [await send(1), await send(2)]
     await test.setNonce({ address: account.address, nonce: 1 })
@@ -52,14 +53,23 @@ describe('startAnvil', () => {
   })
 
   it('gives parallel callers chains of their own, funded, and leaves no process', async () => {
-    const chains = await Promise.all([start(), start(), start({ blockTimeS: 0.2, slotsInAnEpoch: 1 })])
+    const chains = await Promise.all([
+      start(),
+      start(),
+      start({ blockTimeS: 0.2, slotsInAnEpoch: 1 }),
+    ])
     expect(new Set(chains.map((anvil) => anvil.port)).size).toBe(3)
     for (const anvil of chains) {
-      expect(await clientsOf(anvil).reader.getBalance({ address: account.address })).toBe(10_000n * 10n ** 18n)
+      expect(await clientsOf(anvil).reader.getBalance({ address: account.address })).toBe(
+        10_000n * 10n ** 18n,
+      )
     }
     const { reader } = clientsOf(chains[2]!)
-    expect(await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) >= 4n, 5_000)).toBe(true)
-    const [latest, finalized] = [await reader.getBlock(), await reader.getBlock({ blockTag: 'finalized' })]
+    expect(
+      await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) >= 4n, 5_000),
+    ).toBe(true)
+    const latest = await reader.getBlock()
+    const finalized = await reader.getBlock({ blockTag: 'finalized' })
     expect(latest.number - finalized.number).toBeLessThanOrEqual(3n)
     for (const anvil of running.splice(0)) await anvil.stop()
     for (const anvil of chains) expect(isAlive(anvil.pid)).toBe(false)
@@ -67,7 +77,9 @@ describe('startAnvil', () => {
 
   it('names a taken port, a missing binary, a bad flag', async () => {
     const first = await start()
-    await expect(start({ port: first.port })).rejects.toThrow(`starting anvil: port ${first.port} is taken`)
+    await expect(start({ port: first.port })).rejects.toThrow(
+      `starting anvil: port ${first.port} is taken`,
+    )
     await expect(start({ anvilPath: '/nowhere/anvil' })).rejects.toThrow('/nowhere/anvil')
     await expect(start({ extraArgs: ['--nonsense'] })).rejects.toThrow('--nonsense')
   })
@@ -91,7 +103,9 @@ describe('the kept state', { timeout: 180_000 }, () => {
     for (let i = 0; i < 5; i++) {
       const anvil = await start({ statePath, blockTimeS: 0.2 })
       const { reader } = clientsOf(anvil)
-      expect(await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n, 5_000)).toBe(true)
+      expect(
+        await waitFor(async () => (await reader.getBlockNumber({ cacheTime: 0 })) > 0n, 5_000),
+      ).toBe(true)
       seen.add((await reader.getBlock({ blockNumber: 0n })).hash)
       await sleep(1_000) // a genesis block of another second is another block
       await anvil.stop()

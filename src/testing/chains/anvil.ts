@@ -4,7 +4,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { missingPart, nativePackage } from '../processes/platform.js'
 import { freePort } from '../processes/ports.js'
-import { type Child, handleOf, type ProcessHandle, spawnChild, waitFor } from '../processes/processes.js'
+import {
+  type Child,
+  handleOf,
+  type ProcessHandle,
+  spawnChild,
+  waitFor,
+} from '../processes/processes.js'
 import { restoreState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
@@ -66,29 +72,43 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     removeTemporaryLog(options, child.logFile)
   }
   return {
-    ...{ rpcUrl, wsUrl: `ws://${HOST}:${port}`, port, chainId },
+    rpcUrl,
+    wsUrl: `ws://${HOST}:${port}`,
+    port,
+    chainId,
     ...handleOf(child, 'SIGINT', end), // SIGINT makes anvil write its state
   }
 }
 
 /** The package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
-  const [platform, arch] = [process.platform, process.arch]
+  const platform = process.platform
+  const arch = process.arch
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${nativePackage('anvil', platform, arch)}/package.json`)
+    const manifest = createRequire(import.meta.url).resolve(
+      `${nativePackage('anvil', platform, arch)}/package.json`,
+    )
     return path.join(path.dirname(manifest), 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch {
     throw new Error(`starting anvil: ${missingPart('anvil', platform, arch)}`)
   }
 }
 
-async function launch(command: string, options: AnvilOptions): Promise<{ child: Child; port: number }> {
+async function launch(
+  command: string,
+  options: AnvilOptions,
+): Promise<{ child: Child; port: number }> {
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort())
     const logFile = options.logFile ?? defaultLogFile(options, port)
     // anvil writes this file after binding its port: another process's answer there is never taken for its own
     const boundFile = `${logFile}.${process.pid}.${port}.bound`
-    const child = await spawnChild({ command, args: argsOf(options, port, boundFile), logFile, exitSignal: 'SIGINT' })
+    const child = await spawnChild({
+      command,
+      args: argsOf(options, port, boundFile),
+      logFile,
+      exitSignal: 'SIGINT',
+    })
     try {
       await waitUntilBound(child, options.chainId, boundFile)
       return { child, port }
@@ -110,7 +130,8 @@ function defaultLogFile(options: AnvilOptions, port: number): string {
 }
 
 function removeTemporaryLog(options: AnvilOptions, logFile: string): void {
-  if (options.logFile === undefined && options.statePath === undefined) fs.rmSync(logFile, { force: true })
+  if (options.logFile === undefined && options.statePath === undefined)
+    fs.rmSync(logFile, { force: true })
 }
 
 function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
@@ -119,18 +140,27 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
     ...['--host', HOST, '--port', String(port), '--chain-id', String(options.chainId), '--quiet'],
     ...['--config-out', boundFile],
     // in either case none in the user's home folder
-    ...(state === undefined ? ['--max-persisted-states', '0'] : ['--prune-history', String(STATES_KEPT)]),
+    ...(state === undefined
+      ? ['--max-persisted-states', '0']
+      : ['--prune-history', String(STATES_KEPT)]),
     ...['--accounts', '10', '--mnemonic', TEST_MNEMONIC],
     ...(options.blockTimeS === 0 ? ['--no-mining'] : []),
     ...(options.blockTimeS ? ['--block-time', String(options.blockTimeS)] : []),
-    ...(options.slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
-    ...(state === undefined ? [] : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
+    ...(options.slotsInAnEpoch === undefined
+      ? []
+      : ['--slots-in-an-epoch', String(options.slotsInAnEpoch)]),
+    ...(state === undefined
+      ? []
+      : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
     ...(options.extraArgs ?? []),
   ]
 }
 
 async function waitUntilBound(child: Child, chainId: number, boundFile: string): Promise<void> {
-  const isBound = await waitFor(() => child.hasExited() || fs.existsSync(boundFile), READY_DEADLINE_MS)
+  const isBound = await waitFor(
+    () => child.hasExited() || fs.existsSync(boundFile),
+    READY_DEADLINE_MS,
+  )
   if (isBound && !child.hasExited()) return
   const said = child.logTail().trim().split('\n', 1)[0]
   throw new Error(`starting anvil for chain ${chainId}: ${said || 'no answer'}`)

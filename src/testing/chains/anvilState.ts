@@ -24,7 +24,8 @@ export function restoreState(statePath: string): number | undefined {
   if (!isHeld || typeof state?.accounts !== 'object')
     throw new Error(`restoring a local chain: ${statePath} is no state of a chain; delete it`)
   const blocks = withOneGenesis(state.blocks!)
-  if (blocks.length < state.blocks!.length) writeAtomically(statePath, JSON.stringify({ ...state, blocks }))
+  if (blocks.length < state.blocks!.length)
+    writeAtomically(statePath, JSON.stringify({ ...state, blocks }))
   return block
 }
 

@@ -15,7 +15,11 @@ const ANSWER_MS = 5_000
  * mines on demand confirms what it is sent once `mine` puts blocks on top.
  * @throws WorldError where no development chain answers
  */
-export async function attachChain(definition: ChainDefinition, hubEid: number, rpcUrl: string): Promise<LocalChain> {
+export async function attachChain(
+  definition: ChainDefinition,
+  hubEid: number,
+  rpcUrl: string,
+): Promise<LocalChain> {
   const { label } = definition
   const chainId = await chainIdOf(label, rpcUrl)
   const own = { ...definition, chainId }
@@ -25,9 +29,12 @@ export async function attachChain(definition: ChainDefinition, hubEid: number, r
     chainId,
     worldAccounts().map(({ address }) => address),
   ).catch((error: Error) => {
-    throw new WorldError(`${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`, {
-      cause: error,
-    })
+    throw new WorldError(
+      `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`,
+      {
+        cause: error,
+      },
+    )
   })
   const { contracts, ...extras } = await ensureContracts(at, own, hubEid, undefined)
   const { end: _, ...verbs } = chainVerbs({ label, rpcUrl, chainId, blockMs: null })
@@ -56,5 +63,7 @@ async function chainIdOf(label: string, rpcUrl: string): Promise<number> {
   const answer = await createUpstream(rpcUrl, ANSWER_MS)('eth_chainId', []).catch(() => null)
   const chainId = Number(answer?.result)
   if (chainId > 0) return chainId
-  throw new WorldError(`no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`)
+  throw new WorldError(
+    `no chain answers at ${rpcUrl}, where "${label}" is attached: start it first.`,
+  )
 }

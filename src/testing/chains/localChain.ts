@@ -3,7 +3,13 @@ import { ensureContracts } from '../contracts/localContracts.js'
 import { isPortFree } from '../processes/ports.js'
 import type { Sandbox } from '../processes/sandbox.js'
 import { type Anvil, startAnvil } from './anvil.js'
-import type { ChainContracts, ChainDefinition, ChainEntry, KnownChain, RunningChain } from './localChains.js'
+import type {
+  ChainContracts,
+  ChainDefinition,
+  ChainEntry,
+  KnownChain,
+  RunningChain,
+} from './localChains.js'
 import { type ChainVerbs, chainVerbs } from './verbs.js'
 
 export { fund, type LocalClients, localClients, mineQuickly, walletOf } from './localClients.js'

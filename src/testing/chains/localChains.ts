@@ -30,17 +30,41 @@ const IN_LOC = {
 /** Chains of a local world: public network labels with local chain ids. */
 const LOCAL_CHAINS = [
   { network: 'mainnet', label: '1', role: 'hub', chainId: 900_000_001, eid: 30_101, ...IN_ETH },
-  { network: 'mainnet', label: '8453', role: 'spoke', chainId: 900_008_453, eid: 30_184, ...IN_ETH },
+  {
+    network: 'mainnet',
+    label: '8453',
+    role: 'spoke',
+    chainId: 900_008_453,
+    eid: 30_184,
+    ...IN_ETH,
+  },
   { network: 'mainnet', label: '10', role: 'spoke', chainId: 900_000_010, eid: 30_111, ...IN_LOC },
-  { network: 'testnet', label: '11155111', role: 'hub', chainId: 911_155_111, eid: 40_161, ...IN_ETH },
-  { network: 'testnet', label: '17000', role: 'spoke', chainId: 900_017_000, eid: 40_217, ...IN_ETH },
+  {
+    network: 'testnet',
+    label: '11155111',
+    role: 'hub',
+    chainId: 911_155_111,
+    eid: 40_161,
+    ...IN_ETH,
+  },
+  {
+    network: 'testnet',
+    label: '17000',
+    role: 'spoke',
+    chainId: 900_017_000,
+    eid: 40_217,
+    ...IN_ETH,
+  },
 ] as const satisfies readonly Definition[]
 
 /** Label of a local chain. */
 export type ChainLabel = (typeof LOCAL_CHAINS)[number]['label']
 
 /** Networks of the chains with these labels. */
-export type NetworkOf<L extends ChainLabel> = Extract<(typeof LOCAL_CHAINS)[number], { label: L }>['network']
+export type NetworkOf<L extends ChainLabel> = Extract<
+  (typeof LOCAL_CHAINS)[number],
+  { label: L }
+>['network']
 
 export interface ChainDefinition extends Definition {
   label: ChainLabel
@@ -96,7 +120,8 @@ export function chooseChains(
     throw new Error(`Chain "${unknown}" is not one of the local world; these are: ${known}.`)
   }
   const chosen = LOCAL_CHAINS.filter(
-    ({ network, label }) => (networks?.includes(network) ?? true) && (labels?.includes(label) ?? true),
+    ({ network, label }) =>
+      (networks?.includes(network) ?? true) && (labels?.includes(label) ?? true),
   )
   const hubOf = (of: Network, among: readonly Definition[]) =>
     among.find(({ network, role }) => network === of && role === 'hub')?.label
@@ -105,6 +130,7 @@ export function chooseChains(
     const hub = hubOf(alone.network, LOCAL_CHAINS)
     throw new Error(`Spoke "${alone.label}" needs its hub, "${hub}", in the world too.`)
   }
-  if (chosen.length === 0) throw new Error('A local world needs a chain: give other chains or networks.')
+  if (chosen.length === 0)
+    throw new Error('A local world needs a chain: give other chains or networks.')
   return chosen
 }

@@ -37,7 +37,12 @@ function viemChain(rpcUrl: string, chainId: number): Chain {
 export function localClients(at: { rpcUrl: string }, chainId: number): LocalClients {
   const chain = viemChain(at.rpcUrl, chainId)
   const transport = http(at.rpcUrl)
-  const reader: PublicClient = createPublicClient({ chain, transport, pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 })
+  const reader: PublicClient = createPublicClient({
+    chain,
+    transport,
+    pollingInterval: MINE_QUICKLY_MS,
+    cacheTime: 0,
+  })
   return { reader, test: createTestClient({ chain, transport, mode: 'anvil' }) }
 }
 
@@ -46,11 +51,19 @@ export function walletOf(
   chainId: number,
   account: Account,
 ): WalletClient<Transport, Chain, Account> {
-  return createWalletClient({ account, chain: viemChain(at.rpcUrl, chainId), transport: http(at.rpcUrl) })
+  return createWalletClient({
+    account,
+    chain: viemChain(at.rpcUrl, chainId),
+    transport: http(at.rpcUrl),
+  })
 }
 
 /** Gives addresses 10,000 ETH each. */
-export async function fund(at: { rpcUrl: string }, chainId: number, addresses: readonly Hex[]): Promise<void> {
+export async function fund(
+  at: { rpcUrl: string },
+  chainId: number,
+  addresses: readonly Hex[],
+): Promise<void> {
   const { test } = localClients(at, chainId)
   // by Hardhat's name, which anvil knows too
   const setBalance = (address: Hex) =>
@@ -59,7 +72,11 @@ export async function fund(at: { rpcUrl: string }, chainId: number, addresses: r
 }
 
 /** Mines in quick succession, so the setup of a world doesn't wait for its clock. */
-export async function mineQuickly<T>(at: { rpcUrl: string }, chainId: number, work: () => Promise<T>): Promise<T> {
+export async function mineQuickly<T>(
+  at: { rpcUrl: string },
+  chainId: number,
+  work: () => Promise<T>,
+): Promise<T> {
   const { test } = localClients(at, chainId)
   let isDone = false
   const mining = (async () => {

@@ -22,7 +22,10 @@ export async function takeOverMining(
   afterMs = 120_000,
 ): Promise<Miner> {
   await test.setIntervalMining({ interval: 0 })
-  let [isStopped, isHeld, minedMs, usedMs] = [false, false, 0, performance.now()]
+  let isStopped = false
+  let isHeld = false
+  let minedMs = 0
+  let usedMs = performance.now()
   const mine = async (): Promise<void> => {
     if (idleMs > blockMs && (await test.getTxpoolStatus()).pending > 0) usedMs = performance.now()
     const nowMs = performance.now()

@@ -1,4 +1,9 @@
-import { type Hex, type PublicClient, type TransactionReceipt, TransactionReceiptNotFoundError } from 'viem'
+import {
+  type Hex,
+  type PublicClient,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from 'viem'
 import { sleep } from '../processes/processes.js'
 import { requeue } from './requeue.js'
 
@@ -22,7 +27,8 @@ export async function receiptOf(
     try {
       return await client.getTransactionReceipt({ hash })
     } catch (error) {
-      if (!(error instanceof TransactionReceiptNotFoundError) || performance.now() > end) throw error
+      if (!(error instanceof TransactionReceiptNotFoundError) || performance.now() > end)
+        throw error
     }
     if (performance.now() > requeueAt) {
       await requeue(client, hash)

@@ -29,7 +29,8 @@ export async function requeue(node: Node, hash: Hex): Promise<void> {
 
 async function sendAgain(node: Node, sender: Address, hashes: readonly Hex[]): Promise<void> {
   const transactions: Hex[] = []
-  for (const hash of hashes) transactions.push(await ask<Hex>(node, 'eth_getRawTransactionByHash', hash))
+  for (const hash of hashes)
+    transactions.push(await ask<Hex>(node, 'eth_getRawTransactionByHash', hash))
   await ask(node, 'anvil_removePoolTransactions', sender)
   for (const transaction of transactions) await ask(node, 'eth_sendRawTransaction', transaction)
 }

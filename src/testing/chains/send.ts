@@ -33,28 +33,47 @@ const CALL_GAS = 200_000n
  * clock, a whole deployment takes a block or two instead of a block per step. A later step may rely on an earlier one.
  * @throws Error that names the step that reverted
  */
-export async function sendInOrder(client: DeployClient, steps: readonly Step[]): Promise<TransactionReceipt[]> {
+export async function sendInOrder(
+  client: DeployClient,
+  steps: readonly Step[],
+): Promise<TransactionReceipt[]> {
   const { walletClient, publicClient } = client
   const firstNonce = await nextNonce(client)
   const hashes: Hex[] = []
   for (const [index, { to, data }] of steps.entries()) {
-    const [nonce, gas] = [firstNonce + index, to ? CALL_GAS : CREATION_GAS]
-    hashes.push(await walletClient.sendTransaction({ chain: walletClient.chain ?? null, to, data, gas, nonce }))
+    const nonce = firstNonce + index
+    const gas = to ? CALL_GAS : CREATION_GAS
+    hashes.push(
+      await walletClient.sendTransaction({
+        chain: walletClient.chain ?? null,
+        to,
+        data,
+        gas,
+        nonce,
+      }),
+    )
   }
   return Promise.all(
     hashes.map(async (hash, index) => {
       const receipt = await receiptOf(publicClient, hash)
-      if (receipt.status !== 'success') throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
+      if (receipt.status !== 'success')
+        throw new Error(`${steps[index]!.label}: transaction ${hash} reverted`)
       return receipt
     }),
   )
 }
 
 export async function nextContract(client: DeployClient): Promise<Address> {
-  return getContractAddress({ from: client.walletClient.account.address, nonce: BigInt(await nextNonce(client)) })
+  return getContractAddress({
+    from: client.walletClient.account.address,
+    nonce: BigInt(await nextNonce(client)),
+  })
 }
 
 /** Counts unmined transactions. */
 function nextNonce({ walletClient, publicClient }: DeployClient): Promise<number> {
-  return publicClient.getTransactionCount({ address: walletClient.account.address, blockTag: 'pending' })
+  return publicClient.getTransactionCount({
+    address: walletClient.account.address,
+    blockTag: 'pending',
+  })
 }

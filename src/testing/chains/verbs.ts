@@ -65,7 +65,8 @@ export function chainVerbs({
   let miner: Promise<Miner> | null = null
   const minerOf = (ms: number): Promise<Miner> => (miner ??= takeOverMining(clients, ms, idleMs))
   if (idleMs !== undefined && blockMs !== null) minerOf(blockMs).catch(() => {})
-  let [isPaused, hadAutomine] = [false, false]
+  let isPaused = false
+  let hadAutomine = false
   const setPaused = async (next: boolean): Promise<void> => {
     if (next === isPaused) return
     isPaused = next
@@ -76,9 +77,12 @@ export function chainVerbs({
 
   const replace = async (depth: number): Promise<number> => {
     await reorg(clients, depth).catch((error: Error) => {
-      throw new WorldError(`chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil, and that deep.`, {
-        cause: error,
-      })
+      throw new WorldError(
+        `chain "${label}" took no reorg of ${depth} blocks: it has to be an anvil, and that deep.`,
+        {
+          cause: error,
+        },
+      )
     })
     return (await head()) - depth + 1
   }
@@ -88,11 +92,16 @@ export function chainVerbs({
     resume: () => setPaused(false),
     async reorg(depth) {
       assertWhole('reorg', depth, 1)
-      return blockMs === null ? replace(depth) : (await minerOf(blockMs)).paused(() => replace(depth))
+      return blockMs === null
+        ? replace(depth)
+        : (await minerOf(blockMs)).paused(() => replace(depth))
     },
     async drop(tx) {
       const found = await ask<boolean | Hex | null>('hardhat_dropTransaction', [tx])
-      if (!found) throw new WorldError(`chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`)
+      if (!found)
+        throw new WorldError(
+          `chain "${label}" has no ${tx} in its mempool: \`pause\` it before you send.`,
+        )
     },
     async advance(seconds) {
       assertWhole('advance', seconds, 0)

@@ -37,6 +37,10 @@ export async function bridgeCall(
     functionName: 'quote',
     args: [encodeMessage(addressWord(from), hubCalldata), options],
   })
-  const data = encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] })
+  const data = encodeFunctionData({
+    abi: spokeAbi,
+    functionName: 'lzSend',
+    args: [hubCalldata, options],
+  })
   return { to: spoke.contracts.spoke, data, value: nativeFee }
 }

@@ -1,8 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Abi, type Address, encodeDeployData, encodeFunctionData, type Hex, isAddressEqual } from 'viem'
+import {
+  type Abi,
+  type Address,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  isAddressEqual,
+} from 'viem'
 import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
-import { localTokenAbi, localTokenBytecode } from '../../../contracts/evm/artifacts/local/LocalToken.js'
+import {
+  localTokenAbi,
+  localTokenBytecode,
+} from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
   communityPaymentsAbi,
   communityPaymentsBytecode,
@@ -16,7 +26,8 @@ import {
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 import { addressWord } from '../world.js'
 
-const ARTIFACT = '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
+const ARTIFACT =
+  '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
@@ -38,7 +49,13 @@ export interface HubSettings extends AppSettings {
 
 /** `block` holds the hub's deployment. */
 export function deployHub(settings: HubSettings) {
-  const { minimumWei, owner, relayer, pauser, deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI } = settings
+  const {
+    minimumWei,
+    owner,
+    relayer,
+    pauser,
+    deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
+  } = settings
   return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
     const data = encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
@@ -61,7 +78,10 @@ export function deploySpoke(settings: AppSettings & { readonly hubEid: number })
 
 async function deployWithEndpoint(settings: AppSettings, app: (endpoint: Address) => Step) {
   const endpoint = await nextContract(settings)
-  const steps = [endpointCreation(settings.eid, settings.walletClient.account.address), app(endpoint)]
+  const steps = [
+    endpointCreation(settings.eid, settings.walletClient.account.address),
+    app(endpoint),
+  ]
   const [, receipt] = await sendInOrder(settings, steps)
   return { endpoint, app: receipt!.contractAddress!, block: receipt!.blockNumber }
 }
@@ -77,8 +97,16 @@ export async function deployMessageLibrary(
 ): Promise<Address> {
   const library = await nextContract(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
-  const data = encodeDeployData({ abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args })
-  const registering = encodeFunctionData({ abi: endpointAbi, functionName: 'registerLibrary', args: [library] })
+  const data = encodeDeployData({
+    abi: localMessageLibAbi,
+    bytecode: localMessageLibBytecode,
+    args,
+  })
+  const registering = encodeFunctionData({
+    abi: endpointAbi,
+    functionName: 'registerLibrary',
+    args: [library],
+  })
   await sendInOrder(client, [
     { label: 'deploying the message library', data },
     { label: 'registering the message library', to: endpoint, data: registering },
@@ -95,8 +123,14 @@ export async function deployCommunityPayments(
 ): Promise<Address> {
   const { owner, relayer, pauser } = settings
   const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
-  const data = encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
-  const [receipt] = await sendInOrder(settings, [{ label: 'deploying the payments of communities', data }])
+  const data = encodeDeployData({
+    abi: communityPaymentsAbi,
+    bytecode: communityPaymentsBytecode,
+    args,
+  })
+  const [receipt] = await sendInOrder(settings, [
+    { label: 'deploying the payments of communities', data },
+  ])
   return receipt!.contractAddress!
 }
 
@@ -140,21 +174,39 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
   const peers: Step[] = []
   for (const target of targets) {
     const args = [target.eid] as const
-    const library = { address: endpoint, abi: endpointAbi, functionName: 'defaultSendLibrary', args } as const
+    const library = {
+      address: endpoint,
+      abi: endpointAbi,
+      functionName: 'defaultSendLibrary',
+      args,
+    } as const
     const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const // OAppCore, of hub and spoke
     if (!isAddressEqual(await publicClient.readContract(library), near.library))
       libraries.push(...librarySteps(near, target))
-    if ((await publicClient.readContract(peer)) !== addressWord(target.app)) peers.push(peerStep(near, target))
+    if ((await publicClient.readContract(peer)) !== addressWord(target.app))
+      peers.push(peerStep(near, target))
   }
   if (!owner) await sendInOrder(near, [...libraries, ...peers])
-  else await Promise.all([sendInOrder(near, libraries), sendInOrder({ walletClient: owner, publicClient }, peers)])
+  else
+    await Promise.all([
+      sendInOrder(near, libraries),
+      sendInOrder({ walletClient: owner, publicClient }, peers),
+    ])
 }
 
 function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
   const { baseWei: base, numerator, denominator } = price
   const ofPrice = [eid, { base, numerator, denominator }] as const
-  const sending = { abi: endpointAbi, functionName: 'setDefaultSendLibrary', args: [eid, library] } as const
-  const receiving = { abi: endpointAbi, functionName: 'setDefaultReceiveLibrary', args: [eid, library, 0n] } as const
+  const sending = {
+    abi: endpointAbi,
+    functionName: 'setDefaultSendLibrary',
+    args: [eid, library],
+  } as const
+  const receiving = {
+    abi: endpointAbi,
+    functionName: 'setDefaultReceiveLibrary',
+    args: [eid, library, 0n],
+  } as const
   const pricing = { abi: localMessageLibAbi, functionName: 'setPrice', args: ofPrice } as const
   return [
     { label: 'setting the send library', to: endpoint, data: encodeFunctionData(sending) },
@@ -187,5 +239,8 @@ export function endpointCreation(eid: number, owner: Address): Step {
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return { label: 'deploying EndpointV2', data: encodeDeployData({ abi, bytecode, args: [eid, owner] }) }
+  return {
+    label: 'deploying EndpointV2',
+    data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
+  }
 }

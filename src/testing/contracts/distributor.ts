@@ -1,6 +1,9 @@
 import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
 import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken.js'
-import { airdropDistributorAbi, airdropDistributorBytecode } from '../../chains/evm/contracts/index.js'
+import {
+  airdropDistributorAbi,
+  airdropDistributorBytecode,
+} from '../../chains/evm/contracts/index.js'
 import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
 
 const DEFAULT_DURATION_S = 30n * 86_400n
@@ -21,14 +24,23 @@ export interface DistributorSettings extends DeployClient {
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address
-  const endsAtS = settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
+  const endsAtS =
+    settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
   const distributor = await nextContract(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
-  const data = encodeDeployData({ abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args })
+  const data = encodeDeployData({
+    abi: airdropDistributorAbi,
+    bytecode: airdropDistributorBytecode,
+    args,
+  })
   const minting: Step = {
     label: 'minting what a distributor gives out',
     to: token,
-    data: encodeFunctionData({ abi: localTokenAbi, functionName: 'mint', args: [distributor, mints] }),
+    data: encodeFunctionData({
+      abi: localTokenAbi,
+      functionName: 'mint',
+      args: [distributor, mints],
+    }),
   }
   const steps = [{ label: 'deploying a distributor', data }, ...(mints > 0n ? [minting] : [])]
   const [receipt] = await sendInOrder(settings, steps)

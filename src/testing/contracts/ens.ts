@@ -1,5 +1,8 @@
 import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
-import { ensResolverAbi, ensResolverBytecode } from '../../../contracts/evm/artifacts/EnsResolver.js'
+import {
+  ensResolverAbi,
+  ensResolverBytecode,
+} from '../../../contracts/evm/artifacts/EnsResolver.js'
 import {
   localEnsRegistryAbi,
   localEnsRegistryBytecode,
@@ -17,7 +20,8 @@ const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversal
 
 /** With a resolver for the names below `parent` that the client's account owns. */
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
-  const [owner, signer] = [client.walletClient.account.address, operatorAccount('ensGateway').address]
+  const owner = client.walletClient.account.address
+  const signer = operatorAccount('ensGateway').address
   const resolver = await nextContract(client)
   const creations: Step[] = [
     {
@@ -25,7 +29,10 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
       data: encodeDeployData({ ...resolverCode, args: [owner, signer, []] }),
     },
     { label: 'deploying ENS’s registry', data: encodeDeployData(registryCode) },
-    { label: 'deploying ENS’s universal resolver', data: encodeDeployData({ ...universalCode, args: [resolver] }) },
+    {
+      label: 'deploying ENS’s universal resolver',
+      data: encodeDeployData({ ...universalCode, args: [resolver] }),
+    },
   ]
   const [, registry, universal] = await sendInOrder(client, creations)
   return {
@@ -42,11 +49,19 @@ export async function setGateway(
   { parent, registry, resolver }: WorldEns,
   api: string,
 ): Promise<void> {
-  const naming = { ...registryCode, functionName: 'setResolver', args: [namehash(parent), resolver] } as const
+  const naming = {
+    ...registryCode,
+    functionName: 'setResolver',
+    args: [namehash(parent), resolver],
+  } as const
   const urls = [`${api}/ens/{sender}/{data}.json`]
   const sending = { ...resolverCode, functionName: 'setUrls', args: [urls] } as const
   await sendInOrder(client, [
-    { label: 'setting the resolver of an ENS name', to: registry, data: encodeFunctionData(naming) },
+    {
+      label: 'setting the resolver of an ENS name',
+      to: registry,
+      data: encodeFunctionData(naming),
+    },
     { label: 'setting the URL of the gateway', to: resolver, data: encodeFunctionData(sending) },
   ])
 }

@@ -56,15 +56,30 @@ export async function ensureContracts(
   const makeEns = () => deployEns(deployer, ENS_PARENTS[definition.network])
   const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
   if (previous?.genesisHash === genesisHash) {
-    const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } = previous
+    const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } =
+      previous
     const own = feeds ? [feeds.solUsd, feeds.ethUsd, token] : []
     if (ens) own.push(ens.registry, ens.resolver, ens.universalResolver)
     const addresses = [contract, endpoint, messageLib, communityPayments, ...own]
-    const codes = await Promise.all(addresses.map((address) => address && reader.getCode({ address })))
+    const codes = await Promise.all(
+      addresses.map((address) => address && reader.getCode({ address })),
+    )
     if (codes.every((code) => code !== undefined)) {
-      const contracts = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
+      const contracts = {
+        contract,
+        endpoint,
+        messageLib,
+        communityPayments,
+        startBlock,
+        genesisHash,
+      }
       // none in a world that is older than its ENS
-      return { contracts, feeds, token, ens: feeds && (ens ?? (await mineQuickly(at, definition.chainId, makeEns))) }
+      return {
+        contracts,
+        feeds,
+        token,
+        ens: feeds && (ens ?? (await mineQuickly(at, definition.chainId, makeEns))),
+      }
     }
   }
   await fund(at, definition.chainId, operatorAddresses())
@@ -72,7 +87,12 @@ export async function ensureContracts(
     const contracts = { ...(await deploy(at, definition, hubEid)), genesisHash }
     if (definition.role === 'spoke') return { contracts }
     const feeds = await deployPriceFeeds(deployer)
-    return { contracts, feeds, token: lowerCase(await deployLocalToken(deployer)), ens: await makeEns() }
+    return {
+      contracts,
+      feeds,
+      token: lowerCase(await deployLocalToken(deployer)),
+      ens: await makeEns(),
+    }
   })
 }
 
@@ -87,10 +107,14 @@ async function deploy(
   hubEid: number,
 ): Promise<Omit<ChainContracts, 'genesisHash'>> {
   const client = deployerOf(at, chainId)
-  const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map((of) => operatorAccount(of).address)
+  const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map(
+    (of) => operatorAccount(of).address,
+  )
   const roles = { ...client, relayer: relayer!, owner: owner!, pauser: pauser! }
   const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
-  const { app, endpoint, block } = await (role === 'hub' ? deployHub(settings) : deploySpoke({ ...settings, hubEid }))
+  const { app, endpoint, block } = await (role === 'hub'
+    ? deployHub(settings)
+    : deploySpoke({ ...settings, hubEid }))
   const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
   const payments = await deployCommunityPayments(roles)
   return {
@@ -105,7 +129,9 @@ async function deploy(
 export async function connectChains(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
-      const others = chains.filter(({ network, role }) => network === near.network && role !== near.role)
+      const others = chains.filter(
+        ({ network, role }) => network === near.network && role !== near.role,
+      )
       if (others.length === 0) return
       const end: BridgeEnd = {
         ...deployerOf(near, near.chainId),
@@ -114,7 +140,11 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
         library: near.config.messageLib,
         app: near.config.contract,
       }
-      const targets = others.map((far) => ({ eid: far.eid, app: far.config.contract, price: priceOf(near, far) }))
+      const targets = others.map((far) => ({
+        eid: far.eid,
+        app: far.config.contract,
+        price: priceOf(near, far),
+      }))
       await mineQuickly(near, near.chainId, () => connectEnd(end, targets))
     }),
   )
@@ -123,20 +153,28 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
 /** The API's port may be another one than before. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
-    hubs.map((hub) => mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api))),
+    hubs.map((hub) =>
+      mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api)),
+    ),
   )
 }
 
 /** Price of messages: a spoke's own, and on the hub the inverse rate of the spoke's gas token. */
 function priceOf(near: ChainDefinition, far: ChainDefinition): BridgePrice {
   if (near.role === 'spoke') return near.price
-  return { baseWei: near.price.baseWei, numerator: far.price.denominator, denominator: far.price.numerator }
+  return {
+    baseWei: near.price.baseWei,
+    numerator: far.price.denominator,
+    denominator: far.price.numerator,
+  }
 }
 
 /** Entries of earlier starts per chain label, of chains that are not started now too. */
 export function previousChains(home: string): Map<string, KnownChain> {
   try {
-    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as { chains: KnownChain[] }
+    const { chains } = JSON.parse(fs.readFileSync(knownFile(home), 'utf8')) as {
+      chains: KnownChain[]
+    }
     return new Map(chains.map((chain) => [chain.label, chain]))
   } catch {
     return new Map()
@@ -153,14 +191,29 @@ export function writeChains(
   solana: LocalSolana | undefined,
   pollMs: number,
 ): void {
-  const known = chains.map(({ config, feeds, token, ens }): KnownChain => ({ ...config, feeds, token, ens }))
-  const all = new Map([...previousChains(home), ...known.map((chain) => [chain.label, chain] as const)])
+  const known = chains.map(
+    ({ config, feeds, token, ens }): KnownChain => ({ ...config, feeds, token, ens }),
+  )
+  const all = new Map([
+    ...previousChains(home),
+    ...known.map((chain) => [chain.label, chain] as const),
+  ])
   const hubs = chains.filter(({ role }) => role === 'hub')
   const clusters = (solana ? hubs : []).map(({ network, feeds }, index) => {
     const { rpcUrl, wsUrl, genesisHash, programs } = solana!
     const settings = { commitment: 'confirmed', pollMs }
     const priced = { feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS } }
-    return [network, { rpcUrls: [rpcUrl], wsUrls: [wsUrl], genesisHash, ...programs[index], ...settings, ...priced }]
+    return [
+      network,
+      {
+        rpcUrls: [rpcUrl],
+        wsUrls: [wsUrl],
+        genesisHash,
+        ...programs[index],
+        ...settings,
+        ...priced,
+      },
+    ]
   })
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry } = ens!

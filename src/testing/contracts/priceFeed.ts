@@ -1,5 +1,8 @@
 import { type Address, encodeDeployData, type Hex } from 'viem'
-import { priceFeedAbi, priceFeedBytecode } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
+import {
+  priceFeedAbi,
+  priceFeedBytecode,
+} from '../../../contracts/evm/artifacts/local/PriceFeed.js'
 import { localClients, walletOf } from '../chains/localClients.js'
 import { receiptOf } from '../chains/receipt.js'
 import { type DeployClient, sendInOrder } from '../chains/send.js'
@@ -25,7 +28,10 @@ export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds
     const data = encodeDeployData({ abi: priceFeedAbi, bytecode: priceFeedBytecode, args })
     return { label: `deploying the feed ${description}`, data }
   }
-  const [solUsd, ethUsd] = await sendInOrder(client, [creation('SOL / USD', SOL_USD), creation('ETH / USD', ETH_USD)])
+  const [solUsd, ethUsd] = await sendInOrder(client, [
+    creation('SOL / USD', SOL_USD),
+    creation('ETH / USD', ETH_USD),
+  ])
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
 }
 
@@ -36,9 +42,17 @@ export interface PriceChange {
 }
 
 /** Waits until mined. @returns the transaction */
-export async function setPrice(at: { rpcUrl: string; chainId: number }, { feed, answer }: PriceChange): Promise<Hex> {
+export async function setPrice(
+  at: { rpcUrl: string; chainId: number },
+  { feed, answer }: PriceChange,
+): Promise<Hex> {
   const wallet = walletOf(at, at.chainId, operatorAccount('deployer'))
-  const write = { address: feed, abi: priceFeedAbi, functionName: 'setAnswer', args: [answer] } as const
+  const write = {
+    address: feed,
+    abi: priceFeedAbi,
+    functionName: 'setAnswer',
+    args: [answer],
+  } as const
   const hash = await wallet.writeContract(write)
   await receiptOf(localClients(at, at.chainId).reader, hash)
   return hash

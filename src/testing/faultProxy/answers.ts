@@ -87,11 +87,18 @@ async function ofLogs(
 const TAGS = ['latest', 'safe', 'finalized']
 
 /** Answer of a node that lags by some blocks. */
-async function staleAnswer(call: RpcCall, upstream: Upstream, lag: number): Promise<FaultyAnswer | null> {
-  if (call.method === 'eth_blockNumber') return { result: quantity(Math.max(0, (await headOf(upstream)) - lag)) }
+async function staleAnswer(
+  call: RpcCall,
+  upstream: Upstream,
+  lag: number,
+): Promise<FaultyAnswer | null> {
+  if (call.method === 'eth_blockNumber')
+    return { result: quantity(Math.max(0, (await headOf(upstream)) - lag)) }
   const tag = call.params.find((param) => typeof param === 'string' && TAGS.includes(param))
   if (tag === undefined) return null
-  const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as { number: string } | null
+  const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as {
+    number: string
+  } | null
   if (!tagged) return null
   const block = quantity(Math.max(0, Number(tagged.number) - lag))
   return upstream(

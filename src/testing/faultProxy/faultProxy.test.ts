@@ -24,7 +24,9 @@ beforeAll(async () => {
 })
 afterEach(() => proxy?.stop())
 
-async function open(options: Omit<FaultProxyOptions, 'target' | 'seed'> & { seed?: number }): Promise<FaultProxy> {
+async function open(
+  options: Omit<FaultProxyOptions, 'target' | 'seed'> & { seed?: number },
+): Promise<FaultProxy> {
   proxy = await startFaultProxy({ seed: 1, target: anvil, ...options })
   return proxy
 }
@@ -33,7 +35,11 @@ interface Answer {
   status: number
   headers: Headers
   text: string
-  body: { id?: unknown; result?: unknown; error?: { code: number; message: string; data?: unknown } }
+  body: {
+    id?: unknown
+    result?: unknown
+    error?: { code: number; message: string; data?: unknown }
+  }
 }
 
 async function post(url: string, body: unknown): Promise<Answer> {
@@ -50,7 +56,8 @@ async function post(url: string, body: unknown): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, body: parsed }
 }
 
-const ask = (method: string, params: unknown[] = []) => post(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
+const ask = (method: string, params: unknown[] = []) =>
+  post(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
 
 async function direct(method: string, params: unknown[] = []): Promise<unknown> {
   return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
@@ -83,7 +90,10 @@ describe('without faults', () => {
   it('hands calls and batches through', async () => {
     await open({})
     const head = await direct('eth_blockNumber')
-    expect(await ask('eth_blockNumber')).toMatchObject({ status: 200, body: { jsonrpc: '2.0', id: 7, result: head } })
+    expect(await ask('eth_blockNumber')).toMatchObject({
+      status: 200,
+      body: { jsonrpc: '2.0', id: 7, result: head },
+    })
     expect((await ask('eth_nonsense')).body.error?.code).toBe(-32601)
     const { body } = await post(proxy.rpcUrl, [
       { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
@@ -140,7 +150,11 @@ describe('faults of whole requests', () => {
   it('wrong_id: the answer to an earlier call of the method', async () => {
     await open(always('wrong_id'))
     await post(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
-    const { body } = await post(proxy.rpcUrl, { id: 2, method: 'eth_getBlockByNumber', params: ['0x2', false] })
+    const { body } = await post(proxy.rpcUrl, {
+      id: 2,
+      method: 'eth_getBlockByNumber',
+      params: ['0x2', false],
+    })
     expect(body.id).toBe(1)
     expect(body.result).toMatchObject({ number: '0x1' })
     const batch = (await post(proxy.rpcUrl, [
@@ -163,7 +177,9 @@ describe('faults of answers', () => {
     const [from] = (await direct('eth_accounts')) as string[]
     await emit(from!)
     const nonce = Number(await direct('eth_getTransactionCount', [from, 'latest']))
-    expect(Number((await ask('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(nonce - 1)
+    expect(Number((await ask('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(
+      nonce - 1,
+    )
   })
 
   it('other_fork: a branch from below the head that holds together, with other bidders', async () => {
@@ -174,10 +190,15 @@ describe('faults of answers', () => {
     let block = (await ask('eth_getBlockByNumber', ['latest', false])).body.result as Block
     expect(block).toMatchObject({ number: real.number })
     expect(block.hash).not.toBe(real.hash)
-    const byHash = async (hash: string) => (await ask('eth_getBlockByHash', [hash, false])).body.result as Block
+    const byHash = async (hash: string) =>
+      (await ask('eth_getBlockByHash', [hash, false])).body.result as Block
     expect(await byHash(block.hash)).toEqual(block)
-    const { result } = (await ask('eth_getLogs', [{ address: EMITTER, blockHash: block.hash }])).body
-    expect((result as Log[])[0]).toMatchObject({ blockHash: block.hash, data: expect.stringContaining('f0f0') })
+    const { result } = (await ask('eth_getLogs', [{ address: EMITTER, blockHash: block.hash }]))
+      .body
+    expect((result as Log[])[0]).toMatchObject({
+      blockHash: block.hash,
+      data: expect.stringContaining('f0f0'),
+    })
     let length = 1
     for (; ; length++) {
       const parent = await byHash(block.parentHash)
@@ -187,7 +208,9 @@ describe('faults of answers', () => {
     expect(length).toBeLessThanOrEqual(2)
     // deeper blocks are the chain's
     const deep = ['0x3', false]
-    expect((await ask('eth_getBlockByNumber', deep)).body.result).toEqual(await direct('eth_getBlockByNumber', deep))
+    expect((await ask('eth_getBlockByNumber', deep)).body.result).toEqual(
+      await direct('eth_getBlockByNumber', deep),
+    )
   })
 
   it('missing_logs: all logs of one block are absent', async () => {
@@ -196,7 +219,9 @@ describe('faults of answers', () => {
     const got = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
     const blocks = (logs: Log[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
     expect(blocks(got).size).toBe(blocks(all).size - 1)
-    expect((await ask('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body.result).toEqual([])
+    expect(
+      (await ask('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body.result,
+    ).toEqual([])
   })
 
   it('null_block, null_receipt: null for what exists', async () => {
@@ -226,7 +251,9 @@ describe('faults of answers', () => {
       said.add(`${error?.code}${error?.message}${JSON.stringify(error?.data)}`)
     }
     expect(said.size).toBe(RANGE_LIMITS.length)
-    expect((await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error).toBeUndefined()
+    expect(
+      (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error,
+    ).toBeUndefined()
   })
 })
 
@@ -237,12 +264,16 @@ describe('a socket', () => {
     const messages: { id?: number; method?: string; result?: unknown }[] = []
     socket.on('message', (data) => messages.push(JSON.parse(String(data))))
     await new Promise((resolve) => socket.once('open', resolve))
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }))
+    socket.send(
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }),
+    )
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] }))
     expect(await waitFor(() => messages.length === 2, 5_000)).toBe(true)
     expect(messages.find(({ id }) => id === 2)?.result).toBe('0x7a69')
     await direct('anvil_mine', ['0x1'])
-    expect(await waitFor(() => messages.some(({ method }) => method === 'eth_subscription'), 5_000)).toBe(true)
+    expect(
+      await waitFor(() => messages.some(({ method }) => method === 'eth_subscription'), 5_000),
+    ).toBe(true)
     const heard = messages.length
     proxy.set({ silent_socket: 1 })
     await direct('anvil_mine', ['0x1'])
@@ -270,11 +301,18 @@ describe('a cut', () => {
 })
 
 describe('seeds', () => {
-  const everything = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, kind === 'hang' ? 0 : 0.2]))
+  const everything = Object.fromEntries(
+    FAULT_KINDS.map((kind) => [kind, kind === 'hang' ? 0 : 0.2]),
+  )
 
   async function faultsOf(seed: number): Promise<string[]> {
     const seen: string[] = []
-    await open({ seed, faults: everything, limits: { delayMs: 5 }, log: (fault) => seen.push(JSON.stringify(fault)) })
+    await open({
+      seed,
+      faults: everything,
+      limits: { delayMs: 5 },
+      log: (fault) => seen.push(JSON.stringify(fault)),
+    })
     for (let i = 0; i < 40; i++) {
       await ask('eth_getLogs', ALL_LOGS).catch(() => {})
       await ask('eth_getBlockByNumber', ['latest', false]).catch(() => {})
@@ -291,7 +329,10 @@ describe('seeds', () => {
   })
 
   it('a plan says what goes wrong with each call', async () => {
-    await open({ faults: ({ method, ordinal }) => (method === 'eth_chainId' && ordinal === 2 ? 'server_error' : null) })
+    await open({
+      faults: ({ method, ordinal }) =>
+        method === 'eth_chainId' && ordinal === 2 ? 'server_error' : null,
+    })
     expect((await ask('eth_chainId')).status).toBe(200)
     expect((await ask('eth_chainId')).status).toBeGreaterThanOrEqual(500)
     expect((await ask('eth_chainId')).status).toBe(200)

@@ -12,7 +12,13 @@ import { createUpstream } from './upstream.js'
 const HOST = '127.0.0.1'
 /** Pause between two looks at whether a silence is over. */
 const SILENT_POLL_MS = 20
-const DEFAULT_LIMITS: FaultLimits = { delayMs: 500, retryAfterS: 1, rangeBlocks: 5, staleBlocks: 6, forkBlocks: 2 }
+const DEFAULT_LIMITS: FaultLimits = {
+  delayMs: 500,
+  retryAfterS: 1,
+  rangeBlocks: 5,
+  staleBlocks: 6,
+  forkBlocks: 2,
+}
 
 export interface FaultProxyOptions {
   /** Node behind the proxy. */
@@ -50,7 +56,10 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   let faults = options.faults ?? {}
   let isCut = false
   let isSilent = false
-  const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>
+  const counts = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<
+    FaultKind,
+    number
+  >
   const upstream = createUpstream(options.target.rpcUrl)
   const pipe = createPipe({
     upstream,
@@ -70,7 +79,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const reset = () => {
     for (const socket of connections) socket.resetAndDestroy()
   }
-  const server = http.createServer((request, response) => void answer(pipe, unmuted, request, response))
+  const server = http.createServer(
+    (request, response) => void answer(pipe, unmuted, request, response),
+  )
   server.on('connection', (socket) => {
     if (isCut) return void socket.resetAndDestroy()
     connections.add(socket)
@@ -78,7 +89,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     socket.on('close', () => connections.delete(socket))
   })
   const sockets = new WebSocketServer({ server })
-  sockets.on('connection', (client: WebSocket) => relaySocket(client, options.target.wsUrl, pipe, () => isSilent))
+  sockets.on('connection', (client: WebSocket) =>
+    relaySocket(client, options.target.wsUrl, pipe, () => isSilent),
+  )
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, HOST, resolve)

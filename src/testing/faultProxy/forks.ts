@@ -40,9 +40,17 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
     return { result: result ? forked(result as Block, depth) : null }
   }
   const logsOf = async (filter: object, hash: string): Promise<RpcAnswer> => {
-    const answer = await upstream('eth_getLogs', [{ ...filter, blockHash: returned.get(hash)!.real }])
+    const answer = await upstream('eth_getLogs', [
+      { ...filter, blockHash: returned.get(hash)!.real },
+    ])
     if (!Array.isArray(answer.result)) return answer
-    return { result: (answer.result as Log[]).map((log) => ({ ...log, blockHash: hash, data: ofAnother(log.data) })) }
+    return {
+      result: (answer.result as Log[]).map((log) => ({
+        ...log,
+        blockHash: hash,
+        data: ofAnother(log.data),
+      })),
+    }
   }
 
   return {
@@ -58,7 +66,8 @@ export function createForks(seed: number, upstream: Upstream, forkBlocks: number
     /** Null for other queries. */
     async known({ method, params }: RpcCall): Promise<RpcAnswer | null> {
       const [first] = params
-      if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first)) return blockByHash(first)
+      if (method === 'eth_getBlockByHash' && typeof first === 'string' && returned.has(first))
+        return blockByHash(first)
       if (method !== 'eth_getLogs' || typeof first !== 'object' || first === null) return null
       const { blockHash } = first as { blockHash?: string }
       return blockHash !== undefined && returned.has(blockHash) ? logsOf(first, blockHash) : null

@@ -2,12 +2,26 @@ import { LIED_ABOUT } from './lies.js'
 import { draw, pick } from './random.js'
 
 /** Faults of a whole HTTP request or of a socket's message. */
-const REQUEST_KINDS = ['delay', 'drop', 'hang', 'rate_limit', 'server_error', 'truncate', 'wrong_id'] as const
+const REQUEST_KINDS = [
+  'delay',
+  'drop',
+  'hang',
+  'rate_limit',
+  'server_error',
+  'truncate',
+  'wrong_id',
+] as const
 
 /** Methods whose answers a fault applies to. */
 const ANSWER_KINDS = {
   /** A lagging node: heads, and state read at the head, are some blocks old. */
-  stale_head: ['eth_blockNumber', 'eth_getBlockByNumber', 'eth_getTransactionCount', 'eth_getBalance', 'eth_call'],
+  stale_head: [
+    'eth_blockNumber',
+    'eth_getBlockByNumber',
+    'eth_getTransactionCount',
+    'eth_getBalance',
+    'eth_call',
+  ],
   /** A node on another fork: newest blocks differ, with other bidders in their logs. */
   other_fork: ['eth_getBlockByNumber'],
   /** A node that announces a block before it indexes its logs: all logs of one block are absent. */
@@ -41,7 +55,9 @@ export interface FaultRequest {
 }
 
 /** Probability of each fault per call it applies to, or a plan that names each call's fault. */
-export type Faults = Partial<Record<FaultKind, number>> | ((request: FaultRequest) => FaultKind | null)
+export type Faults =
+  | Partial<Record<FaultKind, number>>
+  | ((request: FaultRequest) => FaultKind | null)
 
 export const NOTIFICATION = 'notification'
 export const BATCH = 'batch'
@@ -69,7 +85,8 @@ export function chooseFault(
     return kind !== null && touches(kind, method, isInBatch) ? kind : null
   }
   const hits = FAULT_KINDS.filter(
-    (kind) => touches(kind, method, isInBatch) && draw(seed, kind, method, ordinal) < (faults[kind] ?? 0),
+    (kind) =>
+      touches(kind, method, isInBatch) && draw(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
   return hits.length > 0 ? pick(draw(seed, 'which', method, ordinal), hits) : null
 }

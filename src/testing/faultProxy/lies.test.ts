@@ -80,7 +80,9 @@ describe('finality', () => {
     const before = await finalized()
     await createUpstream(anvil.rpcUrl)('anvil_mine', ['0x5'])
     expect(await finalized()).toBe(before)
-    expect(((await ask('eth_getBlockByNumber')) as { number: string }).number).toBe(`0x${(0x55).toString(16)}`)
+    expect(((await ask('eth_getBlockByNumber')) as { number: string }).number).toBe(
+      `0x${(0x55).toString(16)}`,
+    )
     proxy.restore()
     expect(await finalized()).not.toBe(before)
   })

@@ -23,7 +23,11 @@ export type LiedAbout = (typeof LIED_ABOUT)[number]
 type Next = ReturnType<typeof sequence>
 
 /** Plausible or absurd; null where the call asks for nothing that is lied about. */
-export async function lieTo(call: RpcCall, upstream: Upstream, next: Next): Promise<RpcAnswer | null> {
+export async function lieTo(
+  call: RpcCall,
+  upstream: Upstream,
+  next: Next,
+): Promise<RpcAnswer | null> {
   // a block by its number is compared by hash; heads are believed
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FaultLimits, type FaultyAnswer, wrongAnswer } from './answers.js'
 import { createForks } from './forks.js'
-import { BATCH, chooseFault, type FaultKind, type FaultRequest, type Faults, isAnswerFault } from './kinds.js'
+import {
+  BATCH,
+  chooseFault,
+  type FaultKind,
+  type FaultRequest,
+  type Faults,
+  isAnswerFault,
+} from './kinds.js'
 import type { LiedAbout } from './lies.js'
 import { between, draw, pick, sequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
@@ -31,13 +38,20 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
   const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    staged.lies.has(request.method as LiedAbout) ? 'lie' : chooseFault(seed, faults(), request, { isInBatch })
+    staged.lies.has(request.method as LiedAbout)
+      ? 'lie'
+      : chooseFault(seed, faults(), request, { isInBatch })
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
-    (await forks.known(call)) ?? (await upstream(call.method, withFinalized(call.params, staged.finalized)))
+    (await forks.known(call)) ??
+    (await upstream(call.method, withFinalized(call.params, staged.finalized)))
 
   /** Answers one call, wrongly where its fault is one of answers. */
-  const answer = async (call: RpcCall, request: FaultRequest, kind: FaultKind | null): Promise<FaultyAnswer> => {
+  const answer = async (
+    call: RpcCall,
+    request: FaultRequest,
+    kind: FaultKind | null,
+  ): Promise<FaultyAnswer> => {
     if (kind !== null && isAnswerFault(kind)) {
       const next = sequence(seed, 'answer', request.method, request.ordinal)
       const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
@@ -59,7 +73,9 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
       latest.set(call.method, { id: call.id, answer: rest })
       // another client's answer under this call's id
       const given =
-        kind === 'wrong_id' ? (before ?? { id: `${call.id}0`, answer: rest }) : { id: call.id, answer: rest }
+        kind === 'wrong_id'
+          ? (before ?? { id: `${call.id}0`, answer: rest })
+          : { id: call.id, answer: rest }
       return { status, text: JSON.stringify({ jsonrpc: '2.0', id: given.id, ...given.answer }) }
     })
   }
@@ -76,7 +92,10 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
         }),
       )
       const ids = calls.map(({ id }) => id)
-      const given = kind === 'wrong_id' ? answers.map((one, i) => ({ ...one, id: ids.at(i - 1) ?? null })) : answers
+      const given =
+        kind === 'wrong_id'
+          ? answers.map((one, i) => ({ ...one, id: ids.at(i - 1) ?? null }))
+          : answers
       return { status: 200, text: JSON.stringify(given) }
     })
   }
@@ -89,7 +108,8 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     const { method, ordinal } = request
     const random = (purpose: string) => draw(seed, purpose, method, ordinal)
     if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
-    if (kind === 'rate_limit') return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
+    if (kind === 'rate_limit')
+      return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
     if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
     if (kind === 'hang') return new Promise<never>(() => {})
     // half of the dropped requests reach the node: a transaction may be sent without an answer
@@ -106,9 +126,14 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     async handle(body: string): Promise<Reply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
-        return await (Array.isArray(parsed) ? batch(parsed.map(withParams)) : single(withParams(parsed)))
+        return await (Array.isArray(parsed)
+          ? batch(parsed.map(withParams))
+          : single(withParams(parsed)))
       } catch (error) {
-        return worded({ status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` }, null)
+        return worded(
+          { status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` },
+          null,
+        )
       }
     },
     staged,
@@ -116,7 +141,12 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     faultOf: (method: string) => chooseFault(seed, faults(), requests.take(method, [])),
     /** Counts an injected fault. */
     note: (kind: FaultKind) => onFault(kind, requests.newest),
-    delayMs: () => between(draw(seed, 'delay', requests.newest.method, requests.newest.ordinal), 1, limits.delayMs),
+    delayMs: () =>
+      between(
+        draw(seed, 'delay', requests.newest.method, requests.newest.ordinal),
+        1,
+        limits.delayMs,
+      ),
   }
 }
 
@@ -140,8 +170,10 @@ const withFinalized = (params: readonly unknown[], block: string | null): readon
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
 function worded({ status, code, message }: Wording, retryAfterS: number | null): Reply {
-  const headers: Record<string, string> = retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
-  if (code === 0) return { status, headers: { ...headers, 'content-type': 'text/html' }, text: message }
+  const headers: Record<string, string> =
+    retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
+  if (code === 0)
+    return { status, headers: { ...headers, 'content-type': 'text/html' }, text: message }
   const text = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })
   return { status, headers: { ...headers, ...JSON_HEADERS }, text }
 }

@@ -6,7 +6,8 @@ const FNV_PRIME = 0x01000193
 /** FNV-1a over seed and key, finished as in MurmurHash3 so all bits mix; in [0, 1). */
 export function draw(seed: number, ...key: readonly (string | number)[]): number {
   let hash = FNV_OFFSET
-  for (const char of `${seed}|${key.join('|')}`) hash = Math.imul(hash ^ char.codePointAt(0)!, FNV_PRIME)
+  for (const char of `${seed}|${key.join('|')}`)
+    hash = Math.imul(hash ^ char.codePointAt(0)!, FNV_PRIME)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
@@ -19,17 +20,21 @@ export function sequence(seed: number, ...key: readonly (string | number)[]): ()
 }
 
 /** Integer from `min` to `max`, both included. */
-export const between = (random: number, min: number, max: number): number => min + Math.floor(random * (max - min + 1))
+export const between = (random: number, min: number, max: number): number =>
+  min + Math.floor(random * (max - min + 1))
 
 /** Element of a non-empty list. */
-export const pick = <T>(random: number, list: readonly T[]): T => list[between(random, 0, list.length - 1)]!
+export const pick = <T>(random: number, list: readonly T[]): T =>
+  list[between(random, 0, list.length - 1)]!
 
 /** Shuffled copy of a list (Fisher-Yates). */
 export function shuffled<T>(list: readonly T[], next: () => number): T[] {
   const result = [...list]
   for (let i = result.length - 1; i > 0; i--) {
     const other = between(next(), 0, i)
-    ;[result[i], result[other]] = [result[other]!, result[i]!]
+    const swapped = result[i]!
+    result[i] = result[other]!
+    result[other] = swapped
   }
   return result
 }

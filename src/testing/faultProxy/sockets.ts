@@ -6,7 +6,12 @@ import type { Pipe } from './pipe.js'
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 
 /** Faults are injected in between; what is said while mute is lost. */
-export function relaySocket(client: WebSocket, wsUrl: string, pipe: Pipe, isMute: () => boolean): void {
+export function relaySocket(
+  client: WebSocket,
+  wsUrl: string,
+  pipe: Pipe,
+  isMute: () => boolean,
+): void {
   const node = new WebSocket(wsUrl)
   const waiting: string[] = []
   /** True if the socket is open but dead in both directions. */

@@ -29,7 +29,11 @@ afterEach(async () => {
 })
 
 async function connect(): Promise<Client> {
-  const client: Client = { socket: net.connect(proxy.port, '127.0.0.1'), heard: '', isClosed: false }
+  const client: Client = {
+    socket: net.connect(proxy.port, '127.0.0.1'),
+    heard: '',
+    isClosed: false,
+  }
   clients.push(client)
   client.socket.setEncoding('utf8').on('data', (text) => {
     client.heard += text
@@ -44,7 +48,8 @@ async function connect(): Promise<Client> {
 
 const hears = (client: Client, text: string, deadlineMs = DEADLINE_MS) =>
   waitFor(() => client.heard === text, deadlineMs)
-const closes = (client: Client, deadlineMs = DEADLINE_MS) => waitFor(() => client.isClosed, deadlineMs)
+const closes = (client: Client, deadlineMs = DEADLINE_MS) =>
+  waitFor(() => client.isClosed, deadlineMs)
 
 it('passes bytes on both ways', async () => {
   const client = await connect()

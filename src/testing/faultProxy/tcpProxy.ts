@@ -59,7 +59,8 @@ export async function startTcpProxy(target: { port: number }): Promise<TcpProxy>
   })
   return {
     port: (server.address() as AddressInfo).port,
-    upstreamPorts: () => new Set([...pairs].flatMap(({ sockets: [, upstream] }) => upstream.localPort ?? [])),
+    upstreamPorts: () =>
+      new Set([...pairs].flatMap(({ sockets: [, upstream] }) => upstream.localPort ?? [])),
     hold() {
       state = 'held'
       pauseAll()

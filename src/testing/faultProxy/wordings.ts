@@ -10,7 +10,12 @@ export interface Wording {
 /** Refusals of a range of `eth_getLogs`: of QuickNode, Tenderly, erigon and geth. */
 export const RANGE_LIMITS: readonly Wording[] = [
   { status: 413, code: -32614, message: 'eth_getLogs is limited to a 5 range' },
-  { status: 200, code: -32602, message: 'invalid params', data: { payload: 'range 9 is bigger than range limit 5' } },
+  {
+    status: 200,
+    code: -32602,
+    message: 'invalid params',
+    data: { payload: 'range 9 is bigger than range limit 5' },
+  },
   { status: 200, code: -32701, message: 'exceed maximum block range: 5' },
   { status: 200, code: -32000, message: 'logs matched by query exceeds limit of 10000' },
 ]

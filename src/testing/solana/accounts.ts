@@ -9,11 +9,14 @@ const ACCOUNTS = 5
 export type SolanaOperator = 'deployer' | 'relayer' | 'treasurer'
 
 /** Key of an operator account; public, as all local keys. */
-export const solanaOperator = (operator: SolanaOperator): Keypair => localKey(`operator ${operator}`)
+export const solanaOperator = (operator: SolanaOperator): Keypair =>
+  localKey(`operator ${operator}`)
 
 /** Wallets for users of a local world; the same in every world. */
 export function solanaAccounts(): SolanaAccount[] {
-  return Array.from({ length: ACCOUNTS }, (_, index) => describeAccount(localKey(`account ${index}`)))
+  return Array.from({ length: ACCOUNTS }, (_, index) =>
+    describeAccount(localKey(`account ${index}`)),
+  )
 }
 
 export function describeAccount({ publicKey, secretKey }: Keypair): SolanaAccount {
@@ -21,9 +24,12 @@ export function describeAccount({ publicKey, secretKey }: Keypair): SolanaAccoun
 }
 
 /** Keypair of an account's secret key. */
-export const keypairOf = ({ secretKey }: SolanaAccount): Keypair => Keypair.fromSecretKey(bs58.decode(secretKey))
+export const keypairOf = ({ secretKey }: SolanaAccount): Keypair =>
+  Keypair.fromSecretKey(bs58.decode(secretKey))
 
 function localKey(role: string): Keypair {
   const seed = createHash('sha256').update(`clusterd local world, Solana, ${role}`).digest()
-  return Keypair.fromSecretKey(Buffer.concat([seed, ed25519PublicKey(seed)]), { skipValidation: true })
+  return Keypair.fromSecretKey(Buffer.concat([seed, ed25519PublicKey(seed)]), {
+    skipValidation: true,
+  })
 }

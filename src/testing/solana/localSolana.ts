@@ -25,7 +25,9 @@ export interface LocalSolana extends SolanaSetUp {
  * @returns null, after one line to `log`, where Surfpool's package isn't installed and no cluster is given
  * @throws Error when Surfpool doesn't start or the given cluster has no faucet
  */
-export async function startLocalSolana(options: LocalSolanaOptions = {}): Promise<LocalSolana | null> {
+export async function startLocalSolana(
+  options: LocalSolanaOptions = {},
+): Promise<LocalSolana | null> {
   if (options.rpcUrl === undefined && locateSurfpool() === undefined) {
     options.log?.(`Solana is off: ${missingPart('Surfpool', process.platform, process.arch)}`)
     return null
@@ -35,7 +37,11 @@ export async function startLocalSolana(options: LocalSolanaOptions = {}): Promis
   try {
     // Solana's libraries are loaded only where a Solana runs
     const { setUpSolana } = await import('./setUpSolana.js')
-    return { ...(await setUpSolana(options, surfpool)), surfpool, stop: async () => surfpool?.stop() }
+    return {
+      ...(await setUpSolana(options, surfpool)),
+      surfpool,
+      stop: async () => surfpool?.stop(),
+    }
   } catch (error) {
     await surfpool?.stop()
     throw error

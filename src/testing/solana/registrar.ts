@@ -26,8 +26,13 @@ export async function deployRegistrar(
   const code = registrarCode()
   await (surfpool
     ? writeProgram(surfpool, program.publicKey.toBase58(), code, payer.publicKey.toBase58())
-    : deployProgram(createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] }), { payer, program, code }))
-  const [relay, treasury] = [solanaOperator('relayer').publicKey, solanaOperator('treasurer').publicKey]
+    : deployProgram(createSolanaRpc({ label: 'solana', urls: [connection.rpcEndpoint] }), {
+        payer,
+        program,
+        code,
+      }))
+  const relay = solanaOperator('relayer').publicKey
+  const treasury = solanaOperator('treasurer').publicKey
   const terms = { admin: payer.publicKey, relay, treasury, reclaimSeconds: RECLAIM_SECONDS }
   await sendSolana(
     connection,

@@ -23,22 +23,30 @@ export async function sendSolana(
   ...instructions: TransactionInstruction[]
 ): Promise<string> {
   const lifetime = await connection.getLatestBlockhash('confirmed')
-  const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(...instructions)
+  const transaction = new Transaction({ feePayer: signers[0].publicKey, ...lifetime }).add(
+    ...instructions,
+  )
   transaction.sign(...signers)
   // preflight would refuse a failing transaction, which lands here as from a wallet that skips it
-  const signature = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
+  const signature = await connection.sendRawTransaction(transaction.serialize(), {
+    skipPreflight: true,
+  })
   await confirmSolana(connection, [signature])
   return signature
 }
 
 /** @throws as `sendSolana` */
-export async function confirmSolana(connection: Connection, signatures: readonly string[]): Promise<void> {
+export async function confirmSolana(
+  connection: Connection,
+  signatures: readonly string[],
+): Promise<void> {
   const end = performance.now() + CONFIRM_DEADLINE_MS
   let open = signatures
   while (performance.now() < end) {
     const { value } = await connection.getSignatureStatuses([...open])
     const failed = value.findIndex((status) => status?.err)
-    const [signature, reason] = [open[failed], JSON.stringify(value[failed]?.err)]
+    const signature = open[failed]
+    const reason = JSON.stringify(value[failed]?.err)
     if (signature) throw Object.assign(new Error(`sending ${signature}: ${reason}`), { signature })
     open = open.filter((_, index) => !isConfirmed(value[index]?.confirmationStatus))
     if (open.length === 0) return
@@ -50,7 +58,10 @@ export async function confirmSolana(connection: Connection, signatures: readonly
 const isConfirmed = (status: TransactionConfirmationStatus | undefined): boolean =>
   status === 'confirmed' || status === 'finalized'
 
-export async function fundSolana(connection: Connection, addresses: readonly PublicKey[]): Promise<void> {
+export async function fundSolana(
+  connection: Connection,
+  addresses: readonly PublicKey[],
+): Promise<void> {
   const airdrops = addresses.map((address) => connection.requestAirdrop(address, AIRDROP_LAMPORTS))
   await confirmSolana(connection, await Promise.all(airdrops))
 }

@@ -13,7 +13,10 @@ export interface SetUpOptions {
 
 export type SolanaSetUp = Awaited<ReturnType<typeof setUpSolana>>
 
-export async function setUpSolana(options: SetUpOptions, surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined) {
+export async function setUpSolana(
+  options: SetUpOptions,
+  surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,
+) {
   const rpcUrl = surfpool?.rpcUrl ?? options.rpcUrl ?? ''
   const wsUrl = surfpool?.wsUrl ?? guessWsUrl(rpcUrl)
   const connection = new Connection(rpcUrl, { wsEndpoint: wsUrl, commitment: 'confirmed' })
@@ -23,13 +26,22 @@ export async function setUpSolana(options: SetUpOptions, surfpool: Pick<Surfpool
   const accounts = solanaAccounts()
   const funded = [deployer, relayAuthority, treasuryAuthority, ...accounts.map(keypairOf)]
   const addresses = funded.map(({ publicKey }) => publicKey)
-  const [genesisHash] = await Promise.all([connection.getGenesisHash(), fundSolana(connection, addresses)])
+  const [genesisHash] = await Promise.all([
+    connection.getGenesisHash(),
+    fundSolana(connection, addresses),
+  ])
   const deployed = await Promise.all(
-    Array.from({ length: options.programs ?? 1 }, () => deployRegistrar(connection, deployer, surfpool)),
+    Array.from({ length: options.programs ?? 1 }, () =>
+      deployRegistrar(connection, deployer, surfpool),
+    ),
   )
-  const programs = deployed.map(({ programId, slot }) => ({ programId: programId.toBase58(), startSlot: slot }))
+  const programs = deployed.map(({ programId, slot }) => ({
+    programId: programId.toBase58(),
+    startSlot: slot,
+  }))
   return {
-    ...{ rpcUrl, wsUrl },
+    rpcUrl,
+    wsUrl,
     /** In base58. */
     genesisHash,
     /** The first registrar. */

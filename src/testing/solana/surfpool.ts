@@ -26,7 +26,9 @@ export interface Surfpool extends ProcessHandle {
 /** Undefined where not installed or unsupported. */
 export function locateSurfpool(): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve(`${nativePackage('Surfpool', process.platform, process.arch)}`)
+    return createRequire(import.meta.url).resolve(
+      `${nativePackage('Surfpool', process.platform, process.arch)}`,
+    )
   } catch {
     return undefined
   }
@@ -52,18 +54,27 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
   })
   try {
     const { rpcUrl, wsUrl } = await ask(child, { module, slotMs: options.slotMs ?? 400 })
-    return { rpcUrl, wsUrl, ...handleOf(child, 'SIGTERM', (signal) => child.end(signal, STOP_GRACE_MS)) }
+    return {
+      rpcUrl,
+      wsUrl,
+      ...handleOf(child, 'SIGTERM', (signal) => child.end(signal, STOP_GRACE_MS)),
+    }
   } catch (error) {
     await child.end('SIGKILL', 0)
     throw error
   }
 }
 
-async function ask(child: Child, request: SurfpoolRequest): Promise<{ rpcUrl: string; wsUrl: string }> {
+async function ask(
+  child: Child,
+  request: SurfpoolRequest,
+): Promise<{ rpcUrl: string; wsUrl: string }> {
   let timer: NodeJS.Timeout | undefined
   const answer = await new Promise<SurfpoolAnswer>((resolve) => {
     child.process.once('message', (message) => resolve(message as SurfpoolAnswer))
-    child.exited.then(() => resolve({ error: child.logTail().trim().split('\n', 1)[0] || 'it ended' }))
+    child.exited.then(() =>
+      resolve({ error: child.logTail().trim().split('\n', 1)[0] || 'it ended' }),
+    )
     timer = setTimeout(() => resolve({ error: 'no answer' }), START_DEADLINE_MS)
     child.process.send(request)
   })

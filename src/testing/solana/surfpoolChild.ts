@@ -13,7 +13,11 @@ export type SurfpoolAnswer = { rpcUrl: string; wsUrl: string } | { error: string
 /** Subset in use of surfpool-sdk-*, untyped; `offline` ignores public clusters, `clock` makes slots by time. */
 interface SurfpoolSdk {
   Surfnet: {
-    startWithConfig(config: { offline: true; slotTimeMs: number; blockProductionMode: 'clock' }): Surfnet
+    startWithConfig(config: {
+      offline: true
+      slotTimeMs: number
+      blockProductionMode: 'clock'
+    }): Surfnet
   }
 }
 
@@ -50,7 +54,11 @@ process.once('message', ({ module, slotMs }: SurfpoolRequest) => {
 function start(module: string, slotMs: number): SurfpoolAnswer {
   try {
     const sdk: SurfpoolSdk = createRequire(import.meta.url)(module)
-    const net = sdk.Surfnet.startWithConfig({ offline: true, slotTimeMs: slotMs, blockProductionMode: 'clock' })
+    const net = sdk.Surfnet.startWithConfig({
+      offline: true,
+      slotTimeMs: slotMs,
+      blockProductionMode: 'clock',
+    })
     running.push(net)
     return { rpcUrl: net.rpcUrl, wsUrl: net.wsUrl }
   } catch (cause) {

@@ -22,7 +22,9 @@ const NotFound = () => (
   </div>
 )
 const Tx = ({ params }: Params) => <TxPage tx={params?.tx ?? ''} key={params?.tx} />
-const Address = ({ params }: Params) => <AddressPage address={params?.address ?? ''} key={params?.address} />
+const Address = ({ params }: Params) => (
+  <AddressPage address={params?.address ?? ''} key={params?.address} />
+)
 const AccountPages = lazy(() => import('./account/index.js'))
 // `@` is in no name
 const OfName = ({ params: { name = '' } = {} }: Params) =>
@@ -46,7 +48,9 @@ render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:\/|$)|v1\/)/}>
     <Frame>
       <ErrorBoundary>
-        <Router onRouteChange={() => document.getElementById('main')?.focus({ preventScroll: true })}>
+        <Router
+          onRouteChange={() => document.getElementById('main')?.focus({ preventScroll: true })}
+        >
           <Route path="/" component={Home} />
           <Route path="/tx/:tx" component={Tx} />
           <Route path="/address/:address" component={Address} />

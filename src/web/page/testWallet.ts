@@ -22,7 +22,9 @@ const ICON =
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 
-const chains = JSON.parse(document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content) as TestChains
+const chains = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name=test-wallet]')!.content,
+) as TestChains
 const addresses = {
   evm: ACCOUNTS.evm.map(({ address }) => address),
   solana: chains.solana ? ACCOUNTS.solana.map(({ address }) => address) : [],
@@ -35,11 +37,22 @@ function evmAccount(address: string) {
 }
 
 /** Sends a transaction on a chain. @throws Error in one line */
-function sendEvm({ from, to, data, value, chainId }: Readonly<Record<string, string>>): Promise<Hex> {
+function sendEvm({
+  from,
+  to,
+  data,
+  value,
+  chainId,
+}: Readonly<Record<string, string>>): Promise<Hex> {
   const found = chains.evm.find((one) => one.chainId === Number(chainId))
   if (!found) throw new Error(`The test wallet knows no chain ${chainId}.`)
   const wallet = createWalletClient({ account: evmAccount(from!), transport: http(found.rpcUrl) })
-  const call = { chain: null, to: to as Hex, data: (data ?? '0x') as Hex, value: BigInt(value ?? 0) }
+  const call = {
+    chain: null,
+    to: to as Hex,
+    data: (data ?? '0x') as Hex,
+    value: BigInt(value ?? 0),
+  }
   return wallet.sendTransaction(call).catch((error: Error) => {
     throw new Error(error.message.split('\n', 1)[0])
   })
@@ -68,7 +81,9 @@ async function sendSolana(address: string, transaction: Uint8Array): Promise<Uin
   const params = [base64(signed), { encoding: 'base64', preflightCommitment: 'confirmed' }]
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params })
   const headers = { 'content-type': 'application/json' }
-  const { result, error } = await (await fetch(chains.solana!, { method: 'POST', headers, body })).json()
+  const { result, error } = await (
+    await fetch(chains.solana!, { method: 'POST', headers, body })
+  ).json()
   if (error) throw new Error(error.message)
   return bs58.decode(result)
 }
@@ -89,11 +104,15 @@ const EVM: Readonly<Record<string, (params: never) => unknown>> = {
   eth_chainId: () => `0x${Number(chosen.chainId.get()).toString(16)}`,
   wallet_switchEthereumChain([{ chainId }]: [{ chainId: string }]) {
     const isKnown = chains.evm.some((chain) => chain.chainId === Number(chainId))
-    if (!isKnown) throw Object.assign(new Error(`The test wallet knows no chain ${Number(chainId)}.`), { code: 4902 })
+    if (!isKnown)
+      throw Object.assign(new Error(`The test wallet knows no chain ${Number(chainId)}.`), {
+        code: 4902,
+      })
     chosen.chainId.set(String(Number(chainId)))
     return null
   },
-  personal_sign: ([raw, address]: [Hex, string]) => evmAccount(address).signMessage({ message: { raw } }),
+  personal_sign: ([raw, address]: [Hex, string]) =>
+    evmAccount(address).signMessage({ message: { raw } }),
   eth_sendTransaction: ([transaction]: [Record<string, string>]) => sendEvm(transaction),
 }
 
@@ -105,10 +124,17 @@ const provider = {
   },
 }
 
-const info = { uuid: crypto.randomUUID?.() ?? NAME, name: NAME, icon: ICON, rdns: 'local.clusterd.test' }
+const info = {
+  uuid: crypto.randomUUID?.() ?? NAME,
+  name: NAME,
+  icon: ICON,
+  rdns: 'local.clusterd.test',
+}
 const announce = () =>
   window.dispatchEvent(
-    new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider: Object.freeze(provider) }) }),
+    new CustomEvent('eip6963:announceProvider', {
+      detail: Object.freeze({ info, provider: Object.freeze(provider) }),
+    }),
   )
 window.addEventListener('eip6963:requestProvider', announce)
 announce()
@@ -125,12 +151,18 @@ const solanaAccount = () => ({
 type Input = { account: { address: string } } & Record<'message' | 'transaction', Uint8Array>
 
 const solanaWallet = {
-  ...{ version: '1.0.0', name: NAME, icon: ICON, chains: CHAINS },
+  version: '1.0.0',
+  name: NAME,
+  icon: ICON,
+  chains: CHAINS,
   get accounts() {
     return [solanaAccount()]
   },
   features: {
-    'standard:connect': { version: '1.0.0', connect: async () => ({ accounts: [solanaAccount()] }) },
+    'standard:connect': {
+      version: '1.0.0',
+      connect: async () => ({ accounts: [solanaAccount()] }),
+    },
     'solana:signMessage': {
       version: '1.0.0',
       async signMessage({ account: { address }, message }: Input) {
@@ -138,7 +170,8 @@ const solanaWallet = {
       },
     },
     'solana:signAndSendTransaction': {
-      ...{ version: '1.0.0', supportedTransactionVersions: ['legacy', 0] },
+      version: '1.0.0',
+      supportedTransactionVersions: ['legacy', 0],
       async signAndSendTransaction({ account: { address }, transaction }: Input) {
         return [{ signature: await sendSolana(address, transaction) }]
       },
@@ -149,7 +182,9 @@ const solanaWallet = {
 if (chains.solana) {
   const register = ({ register }: { register: (wallet: object) => void }) => register(solanaWallet)
   window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: register }))
-  window.addEventListener('wallet-standard:app-ready', (event) => register((event as CustomEvent).detail))
+  window.addEventListener('wallet-standard:app-ready', (event) =>
+    register((event as CustomEvent).detail),
+  )
 }
 
 /** A choice of one family's account. */

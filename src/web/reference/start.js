@@ -1,7 +1,8 @@
 // A classic script beside swagger-ui-bundle.js, which leaves one global.
 const version = new URLSearchParams(location.search).get('version')
 const links = [...document.querySelectorAll('[data-document]')]
-const link = links.find(({ href }) => new URL(href).searchParams.get('version') === version) ?? links[0]
+const link =
+  links.find(({ href }) => new URL(href).searchParams.get('version') === version) ?? links[0]
 link.setAttribute('aria-current', 'page')
 SwaggerUIBundle({
   url: link.dataset.document,

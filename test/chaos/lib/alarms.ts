@@ -24,7 +24,11 @@ const QUIET = [
   'clusterd_chain_halted',
 ]
 /** Gauges that have to be near a chain's head. */
-const HEADS = ['clusterd_chain_head_block', 'clusterd_chain_confirmed_block', 'clusterd_chain_next_block']
+const HEADS = [
+  'clusterd_chain_head_block',
+  'clusterd_chain_confirmed_block',
+  'clusterd_chain_next_block',
+]
 
 interface Sample {
   name: string
@@ -40,7 +44,9 @@ export async function alarmBreaches(world: ChaosWorld): Promise<string[]> {
   )
   const end = performance.now() + DEADLINE_MS
   for (;;) {
-    const untrue = (await Promise.all(world.daemons.map((daemon) => untruths(world, daemon)))).flat()
+    const untrue = (
+      await Promise.all(world.daemons.map((daemon) => untruths(world, daemon)))
+    ).flat()
     if (untrue.length === 0 || performance.now() > end) return [...absent, ...untrue]
     await sleep(LOOK_MS)
   }
@@ -61,9 +67,13 @@ const told = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${
 
 /** The metrics of a daemon. */
 async function samplesOf({ ops }: Pick<ChaosDaemon, 'ops'>): Promise<Sample[]> {
-  const text = await (await fetch(`${ops}/metrics`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })).text()
+  const text = await (
+    await fetch(`${ops}/metrics`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) })
+  ).text()
   return [...text.matchAll(/^(\w+)\{(.*)\} (\S+)$/gm)].map(([, name, labels, value]) => ({
-    ...{ name: name!, labels: labels!, value: Number(value) },
+    name: name!,
+    labels: labels!,
+    value: Number(value),
   }))
 }
 
@@ -72,22 +82,36 @@ const chainOf = (label: string) => `chain="${label}"`
 async function wrongHeads({ chains }: ChaosWorld, samples: readonly Sample[]): Promise<string[]> {
   const wrong = chains.map(async ({ label, reader }) => {
     const head = Number(await reader.getBlockNumber({ cacheTime: 0 }))
-    const own = samples.filter(({ name, labels }) => HEADS.includes(name) && labels.includes(chainOf(label)))
-    return own.filter(({ value }) => Math.abs(value - head) > BLOCKS_APART).map((one) => `${told(one)}, head ${head}`)
+    const own = samples.filter(
+      ({ name, labels }) => HEADS.includes(name) && labels.includes(chainOf(label)),
+    )
+    return own
+      .filter(({ value }) => Math.abs(value - head) > BLOCKS_APART)
+      .map((one) => `${told(one)}, head ${head}`)
   })
   return (await Promise.all(wrong)).flat()
 }
 
-async function wrongBalances({ chains, solana }: ChaosWorld, samples: readonly Sample[]): Promise<string[]> {
+async function wrongBalances(
+  { chains, solana }: ChaosWorld,
+  samples: readonly Sample[],
+): Promise<string[]> {
   const { address } = operatorAccount('relayer')
   const differ = (name: string, label: string, has: number) =>
     samples
       .filter((one) => one.name === name && one.labels.includes(label) && one.value !== has)
       .map((one) => `${told(one)}, the balance is ${has}`)
   const ofChains = chains.map(async ({ label, reader }) =>
-    differ('clusterd_relayer_balance_wei', chainOf(label), Number(await reader.getBalance({ address }))),
+    differ(
+      'clusterd_relayer_balance_wei',
+      chainOf(label),
+      Number(await reader.getBalance({ address })),
+    ),
   )
-  const lamports = solana && (await solana.connection.getBalance(new PublicKey(solana.relayAuthority), 'confirmed'))
-  const ofSolana = lamports === null ? [] : differ('clusterd_relay_authority_lamports', 'mainnet', lamports)
+  const lamports =
+    solana &&
+    (await solana.connection.getBalance(new PublicKey(solana.relayAuthority), 'confirmed'))
+  const ofSolana =
+    lamports === null ? [] : differ('clusterd_relay_authority_lamports', 'mainnet', lamports)
   return [...(await Promise.all(ofChains)).flat(), ...ofSolana]
 }

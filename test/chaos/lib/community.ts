@@ -26,7 +26,11 @@ const BID_WEI = parseEther('0.01')
 const RECIPIENT = operatorAccount('treasurer').address
 
 /** Registers the name of the community and sets its prices, before any disruption. */
-export async function setUpCommunity({ stack, chains, hub }: ChaosWorld, privateKey: Hex, owner: PrivateKeyAccount) {
+export async function setUpCommunity(
+  { stack, chains, hub }: ChaosWorld,
+  privateKey: Hex,
+  owner: PrivateKeyAccount,
+) {
   const tx = await walletOf(hub, hub.chainId, owner).sendTransaction({
     to: hub.contract,
     data: encodePlaceBids([{ name: COMMUNITY, amountWei: BID_WEI }], null),
@@ -34,7 +38,10 @@ export async function setUpCommunity({ stack, chains, hub }: ChaosWorld, private
   })
   await until.status(stack, tx, 'finalized')
   const prices = chains.map(({ label }) => ({
-    ...{ network: label, token: 'native', amount: PRICE_WEI.toString(), recipient: RECIPIENT },
+    network: label,
+    token: 'native',
+    amount: PRICE_WEI.toString(),
+    recipient: RECIPIENT,
   }))
   await ask(stack.api, `/v1/communities/${COMMUNITY}`, {
     method: 'PUT',
@@ -63,8 +70,12 @@ export const paymentFor = (
     functionName: 'placeBid',
     args: [
       {
-        ...{ token, amount: amountWei, paymentRecipient: recipient },
-        ...{ communityName: wordOf(community), walletName: wordOf(name), referralAddress: zeroHash },
+        token,
+        amount: amountWei,
+        paymentRecipient: recipient,
+        communityName: wordOf(community),
+        walletName: wordOf(name),
+        referralAddress: zeroHash,
       },
     ],
   }),
@@ -73,7 +84,12 @@ export const paymentFor = (
 })
 
 /** Whether a payment is in the coin and to the account that the community asks for. */
-const isAsAsked = (payment: { token: Hex; recipient: Hex; community: string; amount: bigint }): boolean =>
+const isAsAsked = (payment: {
+  token: Hex
+  recipient: Hex
+  community: string
+  amount: bigint
+}): boolean =>
   payment.token === zeroAddress &&
   payment.recipient.toLowerCase() === RECIPIENT.toLowerCase() &&
   payment.community === COMMUNITY &&
@@ -106,14 +122,18 @@ async function purchasesOn({ reader, payments, label }: ChaosChain): Promise<Pur
     // the contract emits the payment's id in the log behind it
     const held = logs.find(
       (one) =>
-        one.eventName === 'Held' && one.transactionHash === log.transactionHash && one.logIndex === log.logIndex + 1,
+        one.eventName === 'Held' &&
+        one.transactionHash === log.transactionHash &&
+        one.logIndex === log.logIndex + 1,
     )
     const id = held?.eventName === 'Held' ? held.args.paymentId : null
     const { walletName, communityName, token, amount, paymentRecipient: recipient } = log.args
     const community = nameOf(communityName)
     return [
       {
-        ...{ tx: log.transactionHash, label, name: nameOf(walletName) },
+        tx: log.transactionHash,
+        label,
+        name: nameOf(walletName),
         isWrong: !isAsAsked({ token, recipient, community, amount }),
         refused: refused.filter((one) => one === id).length,
       },
@@ -134,7 +154,8 @@ export function purchaseBreaches(
   isFirst: boolean,
 ): string[] {
   const names = new Map<string, Purchase[]>()
-  for (const one of purchases) if (!one.isWrong) names.set(one.name, [...(names.get(one.name) ?? []), one])
+  for (const one of purchases)
+    if (!one.isWrong) names.set(one.name, [...(names.get(one.name) ?? []), one])
   const unclear = [...names].flatMap(([name, paid]) => {
     const won = paid.filter(({ tx }) => statusOf(tx) === 'finalized').length
     return won === 1 ? [] : [`of ${paid.length} payments for ${COMMUNITY}/${name}, ${won} got it`]

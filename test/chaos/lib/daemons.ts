@@ -95,7 +95,10 @@ export interface ChaosDaemon extends Supervisor {
 }
 
 /** Puts the world's daemon behind the proxies of `chainsFile`, and starts a second one beside it. */
-export async function openDaemons(stack: Stack<'mainnet'>, chainsFile: string): Promise<ChaosDaemon[]> {
+export async function openDaemons(
+  stack: Stack<'mainnet'>,
+  chainsFile: string,
+): Promise<ChaosDaemon[]> {
   const [first, second] = await Promise.all(
     [0, 1].map(() => startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) })),
   )
@@ -112,11 +115,15 @@ export async function openDaemons(stack: Stack<'mainnet'>, chainsFile: string): 
 }
 
 async function startSecond(stack: Stack<'mainnet'>, database: TcpProxy, env: DaemonEnvironment) {
-  const [port, opsPort] = [await freePort(), await freePort()]
+  const port = await freePort()
+  const opsPort = await freePort()
   const at = { api: `http://127.0.0.1:${port}`, ops: `http://127.0.0.1:${opsPort}` }
   const { databaseUrl, home, solana } = stack
   const complete = daemonEnvironment(home, {
-    ...{ databaseUrl, port, opsPort, env: {} },
+    databaseUrl,
+    port,
+    opsPort,
+    env: {},
     solanaKey: solana?.relayAuthority.secretKey,
   })
   const daemon = await startDaemonProcess({
@@ -137,7 +144,11 @@ function supervised(
 ): ChaosDaemon {
   const supervisor = createSupervisor(process, env)
   return {
-    ...{ name, api, ops, process, database },
+    name,
+    api,
+    ops,
+    process,
+    database,
     ...supervisor,
     get starts() {
       return supervisor.starts

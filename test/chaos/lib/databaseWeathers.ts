@@ -57,7 +57,11 @@ async function change({ world }: Site, statement: string): Promise<void> {
 }
 
 export const fullDisk = withSetting(FULL, 'full disks', 'the disk of the database was full')
-export const readOnlyDatabase = withSetting(READ_ONLY, 'read-only databases', 'the database was read-only')
+export const readOnlyDatabase = withSetting(
+  READ_ONLY,
+  'read-only databases',
+  'the database was read-only',
+)
 
 const YEAR_MS = 365 * 86_400_000
 const PRELOAD = fileURLToPath(new URL('../../support/clockAhead.mjs', import.meta.url))

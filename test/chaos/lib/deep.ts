@@ -34,8 +34,10 @@ export async function deepReorg(
   const before = await readFeed(apis)
   const lost = await reorgNewest(hub, DEEP_BLOCKS, ledger)
   log(`deep reorg of ${DEEP_BLOCKS} on the hub, ${lost.length} transactions taken back`)
-  const isHalted = () => waitFor(async () => (await problems(world)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
-  if (!(await isHalted())) breaches.push(`a deep reorg does not halt the hub: ${await problems(world)}`)
+  const isHalted = () =>
+    waitFor(async () => (await problems(world)).some(haltsTheHub), HALT_DEADLINE_MS, 100)
+  if (!(await isHalted()))
+    breaches.push(`a deep reorg does not halt the hub: ${await problems(world)}`)
   const atHalt = await readFeed(apis)
   if (JSON.stringify(atHalt.slice(0, before.length)) !== JSON.stringify(before))
     breaches.push('a deep reorg changed the feed')
@@ -50,7 +52,11 @@ export async function deepReorg(
   const block = /--block (\d+)/.exec(shown)?.[1]
   if (block === undefined) breaches.push(`clusterd journal rewind names no block: ${shown}`)
   else
-    log((await clusterd(world, 'journal', 'rewind', '--chain', hub.label, '--block', block, '--yes')).split('\n')[0]!)
+    log(
+      (
+        await clusterd(world, 'journal', 'rewind', '--chain', hub.label, '--block', block, '--yes')
+      ).split('\n')[0]!,
+    )
   return breaches
 }
 

@@ -65,7 +65,12 @@ export interface Disruptions {
 
 /** Disrupts the world by a seed, with several things at a time, until the signal. */
 export function startDisruptions(
-  { world, ledger, seed, signal }: { world: ChaosWorld; ledger: Ledger; seed: number; signal: AbortSignal },
+  {
+    world,
+    ledger,
+    seed,
+    signal,
+  }: { world: ChaosWorld; ledger: Ledger; seed: number; signal: AbortSignal },
   observer: Observer,
   runMs: number,
   log: (line: string) => void,
@@ -73,7 +78,17 @@ export function startDisruptions(
   const next = sequence(seed, 'disruptions')
   const counts: DisruptionCounts = {}
   const longestMs = Math.min(LONGEST_MS, runMs * LONGEST_SHARE)
-  const site: Site = { world, ledger, observer, seed, next, signal, counts, longestMs, busy: new Set() }
+  const site: Site = {
+    world,
+    ledger,
+    observer,
+    seed,
+    next,
+    signal,
+    counts,
+    longestMs,
+    busy: new Set(),
+  }
   return { counts, done: disrupt(site, log) }
 }
 

@@ -10,7 +10,16 @@ export interface SentTx {
   label: Label | 'solana'
   sender: string
   nonce: number
-  kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'payment' | 'underpaid' | 'buy' | 'dust'
+  kind:
+    | 'bid'
+    | 'batch'
+    | 'bridge'
+    | 'speed_up'
+    | 'cancel'
+    | 'payment'
+    | 'underpaid'
+    | 'buy'
+    | 'dust'
 }
 
 /** Sent transactions, in order. */
@@ -46,7 +55,9 @@ export async function reorgNewest(chain: ChaosChain, depth: number, ledger: Ledg
   const hashes = await chain.miner.paused(async () => {
     const head = await chain.reader.getBlockNumber({ cacheTime: 0 })
     const blocks = await Promise.all(
-      Array.from({ length: depth }, (_, i) => chain.reader.getBlock({ blockNumber: head - BigInt(i) })),
+      Array.from({ length: depth }, (_, i) =>
+        chain.reader.getBlock({ blockNumber: head - BigInt(i) }),
+      ),
     )
     await reorg(chain, depth)
     return blocks.flatMap(({ transactions }) => transactions)

@@ -49,17 +49,24 @@ async function runMember(
     headers ??= await signIn(apis, account)
     if (!headers) return
     const count = tally(counts)
-    if (await act(apis, members, account, next, { headers, added, secrets, onFailure: count })) count('taken')
+    if (await act(apis, members, account, next, { headers, added, secrets, onFailure: count }))
+      count('taken')
   })
 }
 
-async function signIn(apis: readonly string[], account: PrivateKeyAccount): Promise<Record<string, string> | null> {
+async function signIn(
+  apis: readonly string[],
+  account: PrivateKeyAccount,
+): Promise<Record<string, string> | null> {
   const asked = await askApi<{ message: string; signingDate: string }>(apis, '/v1/auth/message')
   if (!asked) return null
   const { message, signingDate } = asked
   const signature = await account.signMessage({ message })
   const proof = { signature, signingDate, type: 'evm', wallet: account.address }
-  const answer = await askApi<{ token: string }>(apis, '/v1/auth/token', { method: 'POST', body: proof })
+  const answer = await askApi<{ token: string }>(apis, '/v1/auth/token', {
+    method: 'POST',
+    body: proof,
+  })
   return answer && { authorization: `Bearer ${answer.token}` }
 }
 
@@ -85,12 +92,17 @@ async function act(
     const isPrivate = next() < 0.5
     const address = randomAddress(next)
     if (isPrivate) secrets.add(address)
-    const invited = next() < 0.4 ? [{ address: pick(next(), members).address, name: `m-${name}` }] : []
-    const isTaken = await change('POST', '/v1/clusters/wallets', [{ address, name, isPrivate }, ...invited])
+    const invited =
+      next() < 0.4 ? [{ address: pick(next(), members).address, name: `m-${name}` }] : []
+    const isTaken = await change('POST', '/v1/clusters/wallets', [
+      { address, name, isPrivate },
+      ...invited,
+    ])
     if (isTaken) added.push(address)
     return isTaken
   }
-  if (chance < 0.65) return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
+  if (chance < 0.65)
+    return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
   // joins another's cluster, where it was invited: names move along where it was the last
   const host = pick(next(), members).address

@@ -92,7 +92,8 @@ export function observe(
   let isDatabaseUp = true
 
   /** A clock that stands still while the database does not answer the harness, and when the machine is busy. */
-  const now = () => fairMs + (isDatabaseUp ? Math.min(performance.now() - lookedMs, FAIR_LOOK_MS) : 0)
+  const now = () =>
+    fairMs + (isDatabaseUp ? Math.min(performance.now() - lookedMs, FAIR_LOOK_MS) : 0)
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       const found = await leaders(pool)
@@ -139,7 +140,9 @@ export function observe(
         lookUpGapMs = Math.max(lookUpGapMs, patient.gapMs)
       }
       if (patient.gapMs > LONG_GAP_MS && (isAnswered || !isAble(patient)))
-        log(`${patient.daemon.name} answered no look-up for ${(patient.gapMs / 1_000).toFixed(1)} s`)
+        log(
+          `${patient.daemon.name} answered no look-up for ${(patient.gapMs / 1_000).toFixed(1)} s`,
+        )
       if (isAnswered || !isAble(patient)) patient.gapMs = 0
       if (!isAble(patient)) patient.sinceMs = null
       // a daemon that starts counts from its first answer on, any other from when it could answer
@@ -151,8 +154,11 @@ export function observe(
     struck(daemon, cause) {
       const patient = of(daemon)
       const ports = daemon.database.upstreamPorts()
-      const led = patient.cause ? [] : ROLES.filter((role) => ports.has(holders.get(role)?.port ?? 0))
-      for (const role of led) measures.push({ role, daemon, cause, atMs: now(), epoch: holders.get(role)!.epoch })
+      const led = patient.cause
+        ? []
+        : ROLES.filter((role) => ports.has(holders.get(role)?.port ?? 0))
+      for (const role of led)
+        measures.push({ role, daemon, cause, atMs: now(), epoch: holders.get(role)!.epoch })
       log(`${cause} of ${daemon.name}, which leads ${led.join(' and ') || 'nothing'}`)
       patient.cause = cause
       patient.hasServed &&= cause !== 'kill'
@@ -169,7 +175,8 @@ export function observe(
     },
     done: Promise.all([follow(), ...patients.map(probe)]).then(() => {}),
     times: () => ({
-      ...{ takeOvers, lookUpGapMs },
+      takeOvers,
+      lookUpGapMs,
       residentBytes: Math.max(...daemons.map(({ process }) => residentBytesOf(process.pid))),
     }),
   }
@@ -180,7 +187,9 @@ export const timesTooLong = ({ takeOvers, lookUpGapMs }: Times): string[] => [
   ...Object.entries(takeOvers)
     .filter(([, { maxMs }]) => maxMs > LIMIT_MS)
     .map(([cause, { maxMs }]) => `a take-over after ${cause} took ${Math.round(maxMs)} ms`),
-  ...(lookUpGapMs > LIMIT_MS ? [`a daemon answered no look-up for ${Math.round(lookUpGapMs)} ms`] : []),
+  ...(lookUpGapMs > LIMIT_MS
+    ? [`a daemon answered no look-up for ${Math.round(lookUpGapMs)} ms`]
+    : []),
 ]
 
 /** Who leads mainnet; null while the database does not answer. */
@@ -213,7 +222,10 @@ async function answers(api: string): Promise<boolean> {
 /** Resident memory of a process; 0 where the system doesn't tell. */
 function residentBytesOf(pid: number): number {
   try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1_024
+    return (
+      Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) *
+      1_024
+    )
   } catch {
     return 0
   }

@@ -11,7 +11,9 @@ import { askApi } from './watchers.js'
 import type { ChaosSolana, ChaosWorld } from './world.js'
 
 const PACE_MS = { min: 1_000, max: 4_000 }
-const REGISTER = Buffer.from(registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator)
+const REGISTER = Buffer.from(
+  registrarIdl.instructions.find(({ name }) => name === 'register')!.discriminator,
+)
 /** Behind discriminator, quote id, name and amount. */
 const LAMPORTS_OFFSET = 8 + 32 + 32 + 16
 /** Share of payers that pay less than their quote. */
@@ -21,7 +23,12 @@ const UNDERPAID = 0.12
  * Lets the accounts on Solana register until the signal: a quote of ours, paid; now and then with less than it asks
  * for.
  */
-export async function runPayers(world: ChaosWorld, ledger: Ledger, seed: number, signal: AbortSignal): Promise<void> {
+export async function runPayers(
+  world: ChaosWorld,
+  ledger: Ledger,
+  seed: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { solana } = world
   if (!solana) return
   setMaxListeners(0, signal)

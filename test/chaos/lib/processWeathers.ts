@@ -13,7 +13,8 @@ function freeze(pids: readonly number[]): () => void {
   const stopped = pids.map((pid) => ({ pid, startedAt: identifyProcess(pid)?.startedAt }))
   for (const { pid } of stopped) signal(pid, 'SIGSTOP')
   return () => {
-    for (const { pid, startedAt } of stopped) if (identifyProcess(pid)?.startedAt === startedAt) signal(pid, 'SIGCONT')
+    for (const { pid, startedAt } of stopped)
+      if (identifyProcess(pid)?.startedAt === startedAt) signal(pid, 'SIGCONT')
   }
 }
 
@@ -93,7 +94,10 @@ export const killAtFailPoint: Weather = (site) =>
       await killOnce(site, other)
       return ''
     })
-    const isDead = await waitFor(() => deaths() > before || site.signal.aborted, FAIL_POINT_DEADLINE_MS)
+    const isDead = await waitFor(
+      () => deaths() > before || site.signal.aborted,
+      FAIL_POINT_DEADLINE_MS,
+    )
     return `kill -9 of ${daemon.name}, then to die at ${point}${isDead ? '' : ', which it has not reached yet'}`
   })
 

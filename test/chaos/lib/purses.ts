@@ -25,13 +25,18 @@ interface Books {
  * To the unit: a payments contract has what it holds and what it owes, both by its events and in its storage; each
  * payment ended once, as the database has it.
  */
-export async function purseBreaches(chains: readonly ChaosChain[], pool: pg.Pool): Promise<string[]> {
+export async function purseBreaches(
+  chains: readonly ChaosChain[],
+  pool: pg.Pool,
+): Promise<string[]> {
   return (await Promise.all(chains.map((chain) => breachesOn(chain, pool)))).flat()
 }
 
 async function breachesOn(chain: ChaosChain, pool: pg.Pool): Promise<string[]> {
   const books = await readBooks(chain)
-  const tokens = [...new Set([zeroAddress, ...[...books.payments.values()].map(({ token }) => token)])]
+  const tokens = [
+    ...new Set([zeroAddress, ...[...books.payments.values()].map(({ token }) => token)]),
+  ]
   return [
     ...(await Promise.all(tokens.map((token) => sumBreaches(chain, books, token)))).flat(),
     ...(await creditBreaches(chain, books)),
@@ -51,8 +56,10 @@ async function readBooks({ reader, payments: address }: ChaosChain): Promise<Boo
   let paid: { token: Hex; amount: bigint } | null = null
   for (const { eventName, args } of parseEventLogs({ abi: communityPaymentsAbi, logs: raw })) {
     if (eventName === 'Bid') paid = args
-    if (eventName === 'Held') payments.set(args.paymentId, { ...paid!, id: args.paymentId, ends: [] })
-    if (eventName === 'Refused' || eventName === 'Reclaimed') credit(args.payer, args.token, args.amount)
+    if (eventName === 'Held')
+      payments.set(args.paymentId, { ...paid!, id: args.paymentId, ends: [] })
+    if (eventName === 'Refused' || eventName === 'Reclaimed')
+      credit(args.payer, args.token, args.amount)
     if (eventName === 'Refused') end(args.paymentId, 'refused')
     if (eventName === 'Reclaimed') end(args.paymentId, 'reclaimed')
     if (eventName === 'Released') {
@@ -64,44 +71,75 @@ async function readBooks({ reader, payments: address }: ChaosChain): Promise<Boo
   return { payments, credits }
 }
 
-const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n)
+const sum = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((total, amount) => total + amount, 0n)
 
 /** What is held and owed in a token against the contract's books and, of the chain's own coin, its balance. */
-async function sumBreaches({ reader, payments: address, label }: ChaosChain, books: Books, token: Hex) {
+async function sumBreaches(
+  { reader, payments: address, label }: ChaosChain,
+  books: Books,
+  token: Hex,
+) {
   const held = sum(
-    [...books.payments.values()].filter((one) => one.token === token && !one.ends.length).map(({ amount }) => amount),
+    [...books.payments.values()]
+      .filter((one) => one.token === token && !one.ends.length)
+      .map(({ amount }) => amount),
   )
-  const credited = sum([...books.credits.values()].filter((one) => one.token === token).map(({ amount }) => amount))
+  const credited = sum(
+    [...books.credits.values()].filter((one) => one.token === token).map(({ amount }) => amount),
+  )
   const [owed] = await reader.readContract({
-    ...{ address, abi: communityPaymentsAbi, functionName: 'totalsOf', args: [token] },
+    address,
+    abi: communityPaymentsAbi,
+    functionName: 'totalsOf',
+    args: [token],
   })
   // a hostile token says what it likes of balances
   const balance = token === zeroAddress ? await reader.getBalance({ address }) : owed
   if (owed === held + credited && balance === owed) return []
-  return [`payments on ${label} have ${balance} of ${token}, owe ${owed}, hold ${held}, are to be fetched ${credited}`]
+  return [
+    `payments on ${label} have ${balance} of ${token}, owe ${owed}, hold ${held}, are to be fetched ${credited}`,
+  ]
 }
 
-async function creditBreaches({ reader, payments: address, label }: ChaosChain, { credits }: Books) {
+async function creditBreaches(
+  { reader, payments: address, label }: ChaosChain,
+  { credits }: Books,
+) {
   const wrong = [...credits.values()].map(async ({ account, token, amount }) => {
     const stored = await reader.readContract({
-      ...{ address, abi: communityPaymentsAbi, functionName: 'creditOf', args: [account, token] },
+      address,
+      abi: communityPaymentsAbi,
+      functionName: 'creditOf',
+      args: [account, token],
     })
-    return stored === amount ? [] : [`${account} on ${label} may fetch ${stored} of ${token}, by the events ${amount}`]
+    return stored === amount
+      ? []
+      : [`${account} on ${label} may fetch ${stored} of ${token}, by the events ${amount}`]
   })
   return (await Promise.all(wrong)).flat()
 }
 
 /** Each payment's end by the events, in the contract's storage and in the database. */
-async function outcomeBreaches({ reader, payments: address, label }: ChaosChain, { payments }: Books, pool: pg.Pool) {
+async function outcomeBreaches(
+  { reader, payments: address, label }: ChaosChain,
+  { payments }: Books,
+  pool: pg.Pool,
+) {
   const { rows } = await pool.query<{ id: Buffer; outcome: number | null }>(
     `SELECT p.id, p.outcome FROM payments p JOIN chains c USING (network, chain)
      WHERE p.network = 0 AND p.kind = 2 AND c.label = $1`,
     [label],
   )
-  const known = new Map(rows.map(({ id, outcome }) => [`0x${id.toString('hex')}`, (outcome ?? 0) + 1]))
+  const known = new Map(
+    rows.map(({ id, outcome }) => [`0x${id.toString('hex')}`, (outcome ?? 0) + 1]),
+  )
   const ids = [...payments.keys()]
   const stored = await reader.readContract({
-    ...{ address, abi: communityPaymentsAbi, functionName: 'outcomesOf', args: [ids] },
+    address,
+    abi: communityPaymentsAbi,
+    functionName: 'outcomesOf',
+    args: [ids],
   })
   const wrong = ids.flatMap((id, at) => {
     const ends = payments.get(id)!.ends
@@ -113,5 +151,8 @@ async function outcomeBreaches({ reader, payments: address, label }: ChaosChain,
         ]
   })
   const unknown = [...known.keys()].filter((id) => !payments.has(id as Hex))
-  return [...wrong, ...unknown.map((id) => `payment ${id} on ${label} is in the database and on no chain`)]
+  return [
+    ...wrong,
+    ...unknown.map((id) => `payment ${id} on ${label} is in the database and on no chain`),
+  ]
 }

@@ -90,7 +90,9 @@ export async function runChaos({
   try {
     return await run(world, pool, { seed, runMs, isEnough, deep, log })
   } catch (error) {
-    throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, logsOf(world), { cause: error })
+    throw new ChaosError(`seed ${seed}: ${(error as Error).message}`, logsOf(world), {
+      cause: error,
+    })
   } finally {
     await pool.end()
     await world.stop()
@@ -120,11 +122,17 @@ async function run(
     runWallets(world, wallets, ledger, seed, over.signal),
     runPayers(world, ledger, seed, over.signal),
     runStrangers(strangers, seed, over.signal, dust),
-    solanaStranger && runSolanaStranger(solana, solanaStranger, ledger, { seed, signal: over.signal, dust }),
+    solanaStranger &&
+      runSolanaStranger(solana, solanaStranger, ledger, { seed, signal: over.signal, dust }),
   ])
   const members = runMembers(apis, wallets, seed, over.signal)
   const observer = observe(daemons, pool, observing.signal, log)
-  const disruptions = startDisruptions({ world, ledger, seed, signal: over.signal }, observer, runMs, log)
+  const disruptions = startDisruptions(
+    { world, ledger, seed, signal: over.signal },
+    observer,
+    runMs,
+    log,
+  )
   const soFar = (): SoFar => ({ disruptions: disruptions.counts, starts: startsOf(world) })
   await sleep(runMs)
   await waitFor(() => isEnough(soFar()), LONGER * runMs)
@@ -170,14 +178,16 @@ async function run(
 const statusText = async ({ name, ops }: ChaosDaemon): Promise<string> =>
   `daemon ${name} ${await fetch(`${ops}/status`).then((answer) => answer.text(), String)}`
 
-const startsOf = ({ daemons }: ChaosWorld): number => daemons.reduce((sum, { starts }) => sum + starts, 0)
+const startsOf = ({ daemons }: ChaosWorld): number =>
+  daemons.reduce((sum, { starts }) => sum + starts, 0)
 
 const logsOf = ({ daemons }: ChaosWorld): string =>
   daemons.map(({ name, process }) => `daemon ${name}\n${process.logs()}`).join('\n')
 
 const sumOf = (counts: readonly Readonly<Record<string, number>>[]): Record<string, number> => {
   const sum: Record<string, number> = {}
-  for (const [what, n] of counts.flatMap((one) => Object.entries(one))) sum[what] = (sum[what] ?? 0) + n
+  for (const [what, n] of counts.flatMap((one) => Object.entries(one)))
+    sum[what] = (sum[what] ?? 0) + n
   return sum
 }
 
@@ -189,7 +199,8 @@ async function untilReady({ daemons }: ChaosWorld): Promise<void> {
     problems = answers.flatMap((answer) => answer.problems)
     return answers.some(({ ready }) => ready)
   }
-  if (!(await waitFor(isReady, SETTLE_DEADLINE_MS, 250))) throw new Error(`no daemon is ready: ${problems.join('; ')}`)
+  if (!(await waitFor(isReady, SETTLE_DEADLINE_MS, 250)))
+    throw new Error(`no daemon is ready: ${problems.join('; ')}`)
 }
 
 /** Waits until nothing is under way any more; the verdict reports what is still open then. */
@@ -233,7 +244,8 @@ async function settle(
   log('not everything has settled')
 }
 
-const faultsOf = (world: ChaosWorld): Record<string, number> => sumOf(proxiesOf(world).map((proxy) => proxy.counts()))
+const faultsOf = (world: ChaosWorld): Record<string, number> =>
+  sumOf(proxiesOf(world).map((proxy) => proxy.counts()))
 
 /** Take-overs, look-ups and memory of a run. */
 function describeTimes({ takeOvers, lookUpGapMs, residentBytes }: Times): string {
@@ -246,7 +258,10 @@ function describeTimes({ takeOvers, lookUpGapMs, residentBytes }: Times): string
 }
 
 /** Broken invariants, and times that are too long. */
-export const allBreaches = ({ breaches, times }: ChaosReport): string[] => [...breaches, ...timesTooLong(times)]
+export const allBreaches = ({ breaches, times }: ChaosReport): string[] => [
+  ...breaches,
+  ...timesTooLong(times),
+]
 
 /** The report in a few lines. */
 export function describeRun(report: ChaosReport): string {

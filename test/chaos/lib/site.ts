@@ -38,7 +38,8 @@ export async function rest({ next, signal }: Site, minMs: number, maxMs: number)
 }
 
 /** An outage's time: two seconds to the run's longest. */
-export const outage = (site: Site): Promise<void> => rest(site, Math.min(2_000, site.longestMs), site.longestMs)
+export const outage = (site: Site): Promise<void> =>
+  rest(site, Math.min(2_000, site.longestMs), site.longestMs)
 
 /** Takes one of the parts that nothing else has in hand, for as long as `act` runs; null where all are taken. */
 export function withOne<T extends object>(

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto'
-import { Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  TransactionInstruction,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
 import { createRegistrar } from '../../../src/chains/solana/registrar.js'
@@ -24,7 +30,10 @@ const MEMOS = 55
 const FOUR = Buffer.from('memo')
 
 /** A stranger on Solana; call before anything is disturbed. */
-export async function openSolanaStranger({ connection }: ChaosSolana, seed: number): Promise<Keypair> {
+export async function openSolanaStranger(
+  { connection }: ChaosSolana,
+  seed: number,
+): Promise<Keypair> {
   const stranger = Keypair.fromSeed(createHash('sha256').update(`${seed}/stranger`).digest())
   await fundSolana(connection, [stranger.publicKey])
   return stranger
@@ -47,7 +56,14 @@ export async function runSolanaStranger(
     }).add(...makers[kind]())
     transaction.sign(stranger)
     const hash = bs58.encode(transaction.signature!)
-    ledger.add({ hash, raw: '0x', label: 'solana', sender: stranger.publicKey.toBase58(), nonce: 0, kind: 'dust' })
+    ledger.add({
+      hash,
+      raw: '0x',
+      label: 'solana',
+      sender: stranger.publicKey.toBase58(),
+      nonce: 0,
+      kind: 'dust',
+    })
     // what fails lands too
     await solana.connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true })
     dust[kind] = (dust[kind] ?? 0) + 1
@@ -62,15 +78,23 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
   const register = () =>
     registrar.register(
       {
-        ...{ payer: publicKey.toBytes(), name: nameToWord(`dust-${between(next(), 1, 1_000)}`), amountWei: 1n },
-        ...{ lamports: 1n, expiresAt: BigInt(Math.floor(Date.now() / 1_000) + EXPIRES_AFTER_S), referral: NOBODY },
+        payer: publicKey.toBytes(),
+        name: nameToWord(`dust-${between(next(), 1, 1_000)}`),
+        amountWei: 1n,
+        lamports: 1n,
+        expiresAt: BigInt(Math.floor(Date.now() / 1_000) + EXPIRES_AFTER_S),
+        referral: NOBODY,
       },
       someBytes(),
     )
   const pay = () =>
     community.pay({
-      ...{ payer: publicKey, recipient: publicKey, amount: 1n, referral: NOBODY },
-      ...{ community: nameToWord(COMMUNITY), name: nameToWord(`stall-${between(next(), 1, STALLS)}`) },
+      payer: publicKey,
+      recipient: publicKey,
+      amount: 1n,
+      referral: NOBODY,
+      community: nameToWord(COMMUNITY),
+      name: nameToWord(`stall-${between(next(), 1, STALLS)}`),
       number: someBytes().readBigUInt64LE(),
     })
   return {
@@ -79,7 +103,10 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     'many at once': () => [register(), pay(), pay(), register()],
     /** What is paid is behind the end of the logs that a node keeps. */
     'payments behind cut logs': () => [
-      ...Array.from({ length: MEMOS }, () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR })),
+      ...Array.from(
+        { length: MEMOS },
+        () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR }),
+      ),
       pick(next(), [register, pay])(),
     ],
     /** Transactions that nodes list among the program's, and that hold nothing. */

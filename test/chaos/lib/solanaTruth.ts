@@ -1,4 +1,8 @@
-import { type ConfirmedSignatureInfo, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js'
+import {
+  type ConfirmedSignatureInfo,
+  PublicKey,
+  type VersionedTransactionResponse,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { concatHex, type Hex, keccak256, toHex } from 'viem'
 import { createRegistrar, registrarCoder } from '../../../src/chains/solana/registrar.js'
@@ -42,11 +46,15 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
   const closed: { name: string; sequence: string }[] = []
   let settledLamports = 0n
   const lamportsOf = new Map<string, bigint>()
-  const signatures = (await allSignatures(solana, program)).filter(({ err }) => err === null).reverse()
+  const signatures = (await allSignatures(solana, program))
+    .filter(({ err }) => err === null)
+    .reverse()
   for (let i = 0; i < signatures.length; i += AT_ONCE) {
     const some = signatures.slice(i, i + AT_ONCE)
     const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
-    const found = await Promise.all(some.map(({ signature }) => connection.getTransaction(signature, options)))
+    const found = await Promise.all(
+      some.map(({ signature }) => connection.getTransaction(signature, options)),
+    )
     found.forEach((tx, at) => {
       const { signature } = some[at]!
       for (const { name, data } of tx ? eventsOf(tx, program) : []) {
@@ -70,7 +78,10 @@ export async function readSolanaTruth(solana: ChaosSolana, ledger: Ledger): Prom
   }
   return {
     payments: [...payments.values()],
-    moneyBreaches: [...communityBreaches(communities), ...(await treasuryBreaches(solana, settledLamports))],
+    moneyBreaches: [
+      ...communityBreaches(communities),
+      ...(await treasuryBreaches(solana, settledLamports)),
+    ],
   }
 }
 
@@ -80,7 +91,9 @@ const TAG_BYTES = 8
 /** Events of a transaction, which the program logs as calls of itself. */
 function eventsOf({ meta, transaction }: VersionedTransactionResponse, program: PublicKey) {
   const { loadedAddresses, innerInstructions } = meta!
-  const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: loadedAddresses ?? null })
+  const keys = transaction.message.getAccountKeys({
+    accountKeysFromLookups: loadedAddresses ?? null,
+  })
   return (innerInstructions ?? [])
     .flatMap(({ instructions }) => instructions)
     .filter(({ programIdIndex }) => keys.get(programIdIndex)?.equals(program))
@@ -90,7 +103,10 @@ function eventsOf({ meta, transaction }: VersionedTransactionResponse, program: 
     })
 }
 
-async function allSignatures({ connection }: ChaosSolana, program: PublicKey): Promise<ConfirmedSignatureInfo[]> {
+async function allSignatures(
+  { connection }: ChaosSolana,
+  program: PublicKey,
+): Promise<ConfirmedSignatureInfo[]> {
   const all: ConfirmedSignatureInfo[] = []
   for (;;) {
     const before = all.at(-1)?.signature
@@ -105,7 +121,11 @@ async function allSignatures({ connection }: ChaosSolana, program: PublicKey): P
 }
 
 /** Notes an event of a payment for a name below a community. */
-function noteCommunity(payments: Map<string, CommunityPayment>, name: string, data: Record<string, unknown>): void {
+function noteCommunity(
+  payments: Map<string, CommunityPayment>,
+  name: string,
+  data: Record<string, unknown>,
+): void {
   const sequence = String(data.sequence)
   const payment = payments.get(sequence) ?? { ends: [], isPaidOut: false }
   payments.set(sequence, payment)
@@ -127,9 +147,15 @@ const communityBreaches = (payments: ReadonlyMap<string, CommunityPayment>): str
   )
 
 /** The program keeps what it settled, holds nothing, and has it all. */
-async function treasuryBreaches({ connection, programId }: ChaosSolana, settledLamports: bigint): Promise<string[]> {
+async function treasuryBreaches(
+  { connection, programId }: ChaosSolana,
+  settledLamports: bigint,
+): Promise<string[]> {
   const registrar = createRegistrar(programId)
-  const [state, treasury] = await connection.getMultipleAccountsInfo([registrar.state, registrar.treasury], 'confirmed')
+  const [state, treasury] = await connection.getMultipleAccountsInfo(
+    [registrar.state, registrar.treasury],
+    'confirmed',
+  )
   const { keptLamports, heldLamports } = registrar.decodeState(state!.data)
   const has = BigInt(treasury!.lamports)
   return [
@@ -137,12 +163,16 @@ async function treasuryBreaches({ connection, programId }: ChaosSolana, settledL
     ...(keptLamports === settledLamports
       ? []
       : [`the registrar keeps ${keptLamports}, and settled ${settledLamports}`]),
-    ...(has >= keptLamports + heldLamports ? [] : ['the treasury has less than the registrar promised']),
+    ...(has >= keptLamports + heldLamports
+      ? []
+      : ['the treasury has less than the registrar promised']),
   ]
 }
 
 /** keccak256(keccak256(genesis hash ‖ program id) ‖ sequence u64 big-endian), computed independently here. */
 function messageIdOf({ genesisHash, programId }: ChaosSolana, sequence: bigint): Hex {
   const words = [genesisHash, programId].map((text) => Buffer.from(new PublicKey(text).toBytes()))
-  return keccak256(concatHex([keccak256(toHex(Buffer.concat(words))), toHex(sequence, { size: 8 })]))
+  return keccak256(
+    concatHex([keccak256(toHex(Buffer.concat(words))), toHex(sequence, { size: 8 })]),
+  )
 }

@@ -12,11 +12,17 @@ import {
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { testBatchBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestBatch.js'
-import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import {
+  testTokenAbi,
+  testTokenBytecode,
+} from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { encodePlaceBids, executeCall } from '../../../src/chains/evm/bridge/calls.js'
 import { encodeMessage } from '../../../src/chains/evm/bridge/hubMessage.js'
 import { decodePacket } from '../../../src/chains/evm/bridge/packet.js'
-import { decodeLzReceiveOption, encodeLzReceiveOption } from '../../../src/chains/evm/bridge/packetOptions.js'
+import {
+  decodeLzReceiveOption,
+  encodeLzReceiveOption,
+} from '../../../src/chains/evm/bridge/packetOptions.js'
 import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
 import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
@@ -51,14 +57,29 @@ export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promis
       const account = privateKeyToAccount(keccak256(toHex(`${seed}/stranger/${chain.label}`)))
       await fund(chain, chain.chainId, [account.address])
       const deployed = (nonce: bigint): Hex => getCreateAddress({ from: account.address, nonce })
-      const [token, batch] = [deployed(0n), deployed(1n)]
-      await send(chain, account, { data: encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }) })
+      const token = deployed(0n)
+      const batch = deployed(1n)
+      await send(chain, account, {
+        data: encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }),
+      })
       await send(chain, account, { data: testBatchBytecode })
       const coins = { functionName: 'mint', args: [account.address, 10n ** 24n] } as const
-      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...coins }) })
+      await send(chain, account, {
+        to: token,
+        data: encodeFunctionData({ abi: testTokenAbi, ...coins }),
+      })
       const all = { functionName: 'approve', args: [chain.payments, 10n ** 24n] } as const
-      await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...all }) })
-      return { chain, far: chain === hub ? chains.filter((one) => one !== hub) : [hub], account, token, batch }
+      await send(chain, account, {
+        to: token,
+        data: encodeFunctionData({ abi: testTokenAbi, ...all }),
+      })
+      return {
+        chain,
+        far: chain === hub ? chains.filter((one) => one !== hub) : [hub],
+        account,
+        token,
+        batch,
+      }
     }),
   )
 
@@ -68,7 +89,10 @@ async function send(
   account: PrivateKeyAccount,
   tx: { to?: Hex; data: Hex; value?: bigint },
 ): Promise<void> {
-  await walletOf(chain, chain.chainId, account).sendTransaction({ gas: tx.to ? GAS : 5n * GAS, ...tx })
+  await walletOf(chain, chain.chainId, account).sendTransaction({
+    gas: tx.to ? GAS : 5n * GAS,
+    ...tx,
+  })
 }
 
 const BID_WEI = parseEther('0.01')
@@ -91,7 +115,9 @@ const bidsFor = (names: readonly string[]): Hex =>
 /** A true message to our contract on another chain, from a sender that is nobody's peer. */
 async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
   const params = {
-    ...{ dstEid: far.eid, receiver: addressWord(far.contract), payInLzToken: false },
+    dstEid: far.eid,
+    receiver: addressWord(far.contract),
+    payInLzToken: false,
     message: encodeMessage(addressWord(batch), bidsFor(someNames(next, 1))),
     options: encodeLzReceiveOption({ gas: RECEIVE_GAS, value: BID_WEI }),
   }
@@ -114,22 +140,34 @@ const MESSAGE_DEEDS = {
     const { chain, far, batch } = stranger
     const [name] = someNames(next, 1)
     const at = { ...chain, contracts: { spoke: chain.contract } }
-    const own = chain.isHub ? null : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
+    const own = chain.isHub
+      ? null
+      : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
     const stray = () => strayPacket(stranger, pick(next(), far), next)
-    await inOne(stranger, [await stray(), own ? await bridgeCall(at, own) : await stray(), await stray()])
+    await inOne(stranger, [
+      await stray(),
+      own ? await bridgeCall(at, own) : await stray(),
+      await stray(),
+    ])
   },
   /** A message to this chain is executed by somebody else, verified or not, with its value or a wei more. */
   executions: async ({ chain, account, far }, next) => {
     const from = pick(next(), far)
     const head = await from.reader.getBlockNumber()
     const sent = await from.reader.getContractEvents({
-      ...{ abi: endpointAbi, eventName: 'PacketSent', address: from.endpoint, strict: true },
+      abi: endpointAbi,
+      eventName: 'PacketSent',
+      address: from.endpoint,
+      strict: true,
       fromBlock: head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n,
     })
     const { args } = pick(next(), sent)
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
-    await send(chain, account, { ...executeCall(chain.endpoint, packet), value: value + pick(next(), [0n, 0n, 1n]) })
+    await send(chain, account, {
+      ...executeCall(chain.endpoint, packet),
+      value: value + pick(next(), [0n, 0n, 1n]),
+    })
   },
 } satisfies Record<string, Deed>
 
@@ -166,22 +204,38 @@ const someStall = (next: () => number): string => `stall-${between(next(), 1, ST
 const DEEDS = {
   ...MESSAGE_DEEDS,
   /** A payment of one unit, for a name that others want. */
-  'payments of 1 wei': async ({ chain, account }, next) => send(chain, account, paymentFor(chain, someStall(next), 1n)),
+  'payments of 1 wei': async ({ chain, account }, next) =>
+    send(chain, account, paymentFor(chain, someStall(next), 1n)),
   /** The price, to the payer itself. */
   'payments to oneself': async ({ chain, account }, next) =>
-    send(chain, account, paymentFor(chain, someStall(next), PRICE_WEI, { recipient: account.address })),
+    send(
+      chain,
+      account,
+      paymentFor(chain, someStall(next), PRICE_WEI, { recipient: account.address }),
+    ),
   'payments for nobody': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n, { community: 'nobody-has-this' })),
   /** In a token whose behaviour changes from payment to payment. */
   'hostile tokens': async ({ chain, account, token }, next) => {
     const mode = { functionName: 'setMode', args: [between(next(), 0, MODES - 1)] } as const
-    await send(chain, account, { to: token, data: encodeFunctionData({ abi: testTokenAbi, ...mode }) })
-    await send(chain, account, paymentFor(chain, someStall(next), pick(next(), [1n, PRICE_WEI]), { token }))
+    await send(chain, account, {
+      to: token,
+      data: encodeFunctionData({ abi: testTokenAbi, ...mode }),
+    })
+    await send(
+      chain,
+      account,
+      paymentFor(chain, someStall(next), pick(next(), [1n, PRICE_WEI]), { token }),
+    )
   },
   /** Calls that mean nothing, to whatever contract there is. */
   'bogus messages': async ({ chain, account }, next) => {
     const bytes = keccak256(toHex(next().toString()))
-    await send(chain, account, { to: pick(next(), [chain.contract, chain.payments]), data: bytes, value: 1n })
+    await send(chain, account, {
+      to: pick(next(), [chain.contract, chain.payments]),
+      data: bytes,
+      value: 1n,
+    })
   },
   withdrawals: async ({ chain, account, token }, next) => {
     const args = [pick(next(), [zeroAddress, token]), account.address] as const

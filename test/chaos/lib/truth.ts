@@ -1,6 +1,11 @@
 import { type Hex, hexToBigInt } from 'viem'
 import { hubAbi } from '../../../src/chains/evm/contracts/index.js'
-import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC, SENT_TOPIC } from '../../../src/chains/evm/decodeLogs.js'
+import {
+  BID_TOPIC,
+  BID_WITH_REFERRAL_TOPIC,
+  RECEIVED_TOPIC,
+  SENT_TOPIC,
+} from '../../../src/chains/evm/decodeLogs.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
 import { type Purchase, readPurchases } from './community.js'
@@ -45,15 +50,23 @@ interface Log {
   logIndex: number
 }
 
-export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, ledger: Ledger): Promise<Truth> {
+export async function readTruth(
+  { hub, chains, solana: cluster }: ChaosWorld,
+  ledger: Ledger,
+): Promise<Truth> {
   const hubLogs = await logsOf(hub)
-  const minimumWei = await hub.reader.readContract({ address: hub.contract, abi: hubAbi, functionName: 'minimum' })
+  const minimumWei = await hub.reader.readContract({
+    address: hub.contract,
+    abi: hubAbi,
+    functionName: 'minimum',
+  })
   const bids = hubLogs
     .filter(({ topics }) => topics[0] === BID_TOPIC || topics[0] === BID_WITH_REFERRAL_TOPIC)
     .map(bidOf)
   const winning = new Map<string, Bid>()
   for (const bid of bids) {
-    if (bid.name !== null && bid.amountWei >= minimumWei && !winning.has(bid.name)) winning.set(bid.name, bid)
+    if (bid.name !== null && bid.amountWei >= minimumWei && !winning.has(bid.name))
+      winning.set(bid.name, bid)
   }
   const receipts = hubLogs.filter(({ topics }) => topics[0] === RECEIVED_TOPIC)
   const received = new Map<Hex, number>()
@@ -88,7 +101,9 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
     const receipt = receipts.find(({ topics }) => topics[1] === id)
     if (!receipt) return null
     const count = Number(receipt.data)
-    const before = bids.filter((bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex)
+    const before = bids.filter(
+      (bid) => bid.tx === receipt.transactionHash && bid.logIndex < receipt.logIndex,
+    )
     return outcomeOf(count === 0 ? [] : before.slice(-count))
   }
   /** Possible statuses of a payment's transaction; one that never landed, or failed, may be unknown. */
@@ -109,7 +124,11 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
       if (tx.label === 'solana') return outcomeOnSolana(tx.hash)
       if (mined.has(tx.hash)) return outcomes(tx)
       const other = ledger.txs.find(
-        (one) => one.sender === tx.sender && one.label === tx.label && one.nonce === tx.nonce && mined.has(one.hash),
+        (one) =>
+          one.sender === tx.sender &&
+          one.label === tx.label &&
+          one.nonce === tx.nonce &&
+          mined.has(one.hash),
       )
       // a replaced transaction that was never polled while a chain had it is unknown; any other has its replacement's
       // status
@@ -119,17 +138,22 @@ export async function readTruth({ hub, chains, solana: cluster }: ChaosWorld, le
 }
 
 /** Outcome of each mined transaction. */
-async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<Map<string, 'success' | 'reverted'>> {
+async function minedOf(
+  chains: readonly ChaosChain[],
+  ledger: Ledger,
+): Promise<Map<string, 'success' | 'reverted'>> {
   const mined = new Map<string, 'success' | 'reverted'>()
   const txs = ledger.txs.filter(({ label }) => label !== 'solana')
   for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
       txs.slice(i, i + AT_ONCE).map(async ({ hash, label }) => {
         const { reader } = chains.find((chain) => chain.label === label)!
-        const receipt = await reader.getTransactionReceipt({ hash: hash as Hex }).catch((error: Error) => {
-          if (error.name === 'TransactionReceiptNotFoundError') return null
-          throw error
-        })
+        const receipt = await reader
+          .getTransactionReceipt({ hash: hash as Hex })
+          .catch((error: Error) => {
+            if (error.name === 'TransactionReceiptNotFoundError') return null
+            throw error
+          })
         if (receipt) mined.set(hash, receipt.status)
       }),
     )
@@ -138,7 +162,11 @@ async function minedOf(chains: readonly ChaosChain[], ledger: Ledger): Promise<M
 }
 
 async function logsOf(chain: ChaosChain): Promise<Log[]> {
-  const logs = await chain.reader.getLogs({ address: chain.contract, fromBlock: 0n, toBlock: 'latest' })
+  const logs = await chain.reader.getLogs({
+    address: chain.contract,
+    fromBlock: 0n,
+    toBlock: 'latest',
+  })
   return logs.sort((a, b) => Number(a.blockNumber - b.blockNumber) || a.logIndex - b.logIndex)
 }
 
@@ -154,7 +182,10 @@ const bidOf = ({ transactionHash, blockNumber, logIndex, data }: Log): Bid => ({
 })
 
 /** Owner of each name by the hub's storage, where it differs from the logs. */
-export async function ownersThatDiffer({ hub }: ChaosWorld, winners: ReadonlyMap<string, Hex>): Promise<string[]> {
+export async function ownersThatDiffer(
+  { hub }: ChaosWorld,
+  winners: ReadonlyMap<string, Hex>,
+): Promise<string[]> {
   const names = [...winners]
   const wrong: string[] = []
   for (let i = 0; i < names.length; i += AT_ONCE) {
@@ -167,7 +198,8 @@ export async function ownersThatDiffer({ hub }: ChaosWorld, winners: ReadonlyMap
           functionName: 'ownerOf',
           args: [word],
         })
-        if (owner !== from) wrong.push(`${name} belongs to ${owner} in the hub, to ${from} by its logs`)
+        if (owner !== from)
+          wrong.push(`${name} belongs to ${owner} in the hub, to ${from} by its logs`)
       }),
     )
   }

@@ -41,7 +41,10 @@ export async function judge(
   const breaches = [...(watched?.statuses.breaches ?? [])]
   const { live, rebuilt, entries } = await replay(pool, 'mainnet')
   if (live !== rebuilt) breaches.push(`state hash ${live}, rebuilt from the journal ${rebuilt}`)
-  breaches.push(...(await ownersThatDiffer(world, truth.winners)), ...(await winnersThatDiffer(pool, truth)))
+  breaches.push(
+    ...(await ownersThatDiffer(world, truth.winners)),
+    ...(await winnersThatDiffer(pool, truth)),
+  )
   breaches.push(
     ...messageBreaches(truth),
     ...paymentBreaches(truth, watched !== null),
@@ -51,10 +54,17 @@ export async function judge(
   breaches.push(...(await alarmBreaches(world)))
   await watched?.feed.finish()
   const events = await readFeed(world.apis)
-  if (watched) breaches.push(...feedBreaches(watched.feed.items, events), ...secretBreaches(events, watched.secrets))
+  if (watched)
+    breaches.push(
+      ...feedBreaches(watched.feed.items, events),
+      ...secretBreaches(events, watched.secrets),
+    )
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
   const { statuses, told, wrong } = await statusBreaches(world, ledger, truth, seen)
-  breaches.push(...wrong, ...purchaseBreaches(truth.purchases, (tx) => told.get(tx), watched !== null))
+  breaches.push(
+    ...wrong,
+    ...purchaseBreaches(truth.purchases, (tx) => told.get(tx), watched !== null),
+  )
   return {
     breaches,
     bids: truth.bids.length,
@@ -78,17 +88,24 @@ async function winnersThatDiffer(pool: pg.Pool, { winners }: Truth): Promise<str
   const wrong = [...winners].filter(([name, from]) => ours.get(name) !== from)
   return [
     ...wrong.map(
-      ([name, from]) => `${name} belongs to ${ours.get(name) ?? 'nobody'} in the database, to ${from} by the logs`,
+      ([name, from]) =>
+        `${name} belongs to ${ours.get(name) ?? 'nobody'} in the database, to ${from} by the logs`,
     ),
-    ...[...ours.keys()].filter((name) => !winners.has(name)).map((name) => `${name} is in the database and in no log`),
+    ...[...ours.keys()]
+      .filter((name) => !winners.has(name))
+      .map((name) => `${name} is in the database and in no log`),
   ]
 }
 
 function messageBreaches({ sent: bridged, received, solana }: Truth): string[] {
-  const paid = (solana?.payments ?? []).filter(({ isHonoured }) => isHonoured).map(({ messageId }) => messageId)
+  const paid = (solana?.payments ?? [])
+    .filter(({ isHonoured }) => isHonoured)
+    .map(({ messageId }) => messageId)
   const sent = [...bridged, ...paid]
   return [
-    ...sent.filter((guid) => !received.has(guid)).map((guid) => `message ${guid} was never executed`),
+    ...sent
+      .filter((guid) => !received.has(guid))
+      .map((guid) => `message ${guid} was never executed`),
     ...[...received]
       .filter(([, count]) => count > 1)
       .map(([guid, count]) => `message ${guid} was executed ${count} times`),
@@ -104,18 +121,25 @@ function messageBreaches({ sent: bridged, received, solana }: Truth): string[] {
  */
 function paymentBreaches({ solana, outcomeOfMessage }: Truth, isFirst: boolean): string[] {
   if (!solana) return []
-  const breaches = solana.payments.flatMap(({ signature, messageId, isHonoured, settled, refunded }) => {
-    if (settled + refunded !== 1) return [`payment ${signature} was settled ${settled} and refunded ${refunded} times`]
-    const isWon = isHonoured && outcomeOfMessage(messageId) === 'finalized'
-    return isFirst && isWon !== (settled === 1) ? [`payment ${signature} won: ${isWon}, settled: ${settled === 1}`] : []
-  })
+  const breaches = solana.payments.flatMap(
+    ({ signature, messageId, isHonoured, settled, refunded }) => {
+      if (settled + refunded !== 1)
+        return [`payment ${signature} was settled ${settled} and refunded ${refunded} times`]
+      const isWon = isHonoured && outcomeOfMessage(messageId) === 'finalized'
+      return isFirst && isWon !== (settled === 1)
+        ? [`payment ${signature} won: ${isWon}, settled: ${settled === 1}`]
+        : []
+    },
+  )
   return [...breaches, ...solana.moneyBreaches]
 }
 
 /** Private addresses of members are in no event. */
 const secretBreaches = (events: readonly EventItem[], secrets: ReadonlySet<string>): string[] => {
   const text = JSON.stringify(events)
-  return [...secrets].filter((secret) => text.includes(secret)).map((secret) => `private ${secret} is in the feed`)
+  return [...secrets]
+    .filter((secret) => text.includes(secret))
+    .map((secret) => `private ${secret} is in the feed`)
 }
 
 async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<string[]> {
@@ -123,17 +147,27 @@ async function deliveryBreaches({ chains }: ChaosWorld, pool: pg.Pool): Promise<
   const open = await pool.query<{ id: string; state: number; reason: string | null }>(
     'SELECT id::text, state, reason FROM jobs WHERE state <> 4',
   )
-  breaches.push(...open.rows.map(({ id, state, reason }) => `delivery ${id} ended in state ${state} (${reason})`))
+  breaches.push(
+    ...open.rows.map(
+      ({ id, state, reason }) => `delivery ${id} ended in state ${state} (${reason})`,
+    ),
+  )
   const unsettled = await pool.query('SELECT 1 FROM messages WHERE NOT settled OR NOT confirmed')
   if (unsettled.rowCount) breaches.push(`${unsettled.rowCount} messages are not settled`)
   const unpaid = await pool.query<{ n: number }>(
     `SELECT ((SELECT count(*) FROM payments WHERE kind = 1 AND state < 2)
            + (SELECT count(*) FROM jobs WHERE kind IN (6, 7) AND state <> 4))::int AS n`,
   )
-  if (unpaid.rows[0]!.n > 0) breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
+  if (unpaid.rows[0]!.n > 0)
+    breaches.push(`${unpaid.rows[0]!.n} payments or payouts on Solana have not ended`)
   const unjudged = await pool.query('SELECT 1 FROM payments WHERE kind = 2 AND state < 2')
-  if (unjudged.rowCount) breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
-  return [...breaches, ...(await nonceBreaches(chains, pool)), ...(await purseBreaches(chains, pool))]
+  if (unjudged.rowCount)
+    breaches.push(`${unjudged.rowCount} payments for names below the community are not judged`)
+  return [
+    ...breaches,
+    ...(await nonceBreaches(chains, pool)),
+    ...(await purseBreaches(chains, pool)),
+  ]
 }
 
 /** The relayer's counts of its nonces are those of the chains. */
@@ -144,8 +178,12 @@ async function nonceBreaches(chains: readonly ChaosChain[], pool: pg.Pool): Prom
     [Buffer.from(address.slice(2), 'hex')],
   )
   const wrong = rows.map(async ({ label, next_nonce }) => {
-    const used = await chains.find((chain) => chain.label === label)!.reader.getTransactionCount({ address })
-    return used === next_nonce ? [] : [`the relayer's next nonce on ${label} is ${next_nonce}, the chain's ${used}`]
+    const used = await chains
+      .find((chain) => chain.label === label)!
+      .reader.getTransactionCount({ address })
+    return used === next_nonce
+      ? []
+      : [`the relayer's next nonce on ${label} is ${next_nonce}, the chain's ${used}`]
   })
   return (await Promise.all(wrong)).flat()
 }
@@ -158,7 +196,9 @@ async function moneyBreaches({ hub }: ChaosWorld): Promise<string[]> {
     read('kept'),
     read('owed'),
   ])
-  return balance >= kept + owed ? [] : [`the hub holds ${balance} wei, kept ${kept} and owed ${owed}`]
+  return balance >= kept + owed
+    ? []
+    : [`the hub holds ${balance} wei, kept ${kept} and owed ${owed}`]
 }
 
 function feedBreaches(slow: readonly EventItem[], all: readonly EventItem[]): string[] {
@@ -192,7 +232,8 @@ async function statusBreaches(
         if (!expected.includes(status))
           wrong.push(`${where} is ${JSON.stringify(answer)}, expected ${expected.join(' or ')}`)
         const before = terminal.get(tx.hash)
-        if (before !== undefined && before !== status) wrong.push(`${where} was ${before}, is ${status}`)
+        if (before !== undefined && before !== status)
+          wrong.push(`${where} was ${before}, is ${status}`)
       }),
     )
   }

@@ -55,7 +55,11 @@ export async function runWallets(
   signal: AbortSignal,
 ): Promise<void> {
   setMaxListeners(0, signal) // each wallet listens
-  await Promise.all(wallets.map((account, i) => runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal)))
+  await Promise.all(
+    wallets.map((account, i) =>
+      runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal),
+    ),
+  )
 }
 
 async function runWallet(
@@ -120,7 +124,13 @@ async function decide(
   const valueWei = BID_WEI * BigInt(names.length)
   const gas = 300_000n + 100_000n * BigInt(names.length)
   if (isOnHub) {
-    return { kind: names.length > 1 ? 'batch' : 'bid', to: hub.contract, data: hubCalldata, value: valueWei, gas }
+    return {
+      kind: names.length > 1 ? 'batch' : 'bid',
+      to: hub.contract,
+      data: hubCalldata,
+      value: valueWei,
+      gas,
+    }
   }
   const { rpcUrl, chainId, contract } = chain
   const at = { rpcUrl, chainId, contracts: { spoke: contract } }
@@ -136,15 +146,24 @@ async function perform(
   ledger: Ledger,
   next: () => number,
 ): Promise<void> {
-  const nonce = await chain.reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
+  const nonce = await chain.reader.getTransactionCount({
+    address: account.address,
+    blockTag: 'pending',
+  })
   await send(chain, account, deed, nonce, 100n, ledger)
   const chance = next()
-  if (chance < 0.12) await send(chain, account, { ...deed, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
+  if (chance < 0.12)
+    await send(chain, account, { ...deed, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
   else if (chance < 0.2) await cancel(chain, account, nonce, ledger)
 }
 
 /** Uses a nonce up with a transfer to oneself. */
-const cancel = (chain: ChaosChain, account: PrivateKeyAccount, nonce: number, ledger: Ledger): Promise<void> =>
+const cancel = (
+  chain: ChaosChain,
+  account: PrivateKeyAccount,
+  nonce: number,
+  ledger: Ledger,
+): Promise<void> =>
   send(
     chain,
     account,
@@ -175,7 +194,14 @@ async function send(
   })
   const hash = keccak256(raw)
   // an answer that got lost leaves a transaction behind
-  ledger.add({ hash, raw, label: chain.label, sender: account.address.toLowerCase() as Hex, nonce, kind })
+  ledger.add({
+    hash,
+    raw,
+    label: chain.label,
+    sender: account.address.toLowerCase() as Hex,
+    nonce,
+    kind,
+  })
   await chain.reader.sendRawTransaction({ serializedTransaction: raw })
 }
 
@@ -200,8 +226,12 @@ export async function settleWallets(
       for (;;) {
         const used = await chain.reader.getTransactionCount({ address: account.address })
         if (used >= wanted) break
-        if (performance.now() > end) throw new Error(`chain ${chain.label}: nonce ${used} of ${sender} is never used`)
-        const pending = await chain.reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
+        if (performance.now() > end)
+          throw new Error(`chain ${chain.label}: nonce ${used} of ${sender} is never used`)
+        const pending = await chain.reader.getTransactionCount({
+          address: account.address,
+          blockTag: 'pending',
+        })
         if (pending < wanted) await cancel(chain, account, pending, ledger).catch(() => {})
         await sleep(100)
       }
@@ -210,7 +240,11 @@ export async function settleWallets(
 }
 
 /** Handles transactions that a reorg dropped from their blocks: most return, as a node's mempool would bring them. */
-export async function bringBack(chain: ChaosChain, lost: readonly SentTx[], seed: number): Promise<number> {
+export async function bringBack(
+  chain: ChaosChain,
+  lost: readonly SentTx[],
+  seed: number,
+): Promise<number> {
   let brought = 0
   for (const { hash, raw } of lost) {
     if (draw(seed, 'bring back', hash) < 0.3) continue

@@ -26,7 +26,11 @@ export interface Question {
  * balancer.
  * @returns null where none did, as while they are down
  */
-export async function askApi<T>(apis: readonly string[], path: string, question: Question = {}): Promise<T | null> {
+export async function askApi<T>(
+  apis: readonly string[],
+  path: string,
+  question: Question = {},
+): Promise<T | null> {
   turn += 1
   const order = apis.map((_, i) => apis[(turn + i) % apis.length]!)
   for (const api of order) {
@@ -40,7 +44,11 @@ export async function askApi<T>(apis: readonly string[], path: string, question:
 let turn = 0
 
 /** @returns null without success, undefined where nothing listens */
-async function askOne<T>(api: string, path: string, question: Question): Promise<T | null | undefined> {
+async function askOne<T>(
+  api: string,
+  path: string,
+  question: Question,
+): Promise<T | null | undefined> {
   const { method, body, headers, onFailure } = question
   try {
     const response = await fetch(`${api}${path}`, {
@@ -91,7 +99,9 @@ export function watchStatuses(
     if (!answer) return
     const before = terminal.get(hash)
     if (before !== undefined && before !== answer.status)
-      breaches.push(`${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`)
+      breaches.push(
+        `${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`,
+      )
     else if (isTerminal(answer.status)) {
       terminal.set(hash, answer.status)
       told.set(hash, JSON.stringify(answer))
@@ -129,7 +139,10 @@ export function readSlowly(apis: readonly string[], signal: AbortSignal): FeedRe
   let token: string | null = null
   const page = async (): Promise<Page | null> => {
     const at: string = token === null ? '' : `&nextPage=${encodeURIComponent(token)}`
-    const answer: Page | null = await askApi<Page>(apis, `/v1/events?limit=${SLOW_PAGE}&orderBy=oldest${at}`)
+    const answer: Page | null = await askApi<Page>(
+      apis,
+      `/v1/events?limit=${SLOW_PAGE}&orderBy=oldest${at}`,
+    )
     if (answer) {
       items.push(...answer.items)
       token = answer.resume
@@ -159,7 +172,10 @@ export async function readFeed(apis: readonly string[]): Promise<EventItem[]> {
   const items: EventItem[] = []
   let token = ''
   for (;;) {
-    const page: Page | null = await askApi<Page>(apis, `/v1/events?limit=1000&orderBy=oldest${token}`)
+    const page: Page | null = await askApi<Page>(
+      apis,
+      `/v1/events?limit=1000&orderBy=oldest${token}`,
+    )
     if (!page) throw new Error('reading the feed: no answer')
     items.push(...page.items)
     if (!page.nextPage) return items

@@ -3,7 +3,12 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Connection } from '@solana/web3.js'
 import { type LocalClients, localClients } from '../../../src/testing/chains/localChain.js'
-import { type FaultProxy, type Stack, startFaultProxy, startStack } from '../../../src/testing/index.js'
+import {
+  type FaultProxy,
+  type Stack,
+  startFaultProxy,
+  startStack,
+} from '../../../src/testing/index.js'
 import type { SolanaAccount } from '../../../src/testing/world.js'
 import { type Miner, takeOverMining } from '../../support/miner.js'
 import { type ChaosDaemon, openDaemons } from './daemons.js'
@@ -87,7 +92,9 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
       const { chainId, rpcUrl, wsUrl, config, eid } = stack.anvils[label]!
       const own: FaultProxy[] = []
       for (let n = 0; n < (label === HUB ? 2 : 1); n++)
-        own.push(await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }))
+        own.push(
+          await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: seed * 100 + i * 10 + n }),
+        )
       proxies.push(...own)
       const { contract, endpoint, communityPayments: payments } = config
       const clients = localClients({ rpcUrl }, chainId)
@@ -111,7 +118,15 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
     const solana = await openSolana(stack, seed)
     if (solana) proxies.push(solana.proxy)
     daemons = await openDaemons(stack, await writeChainsFile(stack, chains, solana))
-    return { stack, chains, hub: chains[0]!, solana, daemons, apis: daemons.map(({ api }) => api), stop }
+    return {
+      stack,
+      chains,
+      hub: chains[0]!,
+      solana,
+      daemons,
+      apis: daemons.map(({ api }) => api),
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error
@@ -145,7 +160,11 @@ async function writeChainsFile(
   })
   const cluster = solana && {
     solana: {
-      mainnet: { ...file.solana?.mainnet, rpcUrls: [solana.proxy.rpcUrl], wsUrls: [solana.proxy.wsUrl] },
+      mainnet: {
+        ...file.solana?.mainnet,
+        rpcUrls: [solana.proxy.rpcUrl],
+        wsUrls: [solana.proxy.wsUrl],
+      },
     },
   }
   const target = path.join(home, CHAINS_FILE)

@@ -11,7 +11,11 @@ import {
   sliceHex,
   type TransactionReceipt,
 } from 'viem'
-import { endpointAbi, localMessageLibAbi, spokeAbi } from '../../../src/chains/evm/contracts/index.js'
+import {
+  endpointAbi,
+  localMessageLibAbi,
+  spokeAbi,
+} from '../../../src/chains/evm/contracts/index.js'
 import type { BridgePrice } from '../../../src/testing/contracts/deploy.js'
 import { deployEnds } from '../../support/bridgeContracts.js'
 import { type Accounts, callsOf, startChain } from './chain.js'
@@ -54,7 +58,11 @@ export async function startBridgeWorld(price?: BridgePrice) {
   const verifying = ({ encoded }: Packet) => ({
     from: relayer,
     to: hubLibrary,
-    data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encoded] }),
+    data: encodeFunctionData({
+      abi: localMessageLibAbi,
+      functionName: 'validatePacket',
+      args: [encoded],
+    }),
   })
 
   /** An executor's call on the hub's chain, open to anybody. */
@@ -71,9 +79,26 @@ export async function startBridgeWorld(price?: BridgePrice) {
   }
 
   return {
-    ...{ hubChain, spokeChain, hub, spoke, hubEndpoint, spokeEndpoint, hubLibrary, spokeLibrary },
-    ...{ owner, relayer, pauser, alice, bob, stranger },
-    ...{ quote, sending, send, verifying, executing, carry },
+    hubChain,
+    spokeChain,
+    hub,
+    spoke,
+    hubEndpoint,
+    spokeEndpoint,
+    hubLibrary,
+    spokeLibrary,
+    owner,
+    relayer,
+    pauser,
+    alice,
+    bob,
+    stranger,
+    quote,
+    sending,
+    send,
+    verifying,
+    executing,
+    carry,
     stop: () => Promise.all([hubChain.stop(), spokeChain.stop()]),
   }
 }
@@ -91,7 +116,8 @@ export type Packet = ReturnType<typeof packetOf>
 /** The one packet that a transaction sent, taken apart. */
 export function packetOf(receipt: TransactionReceipt) {
   const packets = packetsOf(receipt)
-  if (packets.length !== 1) throw new Error(`${packets.length} packets in ${receipt.transactionHash}`)
+  if (packets.length !== 1)
+    throw new Error(`${packets.length} packets in ${receipt.transactionHash}`)
   return packets[0]!
 }
 

@@ -37,7 +37,10 @@ export function freshEach(chain: () => Pick<Chain, 'testClient'>): void {
 }
 
 /** An anvil that mines each transaction at once, with clients that use its ten unlocked accounts. */
-export async function startChain(chainId = 31_337, options: { extraArgs?: readonly string[] } = {}) {
+export async function startChain(
+  chainId = 31_337,
+  options: { extraArgs?: readonly string[] } = {},
+) {
   const anvil = await startAnvil({ chainId, ...options })
   const chain = defineChain({
     id: chainId,
@@ -52,7 +55,13 @@ export async function startChain(chainId = 31_337, options: { extraArgs?: readon
   const accounts = await unlocked.getAddresses()
 
   /** Sends a transaction, reverted or not, and gives its receipt. */
-  async function send(tx: { from: Address; to?: Address; data?: Hex; value?: bigint; gas?: bigint }) {
+  async function send(tx: {
+    from: Address
+    to?: Address
+    data?: Hex
+    value?: bigint
+    gas?: bigint
+  }) {
     const { from: account, gas = CALL_GAS, ...rest } = tx
     const hash = await unlocked.sendTransaction({ account, chain: null, gas, ...rest })
     return receiptOf(publicClient, hash)
@@ -132,7 +141,11 @@ export const callsOf =
     functionName: name,
     args: ContractFunctionArgs<abi, AbiStateMutability, name> & readonly unknown[],
   ): Hex => {
-    const call: { abi: Abi; functionName: string; args: readonly unknown[] } = { abi, functionName, args }
+    const call: { abi: Abi; functionName: string; args: readonly unknown[] } = {
+      abi,
+      functionName,
+      args,
+    }
     return encodeFunctionData(call)
   }
 

@@ -15,8 +15,14 @@ import {
   testSmartWalletAbi,
   testSmartWalletBytecode,
 } from '../../../contracts/evm/artifacts/test-doubles/TestSmartWallet.js'
-import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { airdropDistributorAbi, airdropDistributorBytecode } from '../../../src/chains/evm/contracts/index.js'
+import {
+  testTokenAbi,
+  testTokenBytecode,
+} from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import {
+  airdropDistributorAbi,
+  airdropDistributorBytecode,
+} from '../../../src/chains/evm/contracts/index.js'
 import { pagesOf, proofFrom } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, buildTree } from '../../../src/registry/airdrop/tree.js'
@@ -49,22 +55,31 @@ export async function startDistributorWorld(allocations = 40) {
   const chain = await startChain(CHAIN_ID)
   const [owner, anybody, bob] = chain.accounts as [Address, Address, Address]
   const operator = privateKeyToAccount(generatePrivateKey())
-  const keys = Array.from({ length: Math.ceil(allocations / 2) - 1 }, () => privateKeyToAccount(generatePrivateKey()))
+  const keys = Array.from({ length: Math.ceil(allocations / 2) - 1 }, () =>
+    privateKeyToAccount(generatePrivateKey()),
+  )
   const [walletOwner] = keys as [PrivateKeyAccount]
   const wallet = await chain.deploy(
-    encodeDeployData({ abi: testSmartWalletAbi, bytecode: testSmartWalletBytecode, args: [walletOwner.address] }),
+    encodeDeployData({
+      abi: testSmartWalletAbi,
+      bytecode: testSmartWalletBytecode,
+      args: [walletOwner.address],
+    }),
   )
   const evmAccounts = [...keys.map(({ address }) => address), wallet]
   for (const address of evmAccounts) await chain.impersonate(address)
   const claims = plant(
     Array.from({ length: allocations }, (_, i) => ({
-      account: i % 2 === 0 ? word(evmAccounts[i / 2]!) : pad(`0x${i + 10}`, { size: 32, dir: 'right' }),
+      account:
+        i % 2 === 0 ? word(evmAccounts[i / 2]!) : pad(`0x${i + 10}`, { size: 32, dir: 'right' }),
       amount: 1_000n + BigInt(i),
     })),
   )
   const total = claims.claims.reduce((sum, { amount }) => sum + amount, 0n)
 
-  const token = await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }))
+  const token = await chain.deploy(
+    encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode }),
+  )
   const endsAt = (await chain.publicClient.getBlock()).timestamp + AIRDROP_S
   const deployment = (signer: Address, end = endsAt) =>
     encodeDeployData({
@@ -73,7 +88,11 @@ export async function startDistributorWorld(allocations = 40) {
       args: [token, claims.root, end, owner, signer],
     })
   const distributor = await chain.deploy(deployment(operator.address))
-  const mint = encodeFunctionData({ abi: testTokenAbi, functionName: 'mint', args: [distributor, total] })
+  const mint = encodeFunctionData({
+    abi: testTokenAbi,
+    functionName: 'mint',
+    args: [distributor, total],
+  })
   await chain.succeed({ from: owner, to: token, data: mint })
 
   const call = (functionName: string, args: readonly unknown[], from: Address = anybody) => ({
@@ -81,7 +100,11 @@ export async function startDistributorWorld(allocations = 40) {
     to: distributor,
     data: encodeFunctionData<Abi, string>({ abi: airdropDistributorAbi, functionName, args }),
   })
-  const sign = (permission: Permission, changes: { chainId?: number; distributor?: Address } = {}, by = operator) =>
+  const sign = (
+    permission: Permission,
+    changes: { chainId?: number; distributor?: Address } = {},
+    by = operator,
+  ) =>
     by.signTypedData(
       claimPermissionTypedData({
         chainId: CHAIN_ID,
@@ -114,9 +137,14 @@ export async function startDistributorWorld(allocations = 40) {
       call('claim', [index, account, amount, proof], from),
     claimToTx: ({ index, account, amount, proof }: Claim, to: Address, from = ownerOf(account)) =>
       call('claimTo', [index, account, amount, proof, to], from),
-    claimForTx: ({ index, account, amount, proof }: Claim, to: Address, deadlineS: bigint, signature: Hex) =>
-      call('claimFor', [index, account, amount, proof, to, deadlineS, signature]),
-    reasonOf: (tx: Parameters<typeof chain.revertOf>[0]) => chain.revertOf(tx, airdropDistributorAbi),
+    claimForTx: (
+      { index, account, amount, proof }: Claim,
+      to: Address,
+      deadlineS: bigint,
+      signature: Hex,
+    ) => call('claimFor', [index, account, amount, proof, to, deadlineS, signature]),
+    reasonOf: (tx: Parameters<typeof chain.revertOf>[0]) =>
+      chain.revertOf(tx, airdropDistributorAbi),
     tokensOf: (account: Address) =>
       chain.publicClient.readContract({
         address: token,
@@ -143,7 +171,8 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
   const pages = pagesOf(nodes)
   const claims = allocations.map(
     (allocation, i): Claim => ({
-      ...{ ...allocation, index: BigInt(i) },
+      ...allocation,
+      index: BigInt(i),
       proof: proofFrom(pages, positions[i]!).map(toHex),
     }),
   )
@@ -157,9 +186,6 @@ export const isEvm = (account: Hex): boolean => BigInt(account) >> 160n === 0n
 
 /** Claims by a transaction's logs: `[index, account, amount, to]`. */
 export const claimedIn = (receipt: TransactionReceipt) =>
-  parseEventLogs({ abi: airdropDistributorAbi, eventName: 'Claimed', logs: receipt.logs }).map(({ args }) => [
-    args.index,
-    args.account,
-    args.amount,
-    args.to,
-  ])
+  parseEventLogs({ abi: airdropDistributorAbi, eventName: 'Claimed', logs: receipt.logs }).map(
+    ({ args }) => [args.index, args.account, args.amount, args.to],
+  )

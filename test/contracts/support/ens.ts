@@ -1,5 +1,8 @@
 import { encodeAbiParameters, encodeDeployData, type Hex, keccak256 } from 'viem'
-import { ensResolverAbi, ensResolverBytecode } from '../../../contracts/evm/artifacts/EnsResolver.js'
+import {
+  ensResolverAbi,
+  ensResolverBytecode,
+} from '../../../contracts/evm/artifacts/EnsResolver.js'
 import type { EnsAnswer } from '../../../src/ens/answer.js'
 import { callOf, ENS_CHAIN_ID, ensKey, lookupOf, parentsWith } from '../../support/ens.js'
 import { type Accounts, callsOf, startChain } from './chain.js'
@@ -15,18 +18,31 @@ export async function startEnsWorld(urls = URLS) {
   const chain = await startChain(ENS_CHAIN_ID)
   const [owner, anybody] = chain.accounts as Accounts
   const args = [owner, ensKey.address, urls] as const
-  const resolver = await chain.deploy(encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
+  const resolver = await chain.deploy(
+    encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
+  )
   const expiresS = Number((await chain.publicClient.getBlock()).timestamp) + 3_600
   const lookup = lookupOf('alice.bundles.eth', callOf('addr(bytes32)'))
   const answer: EnsAnswer = {
-    ...{ under: parentsWith(resolver).mainnet, request: keccak256(lookup), result: RESULT, expiresS },
+    under: parentsWith(resolver).mainnet,
+    request: keccak256(lookup),
+    result: RESULT,
+    expiresS,
   }
   const tx = (data: Hex, from = anybody) => ({ from, to: resolver, data })
   const proof = (response: Hex, extraData: Hex = answer.request) =>
     tx(encode('resolveWithProof', [response, extraData]))
   return {
-    ...{ ...chain, owner, anybody, resolver, lookup, answer, tx, proof },
-    set: (place: bigint, signer: Hex, from = owner) => tx(encode('setSigner', [place, signer]), from),
+    ...chain,
+    owner,
+    anybody,
+    resolver,
+    lookup,
+    answer,
+    tx,
+    proof,
+    set: (place: bigint, signer: Hex, from = owner) =>
+      tx(encode('setSigner', [place, signer]), from),
     reasonOf: (one: ReturnType<typeof tx>) => chain.revertOf(one, ensResolverAbi),
     read: async (response: Hex, extraData?: Hex) =>
       (await chain.publicClient.call({ ...proof(response, extraData), account: anybody })).data,

@@ -69,19 +69,40 @@ export async function startHubWorld() {
   }
 
   /** The name of the error that a call of the hub reverts with; undefined if it goes through. */
-  const reasonOf = (from: Address, data: Hex, value = 0n) => chain.revertOf({ from, to: hub, data, value }, hubAbi)
+  const reasonOf = (from: Address, data: Hex, value = 0n) =>
+    chain.revertOf({ from, to: hub, data, value }, hubAbi)
 
   return {
     ...chain,
-    ...{ hub, endpoint, owner, relayer, pauser, alice, bob, carol, receiving, receive, reasonOf },
+    hub,
+    endpoint,
+    owner,
+    relayer,
+    pauser,
+    alice,
+    bob,
+    carol,
+    receiving,
+    receive,
+    reasonOf,
     abi: hubAbi,
     nextGuid,
     money: () => hubMoney(chain, hub),
     ownerOf: (name: Hex) =>
-      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'ownerOf', args: [name] }),
+      chain.publicClient.readContract({
+        address: hub,
+        abi: hubAbi,
+        functionName: 'ownerOf',
+        args: [name],
+      }),
     /** The credit of a bidder; of direct calls by default. */
     refundOf: (from: Hex, eid: number = HERE) =>
-      chain.publicClient.readContract({ address: hub, abi: hubAbi, functionName: 'refundOf', args: [eid, from] }),
+      chain.publicClient.readContract({
+        address: hub,
+        abi: hubAbi,
+        functionName: 'refundOf',
+        args: [eid, from],
+      }),
   }
 }
 
@@ -101,11 +122,15 @@ export const hubCall = callsOf(hubAbi)
 
 export const nameOf = (text: string): Hex => pad(stringToHex(text), { size: 32, dir: 'right' })
 export const word = (address: Address): Hex => pad(address, { size: 32 }).toLowerCase() as Hex
-export const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)
+export const sumOf = (amounts: readonly bigint[]): bigint =>
+  amounts.reduce((sum, amount) => sum + amount, 0n)
 
 /** Calldata of `placeBids`, in the form that the referral asks for. */
 export function placeBids(amounts: readonly bigint[], names: readonly Hex[], referral?: Hex): Hex {
-  return hubCall('placeBids', referral === undefined ? [amounts, names] : [amounts, names, referral])
+  return hubCall(
+    'placeBids',
+    referral === undefined ? [amounts, names] : [amounts, names, referral],
+  )
 }
 
 export const withdrawRefund = (to: Address): Hex => hubCall('withdrawRefund', [to])
@@ -119,7 +144,9 @@ export function eventsOf(receipt: TransactionReceipt) {
   return parseEventLogs({ abi: hubAbi, logs: receipt.logs }).map(({ eventName, args }) => {
     const values = args as Readonly<Record<string, unknown>>
     const count = Object.keys(values).length
-    const { inputs } = EVENTS.find(({ name, inputs }) => name === eventName && inputs.length === count)!
+    const { inputs } = EVENTS.find(
+      ({ name, inputs }) => name === eventName && inputs.length === count,
+    )!
     return [eventName, ...inputs.map(({ name }) => values[name])] as const
   })
 }

@@ -2,7 +2,17 @@
  * The hub in a few lines, written from its description and sharing no code with the contract: what each call does to
  * owners and money, and which logs it writes. Who wins is judged by the rule that the indexer uses.
  */
-import { concatHex, getAddress, type Hex, keccak256, pad, sliceHex, toHex, zeroAddress, zeroHash } from 'viem'
+import {
+  concatHex,
+  getAddress,
+  type Hex,
+  keccak256,
+  pad,
+  sliceHex,
+  toHex,
+  zeroAddress,
+  zeroHash,
+} from 'viem'
 import { decideBid, REFUSAL } from '../../../src/registry/journal/bid.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
@@ -38,7 +48,11 @@ export interface Settings {
 /** The calls that a message may hold, as read from its words; undefined for anything else. */
 type HubCall = { bids: readonly ModelBid[]; referral: Hex } | { withdrawTo: Hex }
 
-const SELECTORS = { placeBids: '40bee835', placeBidsWithReferral: 'fdad12fd', withdrawRefund: 'a16c86f7' }
+const SELECTORS = {
+  placeBids: '40bee835',
+  placeBidsWithReferral: 'fdad12fd',
+  withdrawRefund: 'a16c86f7',
+}
 const WORD = 32
 const MAX_BIDS = 100
 const HIGHEST_MINIMUM = 2n ** 88n - 1n
@@ -142,14 +156,19 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
       if (!isBatch(bids)) return 'BadBatch'
       if (total(bids) !== value) return 'WrongValue'
       const refused = bids.map(decide).find(({ outcome }) => outcome === 'refused')
-      if (refused?.outcome === 'refused') return refused.reason === 'malformed_name' ? 'MalformedName' : 'BelowMinimum'
+      if (refused?.outcome === 'refused')
+        return refused.reason === 'malformed_name' ? 'MalformedName' : 'BelowMinimum'
       return book(HERE, wordOf(caller), bids, referral)
     },
 
     deliver(caller: Hex, deliveries: readonly ModelDelivery[]): Outcome {
       if (isPaused) return 'EnforcedPause'
       if (!isSame(caller, settings.relayer)) return 'NotRelayer'
-      const before = { owners: new Map(owners), delivered: new Set(delivered), won: wonByDeliveries }
+      const before = {
+        owners: new Map(owners),
+        delivered: new Set(delivered),
+        won: wonByDeliveries,
+      }
       const logs: Log[] = []
       for (const { source, sequence, from, bids, referral } of deliveries) {
         const id = keccak256(concatHex([source, toHex(sequence, { size: 8 })]))
@@ -178,16 +197,24 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
       if (!call) return refuse(eid, guid, from, value)
       if ('bids' in call) {
         if (total(call.bids) !== value) return 'WrongValue'
-        return [...book(eid, from, call.bids, call.referral), ['Received', guid, from, BigInt(call.bids.length)]]
+        return [
+          ...book(eid, from, call.bids, call.referral),
+          ['Received', guid, from, BigInt(call.bids.length)],
+        ]
       }
       const amount = creditOf(eid, from) + value
       if (amount > 0n && !takesMoney(call.withdrawTo)) return 'PaymentFailed'
       const logs = credit(eid, from, value)
       if (amount > 0n) logs.push(payOut(eid, from, call.withdrawTo, amount))
-      return [...logs, ['Received', guid, from, 0n], ...(amount > 0n ? callBack(call.withdrawTo) : [])]
+      return [
+        ...logs,
+        ['Received', guid, from, 0n],
+        ...(amount > 0n ? callBack(call.withdrawTo) : []),
+      ]
     },
 
-    withdrawRefund: (caller: Hex, to: Hex): Outcome => (to === zeroAddress ? 'ZeroAddress' : withdrawHere(caller, to)),
+    withdrawRefund: (caller: Hex, to: Hex): Outcome =>
+      to === zeroAddress ? 'ZeroAddress' : withdrawHere(caller, to),
 
     withdrawRefundFor: (account: Hex): Outcome => withdrawHere(account, account),
 
@@ -206,7 +233,8 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
     },
 
     pause(caller: Hex): Outcome {
-      if (![settings.owner, settings.pauser].some((role) => isSame(caller, role))) return 'NotPauser'
+      if (![settings.owner, settings.pauser].some((role) => isSame(caller, role)))
+        return 'NotPauser'
       if (isPaused) return 'EnforcedPause'
       isPaused = true
       return [['Paused', getAddress(caller)]]
@@ -243,7 +271,8 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
 export type Model = ReturnType<typeof createModel>
 
 const total = (bids: readonly ModelBid[]) => bids.reduce((sum, { amount }) => sum + amount, 0n)
-const isBatch = (bids: readonly ModelBid[]) => bids.length > 0 && bids.length <= MAX_BIDS && total(bids) < 2n ** 256n
+const isBatch = (bids: readonly ModelBid[]) =>
+  bids.length > 0 && bids.length <= MAX_BIDS && total(bids) < 2n ** 256n
 
 /** Reads hub calldata by the ABI specification, refusing whatever lies outside the data. */
 function readCall(hubCalldata: Hex): HubCall | undefined {
@@ -274,6 +303,8 @@ function arrayAt(data: Buffer, head: bigint): Hex[] | undefined {
   const offset = wordAt(data, head)
   const length = offset && wordAt(data, BigInt(offset))
   if (!length || BigInt(length) > data.length / WORD) return undefined
-  const words = Array.from({ length: Number(length) }, (_, i) => wordAt(data, BigInt(offset) + BigInt(WORD * (i + 1))))
+  const words = Array.from({ length: Number(length) }, (_, i) =>
+    wordAt(data, BigInt(offset) + BigInt(WORD * (i + 1))),
+  )
   return words.every((word) => word !== undefined) ? words : undefined
 }

@@ -4,7 +4,15 @@
  */
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { isNameWord } from '../../support/names.js'
-import { type BidRequest, type EndingCall, MAX_AMOUNT, OUTCOME, type Payment, paymentId, TOKEN } from './payments.js'
+import {
+  type BidRequest,
+  type EndingCall,
+  MAX_AMOUNT,
+  OUTCOME,
+  type Payment,
+  paymentId,
+  TOKEN,
+} from './payments.js'
 
 /** The logs of a call; the error of one that reverts (and changes nothing). */
 export type Outcome = readonly (readonly [string, ...unknown[]])[] | string
@@ -16,10 +24,19 @@ export interface Roles {
 }
 
 const EVENT = { refuse: 'Refused', release: 'Released', reclaim: 'Reclaimed' } as const
-const ENDED = { refuse: OUTCOME.refused, release: OUTCOME.released, reclaim: OUTCOME.reclaimed } as const
+const ENDED = {
+  refuse: OUTCOME.refused,
+  release: OUTCOME.released,
+  reclaim: OUTCOME.reclaimed,
+} as const
 
 /** @param oddToken a TestToken that behaves as it was told to; the others are plain */
-export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToken: Address, roles: Roles) {
+export function createPaymentsModel(
+  contract: Address,
+  reclaimS: bigint,
+  oddToken: Address,
+  roles: Roles,
+) {
   const outcomes = new Map<Hex, number>()
   const credits = new Map<string, bigint>()
   const paidOut = new Map<string, bigint>()
@@ -41,12 +58,14 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   }
 
   const keyOf = (account: Address, token: Address) => `${account} ${token}`.toLowerCase()
-  const add = <K>(map: Map<K, bigint>, key: K, amount: bigint) => put(map, key, (map.get(key) ?? 0n) + amount)
+  const add = <K>(map: Map<K, bigint>, key: K, amount: bigint) =>
+    put(map, key, (map.get(key) ?? 0n) + amount)
   const idOf = (payment: Payment) => paymentId(payment, contract)
   const isWellFormed = (name: Hex) => isNameWord(Buffer.from(name.slice(2), 'hex'))
 
   /** The error with which the odd token refuses any transfer. */
-  const refusal = () => (mode === TOKEN.revert ? 'Error' : mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null)
+  const refusal = () =>
+    mode === TOKEN.revert ? 'Error' : mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null
 
   /** What the contract loses when it sends an amount, or the token's error. */
   function lossOf(token: Address, to: Address, amount: bigint): bigint | string {
@@ -89,7 +108,15 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
     const number = (counts.get(token) ?? 0n) + 1n
     const names = { communityName, walletName, referralAddress }
     const reclaimableAt = nowS + reclaimS
-    const payment = { number, reclaimableAt, payer, recipient: paymentRecipient, token, amount, ...names }
+    const payment = {
+      number,
+      reclaimableAt,
+      payer,
+      recipient: paymentRecipient,
+      token,
+      amount,
+      ...names,
+    }
     put(counts, token, number)
     made.push(payment)
     put(outcomes, idOf(payment), OUTCOME.held)
@@ -102,8 +129,15 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
     ]
   }
 
-  function end(kind: EndingCall, payments: readonly Payment[], from: Address, nowS: bigint): Outcome {
-    const barred = payments.find((payment) => payment.payer !== from || nowS < payment.reclaimableAt)
+  function end(
+    kind: EndingCall,
+    payments: readonly Payment[],
+    from: Address,
+    nowS: bigint,
+  ): Outcome {
+    const barred = payments.find(
+      (payment) => payment.payer !== from || nowS < payment.reclaimableAt,
+    )
     if (kind === 'reclaim' && barred) return barred.payer === from ? 'NotReclaimable' : 'NotPayer'
     if (kind !== 'reclaim' && from !== relayer) return 'NotRelayer'
     return payments.flatMap((payment) => {
@@ -139,7 +173,15 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
   }
 
   return {
-    ...{ made, credits, paidOut, outcomes, keyOf, idOf, pay, end, withdraw },
+    made,
+    credits,
+    paidOut,
+    outcomes,
+    keyOf,
+    idOf,
+    pay,
+    end,
+    withdraw,
     releaseFor: (payments: readonly Payment[], signer: Address, nowS: bigint): Outcome =>
       signer === relayer ? end('release', payments, relayer, nowS) : 'NotSigned',
     endAndWithdraw: (call: () => Outcome, account: Address, token: Address, to: Address): Outcome =>
@@ -179,6 +221,9 @@ export function createPaymentsModel(contract: Address, reclaimS: bigint, oddToke
       return [['Unpaused', from]]
     },
     relayer: () => relayer,
-    money: (token: Address) => ({ balance: balances.get(token) ?? 0n, owed: owed.get(token) ?? 0n }),
+    money: (token: Address) => ({
+      balance: balances.get(token) ?? 0n,
+      owed: owed.get(token) ?? 0n,
+    }),
   }
 }

@@ -17,8 +17,14 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { testTokenAbi, testTokenBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
-import { communityPaymentsAbi, communityPaymentsBytecode } from '../../../src/chains/evm/contracts/index.js'
+import {
+  testTokenAbi,
+  testTokenBytecode,
+} from '../../../contracts/evm/artifacts/test-doubles/TestToken.js'
+import {
+  communityPaymentsAbi,
+  communityPaymentsBytecode,
+} from '../../../src/chains/evm/contracts/index.js'
 import { startChain } from './chain.js'
 import { nameOf } from './hub.js'
 
@@ -68,7 +74,16 @@ export interface BidRequest {
 /** The payments contract on a chain of its own, with two tokens that the payers hold and have approved. */
 export async function startPaymentsWorld(options: { extraArgs?: readonly string[] } = {}) {
   const chain = await startChain(31_337, options)
-  const accounts = chain.accounts as [Address, Address, Address, Address, Address, Address, Address, Address]
+  const accounts = chain.accounts as [
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+    Address,
+  ]
   const [owner, relayer, pauser, alice, bob, carol, treasury, till] = accounts
   /** Creation of the contract with a time after which payers may reclaim. */
   const deployment = (reclaimS: bigint, relayer_ = relayer) =>
@@ -80,17 +95,28 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
   const payments = await chain.deploy(deployment(RECLAIM_S))
 
   async function deployToken() {
-    const token = getAddress(await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode })))
+    const token = getAddress(
+      await chain.deploy(encodeDeployData({ abi: testTokenAbi, bytecode: testTokenBytecode })),
+    )
     const tokenCall = { abi: testTokenAbi }
     for (const from of options.extraArgs ? accounts : [alice, bob, carol]) {
-      const mint = encodeFunctionData({ ...tokenCall, functionName: 'mint', args: [from, 2n ** 200n] })
-      const approve = encodeFunctionData({ ...tokenCall, functionName: 'approve', args: [payments, maxUint256] })
+      const mint = encodeFunctionData({
+        ...tokenCall,
+        functionName: 'mint',
+        args: [from, 2n ** 200n],
+      })
+      const approve = encodeFunctionData({
+        ...tokenCall,
+        functionName: 'approve',
+        args: [payments, maxUint256],
+      })
       await chain.succeed({ from, to: token, data: mint })
       await chain.succeed({ from, to: token, data: approve })
     }
     return token
   }
-  const [token, otherToken] = [await deployToken(), await deployToken()]
+  const token = await deployToken()
+  const otherToken = await deployToken()
 
   /** Request to pay for `club/foobar` with 1,000 units of the chain's coin, where nothing is changed. */
   const request = (changes: Partial<BidRequest> = {}): BidRequest => ({
@@ -103,7 +129,11 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
     ...changes,
   })
 
-  const bidTx = (from: Address, bid: BidRequest, value = bid.token === NATIVE ? bid.amount : 0n) => ({
+  const bidTx = (
+    from: Address,
+    bid: BidRequest,
+    value = bid.token === NATIVE ? bid.amount : 0n,
+  ) => ({
     from,
     to: payments,
     data: encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'placeBid', args: [bid] }),
@@ -117,8 +147,10 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
   const endTx = (kind: EndingCall, of: readonly Payment[], from: Address) => call(from, kind, [of])
   const withdrawTx = (from: Address, of: Address, to: Address) => call(from, 'withdraw', [of, to])
   const domain = {
-    ...{ name: 'CommunityPayments', version: '1' },
-    ...{ chainId: chain.chain.id, verifyingContract: payments },
+    name: 'CommunityPayments',
+    version: '1',
+    chainId: chain.chain.id,
+    verifyingContract: payments,
   }
   /** Typed data of the relayer role's word for a release. */
   const release = (paymentIds: readonly Hex[], changes: Partial<typeof domain> = {}) =>
@@ -150,9 +182,15 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
   const balanceOf = (of: Address, account: Address) =>
     of === NATIVE
       ? chain.balance(account)
-      : chain.publicClient.readContract({ address: of, abi: testTokenAbi, functionName: 'balanceOf', args: [account] })
+      : chain.publicClient.readContract({
+          address: of,
+          abi: testTokenAbi,
+          functionName: 'balanceOf',
+          args: [account],
+        })
 
-  const totalsOf = (of: Address) => chain.publicClient.readContract({ ...at, functionName: 'totalsOf', args: [of] })
+  const totalsOf = (of: Address) =>
+    chain.publicClient.readContract({ ...at, functionName: 'totalsOf', args: [of] })
 
   /** What the contract has of a token, and what it owes. */
   async function money(of: Address) {
@@ -169,19 +207,47 @@ export async function startPaymentsWorld(options: { extraArgs?: readonly string[
 
   return {
     ...chain,
-    ...{ payments, deployment, owner, relayer, pauser, alice, bob, carol, treasury, till, token, otherToken },
-    ...{ request, bidTx, endTx, withdrawTx, call, release, sign, pay, reasonOf, balanceOf, money, wait },
+    payments,
+    deployment,
+    owner,
+    relayer,
+    pauser,
+    alice,
+    bob,
+    carol,
+    treasury,
+    till,
+    token,
+    otherToken,
+    request,
+    bidTx,
+    endTx,
+    withdrawTx,
+    call,
+    release,
+    sign,
+    pay,
+    reasonOf,
+    balanceOf,
+    money,
+    wait,
     setToken: (mode: number) => chain.succeed(setTokenTx(mode, token)),
     setTokenTx,
     totalsOf,
     outcomeOf: (payment: Payment) =>
-      chain.publicClient.readContract({ ...at, functionName: 'outcomeOf', args: [paymentId(payment, payments)] }),
+      chain.publicClient.readContract({
+        ...at,
+        functionName: 'outcomeOf',
+        args: [paymentId(payment, payments)],
+      }),
     creditOf: (account: Address, of: Address) =>
       chain.publicClient.readContract({ ...at, functionName: 'creditOf', args: [account, of] }),
   }
 }
 
-const ERRORS: Abi = [...communityPaymentsAbi, ...testTokenAbi].filter(({ type }) => type === 'error')
+const ERRORS: Abi = [...communityPaymentsAbi, ...testTokenAbi].filter(
+  ({ type }) => type === 'error',
+)
 
 /** The name of an error of the contract or a token. */
 export const errorOf = (data: Hex): string => decodeErrorResult({ abi: ERRORS, data }).errorName
@@ -190,7 +256,10 @@ export const errorOf = (data: Hex): string => decodeErrorResult({ abi: ERRORS, d
 export function paymentEvents(receipt: Pick<TransactionReceipt, 'logs'>) {
   return parseEventLogs({ abi: communityPaymentsAbi, logs: receipt.logs }).map(
     ({ eventName, args }) =>
-      [eventName, ...Object.values(args as ContractEventArgs<typeof communityPaymentsAbi>)] as const,
+      [
+        eventName,
+        ...Object.values(args as ContractEventArgs<typeof communityPaymentsAbi>),
+      ] as const,
   )
 }
 
@@ -200,18 +269,37 @@ export function paymentOf(receipt: TransactionReceipt): Payment {
   const [bid] = parseEventLogs({ abi, eventName: 'Bid', logs: receipt.logs })
   const [held] = parseEventLogs({ abi, eventName: 'Held', logs: receipt.logs })
   if (!bid || !held) throw new Error(`no payment in ${receipt.transactionHash}`)
-  const { from, token, amount, paymentRecipient, communityName, walletName, referralAddress } = bid.args
+  const { from, token, amount, paymentRecipient, communityName, walletName, referralAddress } =
+    bid.args
   const { number, reclaimableAt } = held.args
   return {
-    ...{ number, reclaimableAt, payer: getAddress(`0x${from.slice(26)}`), recipient: paymentRecipient, token, amount },
-    ...{ communityName, walletName, referralAddress },
+    number,
+    reclaimableAt,
+    payer: getAddress(`0x${from.slice(26)}`),
+    recipient: paymentRecipient,
+    token,
+    amount,
+    communityName,
+    walletName,
+    referralAddress,
   }
 }
 
 /** A payment's id by its description: each field a word, then the chain and the contract. */
 export function paymentId(payment: Payment, contract: Address, chainId = 31_337n): Hex {
-  const word = (value: bigint | Hex) => pad(typeof value === 'bigint' ? toHex(value) : value, { size: 32 })
-  const { number, reclaimableAt, payer, recipient, token, amount, communityName, walletName, referralAddress } = payment
+  const word = (value: bigint | Hex) =>
+    pad(typeof value === 'bigint' ? toHex(value) : value, { size: 32 })
+  const {
+    number,
+    reclaimableAt,
+    payer,
+    recipient,
+    token,
+    amount,
+    communityName,
+    walletName,
+    referralAddress,
+  } = payment
   const terms = [payer, recipient, token, amount, communityName, walletName, referralAddress]
   return keccak256(concat([number, reclaimableAt, ...terms, chainId, contract].map(word)))
 }

@@ -6,13 +6,20 @@ import { emptyRecord, foldRecord, readRecord, recordWords } from '../../../src/c
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
 /** Checks that contracts' record is the fold of their logs, and another one without any of these. */
-export async function expectRecord(client: PublicClient, contracts: { hub?: Address; payments?: Address }) {
+export async function expectRecord(
+  client: PublicClient,
+  contracts: { hub?: Address; payments?: Address },
+) {
   const lower = (address?: Address) => address?.toLowerCase() as Hex | undefined
   const communityPayments = lower(contracts.payments)
   const contract = lower(contracts.hub)
   const role = contract ? 'hub' : 'spoke'
   const chain = { role, contract, communityPayments, chainId: client.chain!.id } as const
-  const ours = { role: 'hub', contract: (contract ?? communityPayments)!, communityPayments } as const
+  const ours = {
+    role: 'hub',
+    contract: (contract ?? communityPayments)!,
+    communityPayments,
+  } as const
   const { addresses, topics } = filterOf(ours)
   const ask = <T>(method: string, params: readonly unknown[]) =>
     client.request({ method, params } as never) as Promise<T>
@@ -29,6 +36,7 @@ export async function expectRecord(client: PublicClient, contracts: { hub?: Addr
   const one = ends[Math.floor(Math.random() * ends.length)]
   if (!one) return
   const without = () => fold(logs.filter((log) => log !== one))
-  const late = () => fold(logs.map((log) => (log === one ? { ...log, blockTimestamp: '0x1' } : log)))
+  const late = () =>
+    fold(logs.map((log) => (log === one ? { ...log, blockTimestamp: '0x1' } : log)))
   for (const lie of [without, late]) expect(lie()).not.toEqual(kept)
 }

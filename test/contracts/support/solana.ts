@@ -1,9 +1,23 @@
 import { createHash } from 'node:crypto'
-import { type AccountMeta, Keypair, PublicKey, TransactionInstruction, TransactionMessage } from '@solana/web3.js'
+import {
+  type AccountMeta,
+  Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+} from '@solana/web3.js'
 import { Clock, FailedTransactionMetadata, LiteSVM, Rent } from 'litesvm'
-import { initialize, programDataAddress, UPGRADEABLE_LOADER } from '../../../src/chains/solana/admin.js'
+import {
+  initialize,
+  programDataAddress,
+  UPGRADEABLE_LOADER,
+} from '../../../src/chains/solana/admin.js'
 import { registrarCode } from '../../../src/chains/solana/deployment/loader.js'
-import { createRegistrar, registrarCoder, registrarIdl } from '../../../src/chains/solana/registrar.js'
+import {
+  createRegistrar,
+  registrarCoder,
+  registrarIdl,
+} from '../../../src/chains/solana/registrar.js'
 
 /**
  * The registrar in LiteSVM, the runtime of Solana in this process: no signatures (flags alone), no slots, no fees to
@@ -45,13 +59,17 @@ const keys = {
   bob: key(),
   stranger: key(),
 }
-const [feePayer, programId] = [key(), key()]
+const feePayer = key()
+const programId = key()
 const registrar = createRegistrar(programId.toBase58())
 const programData = programDataAddress(programId)
 
 /** A fresh runtime with the program deployed by `deployer` and initialized for `relay` and `treasurer`. */
 export function createSolanaWorld({ isInitialized = true } = {}) {
-  const svm = new LiteSVM().withSigverify(false).withBlockhashCheck(false).withTransactionHistory(0n)
+  const svm = new LiteSVM()
+    .withSigverify(false)
+    .withBlockhashCheck(false)
+    .withTransactionHistory(0n)
   svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW))
   svm.addProgram(addressOf(programId), registrarCode())
   setUpgradeAuthority(svm, programData, keys.deployer)
@@ -73,14 +91,26 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
         inner: [],
       }
     const inner = result.innerInstructions().flat()
-    const own = inner.filter((one) => message.accountKeys[one.instruction().programIdIndex()]?.equals(programId))
-    return { error: undefined, logs: result.logs(), inner: own.map((one) => Buffer.from(one.instruction().data())) }
+    const own = inner.filter((one) =>
+      message.accountKeys[one.instruction().programIdIndex()]?.equals(programId),
+    )
+    return {
+      error: undefined,
+      logs: result.logs(),
+      inner: own.map((one) => Buffer.from(one.instruction().data())),
+    }
   }
 
-  function accountOf(address: PublicKey): { owner: string; lamports: bigint; data: Buffer } | undefined {
+  function accountOf(
+    address: PublicKey,
+  ): { owner: string; lamports: bigint; data: Buffer } | undefined {
     const account = svm.getAccount(addressOf(address))
     if (!account.exists) return undefined
-    return { owner: account.programAddress, lamports: account.lamports, data: Buffer.from(account.data) }
+    return {
+      owner: account.programAddress,
+      lamports: account.lamports,
+      data: Buffer.from(account.data),
+    }
   }
 
   if (isInitialized) {
@@ -88,7 +118,13 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     if (error) throw new Error(`initializing the registrar: ${error}`)
   }
   return {
-    ...{ svm, keys, programId, registrar, programData, send, accountOf },
+    svm,
+    keys,
+    programId,
+    registrar,
+    programData,
+    send,
+    accountOf,
     balanceOf: (address: PublicKey): bigint => svm.getBalance(addressOf(address)) ?? 0n,
     rentOf: (bytes: number): bigint => svm.minimumBalanceForRentExemption(BigInt(bytes)),
     /** Lamports that the treasury begins with. */
@@ -109,13 +145,21 @@ export function createSolanaWorld({ isInitialized = true } = {}) {
     /** Sets the clock to a number of seconds after the beginning. */
     at: (seconds: bigint) => svm.setClock(new Clock(1n, NOW, 0n, 0n, NOW + seconds)),
     /** Sets the cluster's rent: lamports a byte, and a factor, 6,960 and 1 at first. */
-    setRent: (lamportsPerByte: bigint, factor: number) => svm.setRent(new Rent(lamportsPerByte, factor, 50)),
+    setRent: (lamportsPerByte: bigint, factor: number) =>
+      svm.setRent(new Rent(lamportsPerByte, factor, 50)),
   }
 }
 
 /** Who `initialize` names. */
-export const termsOf = ({ admin, relay, treasurer }: Record<'admin' | 'relay' | 'treasurer', PublicKey>) => ({
-  ...{ admin, relay, treasury: treasurer, reclaimSeconds: RECLAIM_SECONDS },
+export const termsOf = ({
+  admin,
+  relay,
+  treasurer,
+}: Record<'admin' | 'relay' | 'treasurer', PublicKey>) => ({
+  admin,
+  relay,
+  treasury: treasurer,
+  reclaimSeconds: RECLAIM_SECONDS,
 })
 
 const NO_SIGNATURE = new Uint8Array(64)
@@ -134,7 +178,13 @@ export function base58Of(key: PublicKey): string {
 
 const addressOf = (key: PublicKey): Address => base58Of(key) as Address
 
-function setAccount(svm: LiteSVM, address: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array): void {
+function setAccount(
+  svm: LiteSVM,
+  address: PublicKey,
+  owner: PublicKey,
+  lamports: bigint,
+  data: Uint8Array,
+): void {
   svm.setAccount({
     address: addressOf(address),
     programAddress: addressOf(owner),
@@ -180,9 +230,14 @@ export const eventsOf = ({ inner }: Pick<Outcome, 'inner'>): SolanaEvent[] =>
     })
 
 /** First 8 bytes of sha256("anchor:event"), the last first. */
-export const EVENT_TAG = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse()
+export const EVENT_TAG = createHash('sha256')
+  .update('anchor:event')
+  .digest()
+  .subarray(0, 8)
+  .reverse()
 
-const textOf = (value: unknown): string => (Array.isArray(value) ? Buffer.from(value).toString('hex') : String(value))
+const textOf = (value: unknown): string =>
+  Array.isArray(value) ? Buffer.from(value).toString('hex') : String(value)
 
 /** An instruction with some accounts or data replaced. */
 export function changed(
@@ -190,5 +245,9 @@ export function changed(
   change: { keys?: (keys: AccountMeta[]) => AccountMeta[]; data?: Buffer },
 ): TransactionInstruction {
   const copies = keys.map((meta) => ({ ...meta }))
-  return new TransactionInstruction({ programId, keys: change.keys?.(copies) ?? copies, data: change.data ?? data })
+  return new TransactionInstruction({
+    programId,
+    keys: change.keys?.(copies) ?? copies,
+    data: change.data ?? data,
+  })
 }

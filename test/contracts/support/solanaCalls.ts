@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AccountMeta, PublicKey } from '@solana/web3.js'
-import { acceptAdmin, proposeAdmin, setAuthorities, withdraw } from '../../../src/chains/solana/admin.js'
+import {
+  acceptAdmin,
+  proposeAdmin,
+  setAuthorities,
+  withdraw,
+} from '../../../src/chains/solana/admin.js'
 import { NOW, type SolanaWorld } from './solana.js'
 
 export const PAYMENT_BYTES = 104
@@ -11,8 +16,16 @@ export const LAMPORTS = 70_000_000n
 /** A word made from a text: of a quote id, a name, a referral. */
 export const wordOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-export const writes = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: true })
-export const reads = (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner: false, isWritable: false })
+export const writes = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: false,
+  isWritable: true,
+})
+export const reads = (pubkey: PublicKey): AccountMeta => ({
+  pubkey,
+  isSigner: false,
+  isWritable: false,
+})
 
 const termsOf = (payer: PublicKey) => ({
   payer: payer.toBytes(),
@@ -27,7 +40,11 @@ export type SolanaCalls = ReturnType<typeof callsOf>
 
 /** The instructions as those who may give them would; quotes are named by a text, alice pays. */
 export function callsOf({ registrar, keys }: SolanaWorld) {
-  const keyOf = (quote = 'q', sequence = 1n, payer = keys.alice) => ({ quoteId: wordOf(quote), payer, sequence })
+  const keyOf = (quote = 'q', sequence = 1n, payer = keys.alice) => ({
+    quoteId: wordOf(quote),
+    payer,
+    sequence,
+  })
   const keysOf = (quotes: Record<string, bigint>) =>
     Object.entries(quotes).map(([quote, sequence]) => keyOf(quote, sequence))
   return {
@@ -36,13 +53,16 @@ export function callsOf({ registrar, keys }: SolanaWorld) {
       registrar.register({ ...termsOf(payer), ...change }, wordOf(quote)),
     /** @param quotes with the sequences of their payments */
     settle: (quotes: Record<string, bigint>) => registrar.settle(keys.relay, keysOf(quotes)),
-    refund: (quotes: Record<string, bigint> = { q: 1n }) => registrar.refund(keys.relay, keysOf(quotes)),
+    refund: (quotes: Record<string, bigint> = { q: 1n }) =>
+      registrar.refund(keys.relay, keysOf(quotes)),
     reclaim: (quote = 'q', sequence = 1n) => registrar.reclaim(keyOf(quote, sequence)),
-    withdraw: (lamports: bigint, destination = keys.bob) => withdraw(registrar, keys.treasurer, destination, lamports),
+    withdraw: (lamports: bigint, destination = keys.bob) =>
+      withdraw(registrar, keys.treasurer, destination, lamports),
     setAuthorities: (relay: PublicKey, treasury: PublicKey, by = keys.admin) =>
       setAuthorities(registrar, by, { relay, treasury }),
     proposeAdmin: (proposed: PublicKey, by = keys.admin) => proposeAdmin(registrar, by, proposed),
     acceptAdmin: (by: PublicKey) => acceptAdmin(registrar, by),
-    paymentAt: (quote = 'q', payer = keys.alice) => registrar.payment({ quoteId: wordOf(quote), payer }),
+    paymentAt: (quote = 'q', payer = keys.alice) =>
+      registrar.payment({ quoteId: wordOf(quote), payer }),
   }
 }

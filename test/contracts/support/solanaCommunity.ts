@@ -50,14 +50,31 @@ export function communityOf(world: SolanaWorld) {
   const program = createCommunityProgram(registrar)
 
   const termsOf = (number: bigint, change: Partial<CommunityTerms> = {}): CommunityTerms => ({
-    ...{ payer: keys.alice, number, community: nameToWord('club'), name: nameToWord('ann') },
-    ...{ recipient: keys.bob, amount: AMOUNT, referral: wordOf('referral'), ...change },
+    payer: keys.alice,
+    number,
+    community: nameToWord('club'),
+    name: nameToWord('ann'),
+    recipient: keys.bob,
+    amount: AMOUNT,
+    referral: wordOf('referral'),
+    ...change,
   })
   /** A payment of alice's to bob, whose sequence is its number. */
   const paid = (number: bigint, change: Partial<CountedPayment> = {}): CountedPayment => ({
-    ...{ payer: keys.alice, number, sequence: number, token: null, recipient: keys.bob, ...change },
+    payer: keys.alice,
+    number,
+    sequence: number,
+    token: null,
+    recipient: keys.bob,
+    ...change,
   })
-  const setTokenAccount = (address: PublicKey, owner: PublicKey, mint: PublicKey, amount: bigint, state = 'open') => {
+  const setTokenAccount = (
+    address: PublicKey,
+    owner: PublicKey,
+    mint: PublicKey,
+    amount: bigint,
+    state = 'open',
+  ) => {
     const data = Buffer.alloc(TOKEN_ACCOUNT_BYTES)
     data.set(mint.toBytes(), 0)
     data.set(owner.toBytes(), 32)
@@ -83,8 +100,12 @@ export function communityOf(world: SolanaWorld) {
     /** Rent of a payment's account. */
     rent: () => world.rentOf(COMMUNITY_PAYMENT_BYTES),
     /** Gives a wallet tokens in its associated account; `frozen`: it can do nothing with them. */
-    giveTokens: (owner: PublicKey, mint: PublicKey, amount = RICH_TOKENS, state: 'open' | 'frozen' = 'open') =>
-      setTokenAccount(associatedTokenAddress(owner, mint), owner, mint, amount, state),
+    giveTokens: (
+      owner: PublicKey,
+      mint: PublicKey,
+      amount = RICH_TOKENS,
+      state: 'open' | 'frozen' = 'open',
+    ) => setTokenAccount(associatedTokenAddress(owner, mint), owner, mint, amount, state),
     /** Balance of a token account; 0 where there is none. */
     tokensAt: (address: PublicKey): bigint => {
       const data = world.accountOf(address)?.data
@@ -107,8 +128,11 @@ export function communityOf(world: SolanaWorld) {
       program.refuse(keys.relay, payments.length > 0 ? payments : [paid(1n)]),
     release: (...payments: CountedPayment[]): TransactionInstruction =>
       program.release(keys.relay, payments.length > 0 ? payments : [paid(1n)]),
-    claim: (owner: PublicKey, payment = paid(1n), destination?: PublicKey): TransactionInstruction =>
-      program.claim(owner, payment, destination),
+    claim: (
+      owner: PublicKey,
+      payment = paid(1n),
+      destination?: PublicKey,
+    ): TransactionInstruction => program.claim(owner, payment, destination),
     /** The payment's account; undefined where there is none. */
     paymentAt: (number = 1n, payer = keys.alice) => {
       const account = world.accountOf(program.paymentAccount({ payer, number }))

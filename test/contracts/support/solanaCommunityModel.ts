@@ -3,7 +3,13 @@ import { TOKEN_PROGRAM } from '../../../src/chains/solana/tokens.js'
 import { isNameWord } from '../../support/names.js'
 import { base58Of, NOW, RECLAIM_SECONDS, type SolanaWorld } from './solana.js'
 import { COMMUNITY_PAYMENT_BYTES, TOKEN_ACCOUNT_BYTES } from './solanaCommunity.js'
-import { type Accounts, accountsReader, littleEndian, sequencesOf, sums } from './solanaModelParts.js'
+import {
+  type Accounts,
+  accountsReader,
+  littleEndian,
+  sequencesOf,
+  sums,
+} from './solanaModelParts.js'
 
 /**
  * Payments for names of communities in a few lines, written from their description: which instructions go through, and
@@ -64,19 +70,30 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
   const addresses = new Map<string, PublicKey>()
   const balance = (account: string) => world.balanceOf(addresses.get(account)!)
   const readAccounts = accountsReader([system!, tokenProgram!, program!])
-  const isLog = (one: string | undefined, other: string | undefined) => one === eventAuthority && other === program
+  const isLog = (one: string | undefined, other: string | undefined) =>
+    one === eventAuthority && other === program
   let sequence = 0n
   let now = NOW
 
-  function pay({ accounts, signs, writes }: Accounts, fields: string, isToken: boolean): Effect | undefined {
+  function pay(
+    { accounts, signs, writes }: Accounts,
+    fields: string,
+    isToken: boolean,
+  ): Effect | undefined {
     const [payer = '', stateAccount, payment = '', systemProgram] = accounts
     const [mint = '', source = '', vault = '', tokens] = isToken ? accounts.slice(4) : []
-    if (fields.length !== TERMS_HEX + (isToken ? 2 : 0) || accounts.length !== (isToken ? 10 : 6)) return undefined
+    if (fields.length !== TERMS_HEX + (isToken ? 2 : 0) || accounts.length !== (isToken ? 10 : 6))
+      return undefined
     const own = littleEndian(fields.slice(0, 16))
     const words = [16, 80, 144].map((at) => fields.slice(at, at + 64))
     const [community, word, recipient] = words as [string, string, string]
     const amount = littleEndian(fields.slice(208, 224))
-    if (!signs(payer) || !writes(payer, state, payment) || stateAccount !== state || systemProgram !== system)
+    if (
+      !signs(payer) ||
+      !writes(payer, state, payment) ||
+      stateAccount !== state ||
+      systemProgram !== system
+    )
       return undefined
     if (!isLog(accounts.at(-2), accounts.at(-1))) return undefined
     if (![community, word].every((one) => isNameWord(Buffer.from(one, 'hex')))) return undefined
@@ -85,15 +102,28 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     const one = isToken ? known.mints.get(mint) : undefined
     const from = known.tokenAccounts.get(source)
     if (isToken) {
-      if (!one || one.decimals !== Number.parseInt(fields.slice(TERMS_HEX), 16) || one.vault !== vault) return undefined
-      if (from?.mint !== mint || from.owner !== payer || !writes(source, vault) || tokens !== tokenProgram)
+      if (
+        !one ||
+        one.decimals !== Number.parseInt(fields.slice(TERMS_HEX), 16) ||
+        one.vault !== vault
+      )
+        return undefined
+      if (
+        from?.mint !== mint ||
+        from.owner !== payer ||
+        !writes(source, vault) ||
+        tokens !== tokenProgram
+      )
         return undefined
       if (tokensAt(source) < amount || frozen.has(source) || frozen.has(vault)) return undefined
     }
-    const topUp = (account: string, least: bigint) => (balance(account) < least ? least - balance(account) : 0n)
+    const topUp = (account: string, least: bigint) =>
+      balance(account) < least ? least - balance(account) : 0n
     const costs: [string, bigint][] = [
       [payment, topUp(payment, rent.payment) + (isToken ? 0n : amount)],
-      ...(isToken && !vaults.has(vault) ? ([[vault, topUp(vault, rent.vault)]] as [string, bigint][]) : []),
+      ...(isToken && !vaults.has(vault)
+        ? ([[vault, topUp(vault, rent.vault)]] as [string, bigint][])
+        : []),
     ]
     const total = costs.reduce((sum, [, lamports]) => sum + lamports, 0n)
     const left = balance(payer) - total
@@ -110,8 +140,19 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
       apply() {
         sequence = number
         if (isToken) vaults.add(vault)
-        const money = { mint: isToken ? mint : undefined, amount, recipient: known.textOf(recipient) }
-        open.set(payment, { sequence: number, payer, number: own, ...money, reclaimableAt, state: 'held' })
+        const money = {
+          mint: isToken ? mint : undefined,
+          amount,
+          recipient: known.textOf(recipient),
+        }
+        open.set(payment, {
+          sequence: number,
+          payer,
+          number: own,
+          ...money,
+          reclaimableAt,
+          state: 'held',
+        })
       },
     }
   }
@@ -142,21 +183,41 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     return found?.mint === mint && found.owner === owner && !frozen.has(account)
   }
 
-  function decide(given: Accounts, fields: string, outcome: 'refused' | 'released'): Effect | undefined {
+  function decide(
+    given: Accounts,
+    fields: string,
+    outcome: 'refused' | 'released',
+  ): Effect | undefined {
     const { accounts, signs, writes } = given
     const [authority, stateAccount, tokens, first, second, ...rest] = accounts
     const sequences = sequencesOf(fields)
-    if (!sequences || !signs(authority) || authority !== relay || stateAccount !== state) return undefined
+    if (!sequences || !signs(authority) || authority !== relay || stateAccount !== state)
+      return undefined
     if (tokens !== tokenProgram || !isLog(first, second)) return undefined
-    const effect: Effect = { lamports: new Map(), tokens: new Map(), events: [], apply: () => undefined }
-    const moves: { lamports: [string, bigint][]; tokens: [string, bigint][] } = { lamports: [], tokens: [] }
+    const effect: Effect = {
+      lamports: new Map(),
+      tokens: new Map(),
+      events: [],
+      apply: () => undefined,
+    }
+    const moves: { lamports: [string, bigint][]; tokens: [string, bigint][] } = {
+      lamports: [],
+      tokens: [],
+    }
     const ends = new Map<string, OpenPayment | null>()
     const gets = new Map<string, bigint>()
     for (const number of sequences) {
       const [payment = '', payer = '', to = ''] = rest.splice(0, 3)
       const one = open.get(payment)
-      if (one?.state !== 'held' || ends.has(payment) || one.sequence !== number || one.payer !== payer) return undefined
-      if (to !== (outcome === 'refused' ? one.payer : one.recipient) || !writes(payment, payer, to)) return undefined
+      if (
+        one?.state !== 'held' ||
+        ends.has(payment) ||
+        one.sequence !== number ||
+        one.payer !== payer
+      )
+        return undefined
+      if (to !== (outcome === 'refused' ? one.payer : one.recipient) || !writes(payment, payer, to))
+        return undefined
       let isPaid: boolean
       let into = ''
       if (one.mint === undefined) {
@@ -165,7 +226,8 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
       } else {
         const [mint = '', vault = '', account = ''] = rest.splice(0, 3)
         into = account
-        if (mint !== one.mint || vault !== known.mints.get(mint)!.vault || !writes(vault, into)) return undefined
+        if (mint !== one.mint || vault !== known.mints.get(mint)!.vault || !writes(vault, into))
+          return undefined
         if (known.associated(to, mint) !== into) return undefined
         isPaid = isOpen(into, mint, to) && !frozen.has(vault)
       }
@@ -173,11 +235,14 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
         const out = paidOut(one, payment, to, into)
         moves.lamports.push(...out.lamports)
         moves.tokens.push(...out.tokens)
-        for (const [account, lamports] of out.lamports) gets.set(account, (gets.get(account) ?? 0n) + lamports)
+        for (const [account, lamports] of out.lamports)
+          gets.set(account, (gets.get(account) ?? 0n) + lamports)
       }
       ends.set(payment, isPaid ? null : { ...one, state: outcome })
       const name = outcome === 'refused' ? 'CommunityRefused' : 'CommunityReleased'
-      effect.events.push(`${name} ${number} ${to} ${one.mint ?? system} ${one.amount} ${isPaid ? one.amount : 0n}`)
+      effect.events.push(
+        `${name} ${number} ${to} ${one.mint ?? system} ${one.amount} ${isPaid ? one.amount : 0n}`,
+      )
     }
     if (rest.length > 0) return undefined
     // a rule of the runtime, as above: who was below its rent by then makes the whole fail
@@ -187,7 +252,8 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     }
     return {
       ...effect,
-      ...{ lamports: sums(...moves.lamports), tokens: sums(...moves.tokens) },
+      lamports: sums(...moves.lamports),
+      tokens: sums(...moves.tokens),
       apply() {
         for (const [payment, left] of ends) {
           if (left) open.set(payment, left)
@@ -209,8 +275,15 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     if (rest.length !== (one.mint === undefined ? 0 : 3)) return undefined
     if (one.mint !== undefined) {
       const account = known.tokenAccounts.get(into)
-      if (mint !== one.mint || vault !== known.mints.get(mint)!.vault || !writes(vault, into)) return undefined
-      if (account?.mint !== mint || account.owner !== owner || frozen.has(into) || frozen.has(vault!)) return undefined
+      if (mint !== one.mint || vault !== known.mints.get(mint)!.vault || !writes(vault, into))
+        return undefined
+      if (
+        account?.mint !== mint ||
+        account.owner !== owner ||
+        frozen.has(into) ||
+        frozen.has(vault!)
+      )
+        return undefined
     }
     const out = paidOut(one, payment, owner, into)
     for (const [account, lamports] of sums(...out.lamports)) {
@@ -219,7 +292,8 @@ export function createCommunityModel(world: SolanaWorld, known: Addresses) {
     }
     const event = one.state === 'held' ? 'CommunityReclaimed' : 'CommunityCollected'
     return {
-      ...{ lamports: sums(...out.lamports), tokens: sums(...out.tokens) },
+      lamports: sums(...out.lamports),
+      tokens: sums(...out.tokens),
       events: [`${event} ${one.sequence} ${owner} ${one.mint ?? system} ${one.amount}`],
       apply: () => open.delete(payment),
     }

@@ -1,7 +1,13 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { base58Of, NOW, RECLAIM_SECONDS, type SolanaWorld } from './solana.js'
 import { PAYMENT_BYTES } from './solanaCalls.js'
-import { type Accounts, accountsReader, littleEndian, sequencesOf, sums } from './solanaModelParts.js'
+import {
+  type Accounts,
+  accountsReader,
+  littleEndian,
+  sequencesOf,
+  sums,
+} from './solanaModelParts.js'
 
 /**
  * The registrar in a few lines, written from its description and sharing no code with it: which instructions go
@@ -38,23 +44,31 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
   const held = new Map<string, Held>()
   const rent = { payment: world.rentOf(PAYMENT_BYTES), empty: world.rentOf(0) }
   const { relay, treasurer, admin } = world.keys
-  let authorities = { relay: text(relay), treasurer: text(treasurer), admin: text(admin), proposed: ZERO }
+  let authorities = {
+    relay: text(relay),
+    treasurer: text(treasurer),
+    admin: text(admin),
+    proposed: ZERO,
+  }
   let sequence = 0n
   let kept = 0n
   let now = NOW
   const heldLamports = () => [...held.values()].reduce((sum, { lamports }) => sum + lamports, 0n)
   const isOurs = (account: string) => account === state || account === treasury || held.has(account)
-  const isLog = (one: string | undefined, other: string | undefined) => one === eventAuthority && other === program
+  const isLog = (one: string | undefined, other: string | undefined) =>
+    one === eventAuthority && other === program
   const readAccounts = accountsReader([system, program!])
 
   function register({ accounts, signs, writes }: Accounts, fields: string): Effect | undefined {
     const [payer, stateAccount, treasuryAccount, payment, systemProgram, ...log] = accounts
-    if (fields.length !== 2 * WORD_HEX + 32 + 32 + WORD_HEX || accounts.length !== 7) return undefined
+    if (fields.length !== 2 * WORD_HEX + 32 + 32 + WORD_HEX || accounts.length !== 7)
+      return undefined
     const quote = fields.slice(0, WORD_HEX)
     const lamports = littleEndian(fields.slice(160, 176))
     const expiresAt = BigInt.asIntN(64, littleEndian(fields.slice(176, 192)))
     if (!signs(payer) || !writes(payer, stateAccount, treasuryAccount, payment)) return undefined
-    if (stateAccount !== state || treasuryAccount !== treasury || systemProgram !== system) return undefined
+    if (stateAccount !== state || treasuryAccount !== treasury || systemProgram !== system)
+      return undefined
     const account = payments.get(payer! + quote)
     if (!isLog(log[0], log[1]) || !account || payment !== text(account)) return undefined
     if (held.has(payment) || lamports === 0n || expiresAt < now) return undefined
@@ -79,11 +93,16 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
   }
 
   /** Payments of a batch by their accounts; undefined where one is not held, or its accounts are wrong. */
-  function batch({ writes }: Accounts, rest: readonly string[], fields: string): [string, Held][] | undefined {
+  function batch(
+    { writes }: Accounts,
+    rest: readonly string[],
+    fields: string,
+  ): [string, Held][] | undefined {
     const sequences = sequencesOf(fields)
     if (!sequences || rest.length !== 2 * sequences.length) return undefined
     const found = sequences.map((number, i): [string, Held] | undefined => {
-      const [payment, payer] = [rest[2 * i]!, rest[2 * i + 1]!]
+      const payment = rest[2 * i]!
+      const payer = rest[2 * i + 1]!
       const one = held.get(payment)
       const isRight = one?.sequence === number && one.payer === payer && writes(payment, payer)
       return isRight ? [payment, one] : undefined
@@ -95,7 +114,8 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
 
   function settle(given: Accounts, fields: string): Effect | undefined {
     const [authority, stateAccount, first, second, ...rest] = given.accounts
-    if (!given.signs(authority) || authority !== authorities.relay || stateAccount !== state) return undefined
+    if (!given.signs(authority) || authority !== authorities.relay || stateAccount !== state)
+      return undefined
     if (!given.writes(state) || !isLog(first, second)) return undefined
     const all = batch(given, rest, fields)
     return (
@@ -126,7 +146,9 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
           [payer, lamports + balance(payment)],
         ]),
       ),
-      events: all.map(([, one]) => `${event} ${one.sequence} ${one.payer} ${one.quote} ${one.lamports}`),
+      events: all.map(
+        ([, one]) => `${event} ${one.sequence} ${one.payer} ${one.quote} ${one.lamports}`,
+      ),
       apply() {
         for (const [payment] of all) held.delete(payment)
       },
@@ -136,7 +158,8 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
   function refund(given: Accounts, fields: string): Effect | undefined {
     const [authority, stateAccount, treasuryAccount, first, second, ...rest] = given.accounts
     if (!given.signs(authority) || authority !== authorities.relay) return undefined
-    if (stateAccount !== state || treasuryAccount !== treasury || !given.writes(state, treasury)) return undefined
+    if (stateAccount !== state || treasuryAccount !== treasury || !given.writes(state, treasury))
+      return undefined
     const all = isLog(first, second) ? batch(given, rest, fields) : undefined
     return all && payBack('PaymentRefunded', all)
   }
@@ -156,7 +179,11 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     if (fields.length !== 16 || accounts.length !== 4) return undefined
     const lamports = littleEndian(fields)
     if (!signs(authority) || authority !== authorities.treasurer) return undefined
-    if (!writes(state, treasury, destination) || stateAccount !== state || treasuryAccount !== treasury)
+    if (
+      !writes(state, treasury, destination) ||
+      stateAccount !== state ||
+      treasuryAccount !== treasury
+    )
       return undefined
     if (isOurs(destination!) || lamports === 0n || lamports > kept) return undefined
     // no account begins with less than its rent, as above
@@ -196,13 +223,18 @@ export function createSolanaModel(world: SolanaWorld, payments: ReadonlyMap<stri
     },
 
     /** Effect of an instruction; undefined where it is refused. */
-    predict(call: TransactionInstruction, addressAt: (bytes: Buffer) => string): Effect | undefined {
+    predict(
+      call: TransactionInstruction,
+      addressAt: (bytes: Buffer) => string,
+    ): Effect | undefined {
       for (const { pubkey } of call.keys) addresses.set(text(pubkey), pubkey)
       const fields = call.data.toString('hex', 8)
       const accounts = readAccounts(call)
       const named = (count: number) =>
         fields.length === count * WORD_HEX
-          ? Array.from({ length: count }, (_, i) => addressAt(call.data.subarray(8 + 32 * i, 40 + 32 * i)))
+          ? Array.from({ length: count }, (_, i) =>
+              addressAt(call.data.subarray(8 + 32 * i, 40 + 32 * i)),
+            )
           : undefined
       const { admin: by, proposed } = authorities
       switch (call.data.toString('hex', 0, 8)) {

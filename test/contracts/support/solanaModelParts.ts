@@ -18,7 +18,9 @@ export const accountsReader =
       accounts: keys.map(({ pubkey }) => base58Of(pubkey)),
       signs: (account: string | undefined) => account !== undefined && has('isSigner', account),
       writes: (...wanted: (string | undefined)[]) =>
-        wanted.every((one) => one !== undefined && !programs.includes(one) && has('isWritable', one)),
+        wanted.every(
+          (one) => one !== undefined && !programs.includes(one) && has('isWritable', one),
+        ),
     }
   }
 
@@ -27,7 +29,9 @@ export function sequencesOf(fields: string): bigint[] | undefined {
   if (fields.length < 8) return undefined
   const count = Buffer.from(fields.slice(0, 8), 'hex').readUInt32LE()
   if (count === 0 || fields.length !== 8 + 16 * count) return undefined
-  return Array.from({ length: count }, (_, i) => littleEndian(fields.slice(8 + 16 * i, 24 + 16 * i)))
+  return Array.from({ length: count }, (_, i) =>
+    littleEndian(fields.slice(8 + 16 * i, 24 + 16 * i)),
+  )
 }
 
 export function sums(...moves: [string, bigint][]): Map<string, bigint> {

@@ -6,7 +6,10 @@ import { writes } from './solanaCalls.js'
 /** Departure of an instruction from the right one; positions are modulo the length. */
 export const mutation = fc.oneof(
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(150) }),
-  fc.record({ kind: fc.constant('extend' as const), bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
+  fc.record({
+    kind: fc.constant('extend' as const),
+    bytes: fc.uint8Array({ minLength: 1, maxLength: 40 }),
+  }),
   fc.record({ kind: fc.constant('byte' as const), at: fc.nat(150), value: fc.nat(255) }),
   fc.record({ kind: fc.constant('random' as const), bytes: fc.uint8Array({ maxLength: 160 }) }),
   fc.record({ kind: fc.constant('swap' as const), at: fc.nat(9), with: fc.nat(9) }),
@@ -36,7 +39,8 @@ export function mutateCall(
   for (const one of mutations) {
     if (one.kind === 'cut') data = data.subarray(0, one.at % (data.length + 1))
     else if (one.kind === 'extend') data = Buffer.concat([data, one.bytes])
-    else if (one.kind === 'byte' && data.length > 0) data = Buffer.from(data.with(one.at % data.length, one.value))
+    else if (one.kind === 'byte' && data.length > 0)
+      data = Buffer.from(data.with(one.at % data.length, one.value))
     else if (one.kind === 'random') data = Buffer.concat([data.subarray(0, 8), one.bytes])
     else if (one.kind === 'add') keys = [...keys, writes(pool[one.by % pool.length]!)]
     else if ('at' in one && keys.length > 0) keys = mutateKeys(pool, keys, one)

@@ -1,5 +1,8 @@
 import type { Address, Hex } from 'viem'
-import { testWalletAbi, testWalletBytecode } from '../../../contracts/evm/artifacts/test-doubles/TestWallet.js'
+import {
+  testWalletAbi,
+  testWalletBytecode,
+} from '../../../contracts/evm/artifacts/test-doubles/TestWallet.js'
 import { type Chain, callsOf } from './chain.js'
 
 /** Modes of a TestWallet that receives money; 0 accepts. */
@@ -22,7 +25,8 @@ export async function startWallet(
 
   return {
     address,
-    call: (...of: Parameters<typeof encode>) => chain.succeed({ from, to: address, data: encode(...of) }),
+    call: (...of: Parameters<typeof encode>) =>
+      chain.succeed({ from, to: address, data: encode(...of) }),
     /** The wallet calls its target, with value that comes along. */
     execute: (data: Hex, value = 0n) =>
       chain.succeed({ from, to: address, data: encode('execute', [target, data]), value }),

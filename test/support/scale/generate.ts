@@ -5,7 +5,16 @@ import { encodeChange, type SignedChange } from '../../../src/registry/journal/c
 import { type DecodedEntry, decodeEntry } from '../../../src/registry/journal/decode.js'
 import { txKey } from '../../../src/registry/primitives/bytes.js'
 import { clusterId } from '../../../src/registry/primitives/clusterId.js'
-import { isPrivate, isVerified, nameOf, type Shape, shapeOf, strangerOf, txOf, walletOf } from './population.js'
+import {
+  isPrivate,
+  isVerified,
+  nameOf,
+  type Shape,
+  shapeOf,
+  strangerOf,
+  txOf,
+  walletOf,
+} from './population.js'
 
 /** Fills a database with a generated registry: its entries, as chains and signed requests would have brought them. */
 
@@ -24,11 +33,18 @@ const CLUSTERS_A_BATCH = 500
 const WRITER_MS = Number.MAX_SAFE_INTEGER
 
 /** Generates at least so many names in a new database. */
-export async function generate({ databaseUrl, names }: { databaseUrl: string; names: number }): Promise<void> {
+export async function generate({
+  databaseUrl,
+  names,
+}: {
+  databaseUrl: string
+  names: number
+}): Promise<void> {
   await migrate(databaseUrl)
   const pool = createPool({ url: databaseUrl, max: 1, applicationName: 'test' })
   const entries = new Entries(names)
-  let [won, cluster] = [0, 0]
+  let won = 0
+  let cluster = 0
   while (won < names) {
     const batch: DecodedEntry[] = cluster === 0 ? [minimumEntry()] : []
     const end = cluster + CLUSTERS_A_BATCH
@@ -80,7 +96,10 @@ class Entries {
     return shape
   }
 
-  #bid({ first, name, hash }: Record<'first' | 'hash', Buffer> & { name: string }, causeMs: number): DecodedEntry {
+  #bid(
+    { first, name, hash }: Record<'first' | 'hash', Buffer> & { name: string },
+    causeMs: number,
+  ): DecodedEntry {
     const body = Buffer.alloc(128)
     hash.copy(body)
     first.copy(body, 44, 1)
@@ -95,7 +114,13 @@ class Entries {
 
 /** A signed change as a request brings it. */
 const changed = (content: SignedChange, causeMs: number): DecodedEntry =>
-  decodeEntry({ kind: content.kind, position: null, txKey: null, causeMs, body: encodeChange(content) })
+  decodeEntry({
+    kind: content.kind,
+    position: null,
+    txKey: null,
+    causeMs,
+    body: encodeChange(content),
+  })
 
 /** The first wallet lists the others, some of which accept. */
 function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs: number): void {
@@ -111,14 +136,17 @@ function addWallets(to: DecodedEntry[], cluster: number, others: number, causeMs
     to.push(changed({ kind: 'add_wallets', actor, wallets }, causeMs))
   }
   const id = clusterId(NETWORK, actor, 0)
-  for (const wallet of accepting) to.push(changed({ kind: 'verify_wallet', actor: wallet, clusterId: id }, causeMs))
+  for (const wallet of accepting)
+    to.push(changed({ kind: 'verify_wallet', actor: wallet, clusterId: id }, causeMs))
 }
 
 /** The first name becomes a community, free for everybody, and strangers register names below it. */
 function addCommunity(to: DecodedEntry[], cluster: number, below: number, causeMs: number): void {
   const community = nameOf(cluster)
   const rules = { prices: [], ownersOnly: false, startsAtMs: null, requirements: [] }
-  to.push(changed({ kind: 'configure_community', actor: walletOf(cluster), community, rules }, causeMs))
+  to.push(
+    changed({ kind: 'configure_community', actor: walletOf(cluster), community, rules }, causeMs),
+  )
   for (let i = 0; i < below; i++) {
     const wallet = strangerOf(cluster, i)
     const of = { community, name: `friend-${i}`, wallet, met: null, isAssigned: false }

@@ -25,7 +25,12 @@ const COMMUNITY_EVERY = 1_000
 
 /** @param total names of the whole registry, of which the greatest owner and community have a share */
 export function shapeOf(cluster: number, total: number): Shape {
-  const below = cluster === GREAT_COMMUNITY ? Math.floor(total / 1_000) : cluster % COMMUNITY_EVERY === 999 ? 5 : null
+  const below =
+    cluster === GREAT_COMMUNITY
+      ? Math.floor(total / 1_000)
+      : cluster % COMMUNITY_EVERY === 999
+        ? 5
+        : null
   return {
     names: cluster === GREAT_OWNER ? Math.floor(total / 100) : cluster % 12 === 0 ? 2 : 1,
     others: FULL.includes(cluster) ? FULL_OTHERS : cluster % 5,
@@ -34,11 +39,14 @@ export function shapeOf(cluster: number, total: number): Shape {
 }
 
 /** Bytes in no order, others for each purpose. */
-const bytesOf = (...key: readonly (string | number)[]): Buffer => createHash('sha256').update(key.join()).digest()
-const evmOf = (...key: readonly (string | number)[]): Buffer => Buffer.concat([Buffer.of(1), bytesOf(...key)], 21)
+const bytesOf = (...key: readonly (string | number)[]): Buffer =>
+  createHash('sha256').update(key.join()).digest()
+const evmOf = (...key: readonly (string | number)[]): Buffer =>
+  Buffer.concat([Buffer.of(1), bytesOf(...key)], 21)
 
 /** The k-th name of a cluster, from 0: canonical, unique, in no order. */
-export const nameOf = (cluster: number, k = 0): string => `${bytesOf('name', cluster).toString('hex', 0, 8)}_${k}`
+export const nameOf = (cluster: number, k = 0): string =>
+  `${bytesOf('name', cluster).toString('hex', 0, 8)}_${k}`
 
 /** The j-th wallet of a cluster as it is stored; the first owns its names. */
 export const walletOf = (cluster: number, j = 0): Buffer => evmOf('wallet', cluster, j)

@@ -16,9 +16,15 @@ import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Call } from '../../rpc/evm.js'
 import { airdropDistributorAbi } from '../contracts/index.js'
 import type { RawLog } from '../logs.js'
-import { CLAIMED_TOPIC, createPermissionSigner, decodeClaimed, readDistributor } from './distributor.js'
+import {
+  CLAIMED_TOPIC,
+  createPermissionSigner,
+  decodeClaimed,
+  readDistributor,
+} from './distributor.js'
 
-const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
+const bytes = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
 const amount = fc.bigInt(0n, 2n ** 256n - 1n)
 const decode = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
 
@@ -27,11 +33,15 @@ describe('Claimed', () => {
     fc.assert(
       fc.property(amount, bytes(32), amount, bytes(20), (index, account, value, to) => {
         const topics = encodeEventTopics({
-          ...{ abi: airdropDistributorAbi, eventName: 'Claimed' },
+          abi: airdropDistributorAbi,
+          eventName: 'Claimed',
           args: { index, account: toHex(account) },
         }) as Hex[]
         const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [value, toHex(to)])
-        expect(decodeClaimed({ topics, data } as RawLog)).toMatchObject({ index, to: checksumAddress(toHex(to)) })
+        expect(decodeClaimed({ topics, data } as RawLog)).toMatchObject({
+          index,
+          to: checksumAddress(toHex(to)),
+        })
       }),
     )
     expect(CLAIMED_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
@@ -52,11 +62,18 @@ describe('a permission', () => {
   it('is signed by the key, and the same one once', async () => {
     const signer = createPermissionSigner(generatePrivateKey())
     const permission = {
-      ...{ chainId: 1, distributor: toHex(Buffer.alloc(20, 7)), index: 3n, account: Buffer.alloc(32, 9) },
-      ...{ to: toHex(Buffer.alloc(20, 8)), deadlineS: 1_800_000_000n },
+      chainId: 1,
+      distributor: toHex(Buffer.alloc(20, 7)),
+      index: 3n,
+      account: Buffer.alloc(32, 9),
+      to: toHex(Buffer.alloc(20, 8)),
+      deadlineS: 1_800_000_000n,
     }
     const signature = await signer.sign(permission)
-    const signed = await recoverTypedDataAddress({ ...claimPermissionTypedData(permission), signature })
+    const signed = await recoverTypedDataAddress({
+      ...claimPermissionTypedData(permission),
+      signature,
+    })
     expect(signed.toLowerCase()).toBe(signer.address)
     expect(signer.sign({ ...permission })).toBe(signer.sign(permission))
     expect(await signer.sign({ ...permission, deadlineS: 1_800_000_001n })).not.toBe(signature)
@@ -70,7 +87,11 @@ it('a contract whose claims end later than any date is no distributor', async ()
     async <T>(_method: string, [tx]: readonly unknown[]) => {
       const { functionName } = decode((tx as { data: Hex }).data)
       const results: Record<string, unknown> = { merkleRoot: `0x${'00'.repeat(32)}`, endsAt }
-      const answer = { abi: airdropDistributorAbi, functionName, result: results[functionName] ?? address }
+      const answer = {
+        abi: airdropDistributorAbi,
+        functionName,
+        result: results[functionName] ?? address,
+      }
       return encodeFunctionResult(answer as Parameters<typeof encodeFunctionResult>[0]) as T
     }
   const last = 8_640_000_000_000n

@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { encodeFunctionData, getAbiItem, type Log, parseEventLogs, toEventSelector } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type ClaimPermission, claimPermissionTypedData } from '../../../registry/airdrop/permission.js'
+import {
+  type ClaimPermission,
+  claimPermissionTypedData,
+} from '../../../registry/airdrop/permission.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { DistributorClaim, Hex, PermittedReceiver } from '../../chain.js'
 import { orIfRefused } from '../../rpc/errors.js'
@@ -20,7 +23,10 @@ export const encodeClaim = (claim: DistributorClaim): Hex =>
   encodeFunctionData({ abi: airdropDistributorAbi, functionName: 'claim', args: argsOf(claim) })
 
 /** Calldata of `claimFor(index, account, amount, proof, to, deadline, signature)`. */
-export const encodeClaimFor = (claim: DistributorClaim, { to, deadlineS, signature }: PermittedReceiver): Hex =>
+export const encodeClaimFor = (
+  claim: DistributorClaim,
+  { to, deadlineS, signature }: PermittedReceiver,
+): Hex =>
   encodeFunctionData({
     abi: airdropDistributorAbi,
     functionName: 'claimFor',

@@ -4,7 +4,13 @@ import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
 import { causesOf } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
-import { communityPaymentsAbi, endpointAbi, ensResolverAbi, hubAbi, localMessageLibAbi } from '../contracts/index.js'
+import {
+  communityPaymentsAbi,
+  endpointAbi,
+  ensResolverAbi,
+  hubAbi,
+  localMessageLibAbi,
+} from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { decodeMessage } from './hubMessage.js'
 import { encodePacket, type Packet, payloadHash } from './packet.js'
@@ -28,7 +34,11 @@ export const executeCall = (endpoint: Hex, packet: Packet): BridgeCall => ({
 /** `LocalMessageLib.validatePacket`: on a local chain, restricted to the library's verifier. */
 export const verifyCall = (messageLib: Hex, packet: Packet): BridgeCall => ({
   to: messageLib,
-  data: encodeFunctionData({ abi: localMessageLibAbi, functionName: 'validatePacket', args: [encodePacket(packet)] }),
+  data: encodeFunctionData({
+    abi: localMessageLibAbi,
+    functionName: 'validatePacket',
+    args: [encodePacket(packet)],
+  }),
 })
 
 /**
@@ -42,7 +52,11 @@ export function encodePlaceBids(
   const amounts = names.map(({ amountWei }) => amountWei)
   const words = names.map(({ name }) => toHex(nameToWord(name)))
   return referral
-    ? encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words, toHex(referral)] })
+    ? encodeFunctionData({
+        abi: hubAbi,
+        functionName: 'placeBids',
+        args: [amounts, words, toHex(referral)],
+      })
     : encodeFunctionData({ abi: hubAbi, functionName: 'placeBids', args: [amounts, words] })
 }
 
@@ -58,9 +72,18 @@ export interface PacketState {
  * Reads a packet's state from the endpoint at a block (number or tag in JSON-RPC form). The endpoint keeps the hash of
  * a verified packet until its execution, and the highest nonce up to which packets were verified at an execution.
  */
-export async function readPacketState(call: Call, endpoint: Hex, packet: Packet, block: string): Promise<PacketState> {
+export async function readPacketState(
+  call: Call,
+  endpoint: Hex,
+  packet: Packet,
+  block: string,
+): Promise<PacketState> {
   const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
-  const hashOf = { abi: endpointAbi, functionName: 'inboundPayloadHash', args: [...path, packet.nonce] } as const
+  const hashOf = {
+    abi: endpointAbi,
+    functionName: 'inboundPayloadHash',
+    args: [...path, packet.nonce],
+  } as const
   const lazyNonceOf = { abi: endpointAbi, functionName: 'lazyInboundNonce', args: path } as const
   const [storedHash, lazy] = await Promise.all([
     readContract(call, endpoint, hashOf, block),
@@ -112,7 +135,12 @@ export async function readAreDelivered(
   block: string,
 ): Promise<boolean> {
   const taken = bids.map(({ source, sequence }) =>
-    readContract(call, hub, { abi: hubAbi, functionName: 'isDelivered', args: [toHex(source), sequence] }, block),
+    readContract(
+      call,
+      hub,
+      { abi: hubAbi, functionName: 'isDelivered', args: [toHex(source), sequence] },
+      block,
+    ),
   )
   return (await Promise.all(taken)).every(Boolean)
 }
@@ -127,14 +155,19 @@ export function askedWei(packet: Packet): bigint | null {
   return call.kind === 'withdrawal' ? 0n : null
 }
 
-const ERRORS = [...endpointAbi, ...hubAbi, ...localMessageLibAbi, ...communityPaymentsAbi, ...ensResolverAbi].filter(
-  ({ type }) => type === 'error',
-)
+const ERRORS = [
+  ...endpointAbi,
+  ...hubAbi,
+  ...localMessageLibAbi,
+  ...communityPaymentsAbi,
+  ...ensResolverAbi,
+].filter(({ type }) => type === 'error')
 
 /** Name of the contract error behind a revert, in snake_case; null for an unknown one. */
 export function revertReason(error: unknown): string | null {
   for (const cause of causesOf(error))
-    if ('data' in cause && isHex(cause.data) && cause.data.length >= 10) return errorName(cause.data)
+    if ('data' in cause && isHex(cause.data) && cause.data.length >= 10)
+      return errorName(cause.data)
   return null
 }
 

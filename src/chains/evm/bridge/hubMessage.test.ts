@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { bigIntToWord, fromHex, toHex } from '../../../registry/primitives/bytes.js'
-import { decodeHubCalldata, decodeMessage, encodeMessage, type HubCall, MAX_BIDS } from './hubMessage.js'
+import {
+  decodeHubCalldata,
+  decodeMessage,
+  encodeMessage,
+  type HubCall,
+  MAX_BIDS,
+} from './hubMessage.js'
 
 const abi = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names)',
@@ -41,8 +47,12 @@ describe('hub calldata', () => {
   })
 
   it('of placeBid is refused by the hub in both forms', () => {
-    expect(decode(encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME] }))).toEqual(UNDECODABLE)
-    expect(decode(encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME, NAME] }))).toEqual(UNDECODABLE)
+    expect(decode(encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME] }))).toEqual(
+      UNDECODABLE,
+    )
+    expect(
+      decode(encodeFunctionData({ abi, functionName: 'placeBid', args: [NAME, NAME] })),
+    ).toEqual(UNDECODABLE)
   })
 
   it('of withdrawRefund names an address', () => {
@@ -84,16 +94,25 @@ describe('hub calldata', () => {
     expect(decode(raw(PLACE_BIDS, 160n, 64n, 1n, NAME, 99n, 1n, 7n))).toEqual(plain)
     expect(decode(`${raw(PLACE_BIDS, 64n, 128n, 1n, 7n, 1n, NAME)}ffff`)).toEqual(plain)
     // one array for both
-    expect(decode(raw(PLACE_BIDS, 64n, 64n, 1n, 7n))).toEqual({ ...plain, nameWords: [toHex(bigIntToWord(7n))] })
+    expect(decode(raw(PLACE_BIDS, 64n, 64n, 1n, 7n))).toEqual({
+      ...plain,
+      nameWords: [toHex(bigIntToWord(7n))],
+    })
     // an offset that is no multiple of 32
-    expect(decode(`${raw(PLACE_BIDS, 65n, 129n)}00${raw('0x', 1n, 7n, 1n, NAME).slice(2)}`)).toEqual(plain)
+    expect(
+      decode(`${raw(PLACE_BIDS, 65n, 129n)}00${raw('0x', 1n, 7n, 1n, NAME).slice(2)}`),
+    ).toEqual(plain)
     // offsets that point at the offsets themselves: arrays of length 0
     expect(decode(raw(PLACE_BIDS, 0n, 0n))).toEqual(UNDECODABLE)
   })
 
   it('takes 100 names, not 101', () => {
     const of = (n: number) =>
-      encodeFunctionData({ abi, functionName: 'placeBids', args: [Array(n).fill(1n), Array(n).fill(NAME)] })
+      encodeFunctionData({
+        abi,
+        functionName: 'placeBids',
+        args: [Array(n).fill(1n), Array(n).fill(NAME)],
+      })
     expect(decode(of(MAX_BIDS))).toMatchObject({ kind: 'bids' })
     expect(decode(of(MAX_BIDS + 1))).toEqual(UNDECODABLE)
   })

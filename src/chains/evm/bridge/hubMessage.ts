@@ -1,4 +1,11 @@
-import { decodeAbiParameters, decodeFunctionData, encodeAbiParameters, type Hex, parseAbi, zeroHash } from 'viem'
+import {
+  decodeAbiParameters,
+  decodeFunctionData,
+  encodeAbiParameters,
+  type Hex,
+  parseAbi,
+  zeroHash,
+} from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { wordText } from '../../../registry/primitives/name.js'
 
@@ -23,7 +30,8 @@ const CALLS = parseAbi([
   'function withdrawRefund(address to)',
 ])
 
-export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex => encodeAbiParameters(MESSAGE, [sender, hubCalldata])
+export const encodeMessage = (sender: Hex, hubCalldata: Hex): Hex =>
+  encodeAbiParameters(MESSAGE, [sender, hubCalldata])
 
 /** Undecodable: no sender, or no call that is allowed over the bridge. */
 export function decodeMessage(message: Uint8Array): HubCall {

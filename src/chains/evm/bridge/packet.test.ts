@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { encodePacked, type Hex, keccak256 } from 'viem'
 import { describe, expect, it } from 'vitest'
-import { decodePacket, encodePacket, type Packet, packetGuid, packetHeader, payloadHash } from './packet.js'
+import {
+  decodePacket,
+  encodePacket,
+  type Packet,
+  packetGuid,
+  packetHeader,
+  payloadHash,
+} from './packet.js'
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hex)
@@ -29,7 +36,13 @@ const GOLDEN: Packet = {
 
 describe('packets', () => {
   it('have the bytes of PacketV1Codec', () => {
-    const path = ['0000000000000001', '000075e8', GOLDEN.sender.slice(2), '00007595', GOLDEN.receiver.slice(2)].join('')
+    const path = [
+      '0000000000000001',
+      '000075e8',
+      GOLDEN.sender.slice(2),
+      '00007595',
+      GOLDEN.receiver.slice(2),
+    ].join('')
     expect(keccak256(`0x${path}`)).toBe(GOLDEN.guid)
     expect(packetGuid(GOLDEN)).toBe(GOLDEN.guid)
     expect(packetHeader(GOLDEN)).toBe(`0x01${path}`)

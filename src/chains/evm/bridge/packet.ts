@@ -43,7 +43,8 @@ export const payloadHash = (packet: Pick<Packet, 'guid' | 'message'>): Hex =>
   keccak256(concatHex([packet.guid, packet.message]))
 
 /** The `encodedPayload` of `PacketSent`. */
-export const encodePacket = (packet: Packet): Hex => concatHex([packetHeader(packet), packet.guid, packet.message])
+export const encodePacket = (packet: Packet): Hex =>
+  concatHex([packetHeader(packet), packet.guid, packet.message])
 
 /**
  * Decodes the `encodedPayload` of `PacketSent`.
@@ -62,5 +63,7 @@ export function decodePacket(encodedPayload: Hex): Packet | null {
     receiver: hex(49, HEADER_BYTES),
   }
   const guid = hex(HEADER_BYTES, HEADER_BYTES + GUID_BYTES)
-  return guid === packetGuid(path) ? { ...path, guid, message: hex(HEADER_BYTES + GUID_BYTES) } : null
+  return guid === packetGuid(path)
+    ? { ...path, guid, message: hex(HEADER_BYTES + GUID_BYTES) }
+    : null
 }

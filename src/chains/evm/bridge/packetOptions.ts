@@ -22,10 +22,17 @@ export const MAX_VALUE_WEI = (1n << 128n) - 1n
 /** @throws RangeError for a field beyond 128 bits */
 export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
   for (const field of [gas, value]) {
-    if (field < 0n || field > MAX_VALUE_WEI) throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
+    if (field < 0n || field > MAX_VALUE_WEI)
+      throw new RangeError(`${field} does not fit an option's unsigned 128 bits`)
   }
-  const data = value === 0n ? encodePacked(['uint128'], [gas]) : encodePacked(['uint128', 'uint128'], [gas, value])
-  const head = encodePacked(['uint16', 'uint8', 'uint16', 'uint8'], [TYPE_3, EXECUTOR, size(data) + 1, LZ_RECEIVE])
+  const data =
+    value === 0n
+      ? encodePacked(['uint128'], [gas])
+      : encodePacked(['uint128', 'uint128'], [gas, value])
+  const head = encodePacked(
+    ['uint16', 'uint8', 'uint16', 'uint8'],
+    [TYPE_3, EXECUTOR, size(data) + 1, LZ_RECEIVE],
+  )
   return concatHex([head, data])
 }
 
@@ -44,6 +51,7 @@ export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
     bytes.readUInt16BE(3) === data.length + 1 &&
     bytes[5] === LZ_RECEIVE
   if (!isOne || (data.length !== GAS_BYTES && data.length !== 2 * GAS_BYTES)) return null
-  const uint = (part: Buffer): bigint => (part.length === 0 ? 0n : BigInt(`0x${part.toString('hex')}`))
+  const uint = (part: Buffer): bigint =>
+    part.length === 0 ? 0n : BigInt(`0x${part.toString('hex')}`)
   return { gas: uint(data.subarray(0, GAS_BYTES)), value: uint(data.subarray(GAS_BYTES)) }
 }

@@ -41,7 +41,10 @@ interface Delivery {
  * on the message's size and options alone, so one serves all registrations alike.
  * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
  */
-export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: RegistrationRequest) => Promise<EvmQuote> {
+export function createSpokeQuoter(
+  config: ChainConfig,
+  rpc: Rpc,
+): (request: RegistrationRequest) => Promise<EvmQuote> {
   const { contract, gasToken } = config
   const isEth = gasToken.symbol === 'ETH'
   const needs = servedFor(NEEDS_MS, () => rpc.onOneNode((call) => gasNeeds(call, contract)))
@@ -49,14 +52,17 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
     ({ message, gas, value: sum }: Delivery) => {
       const quote = (call: Call, value: bigint) =>
         nativeFee(call, contract, message, encodeLzReceiveOption({ gas, value }))
-      return rpc.onOneNode((call) => Promise.all([quote(call, sum), isEth ? null : quote(call, 0n)]))
+      return rpc.onOneNode((call) =>
+        Promise.all([quote(call, sum), isEth ? null : quote(call, 0n)]),
+      )
     },
     { ...FEES, keyOf: ({ message, gas, value }) => `${message.length} ${gas} ${value}` },
   )
 
   return async ({ names, referral, sender }) => {
     const sum = names.reduce((total, { amountWei }) => total + amountWei, 0n)
-    if (sum > MAX_VALUE_WEI) throw new AmountError(`The bridge delivers at most ${MAX_VALUE_WEI} wei.`)
+    if (sum > MAX_VALUE_WEI)
+      throw new AmountError(`The bridge delivers at most ${MAX_VALUE_WEI} wei.`)
     const hubCalldata = encodePlaceBids(names, referral)
     const { bidsBase, perName } = await needs()
     const gas = bidsBase + perName * BigInt(names.length)
@@ -83,7 +89,11 @@ export function createSpokeQuoter(config: ChainConfig, rpc: Rpc): (request: Regi
 }
 
 /** The last bid takes the rounding, so all add up to the registration fee. */
-function share(names: RegistrationRequest['names'], sum: bigint, delivered: bigint): EvmQuote['names'] {
+function share(
+  names: RegistrationRequest['names'],
+  sum: bigint,
+  delivered: bigint,
+): EvmQuote['names'] {
   let left = delivered
   return names.map(({ name, amountWei }, i) => {
     const amount = i === names.length - 1 ? left : (delivered * amountWei) / sum
@@ -111,7 +121,10 @@ async function nativeFee(call: Call, spoke: Hex, message: Hex, options: Hex): Pr
 }
 
 async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
-  const needs = await orIfRefused(readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }), null)
+  const needs = await orIfRefused(
+    readContract(call, spoke, { abi: spokeAbi, functionName: 'gasNeeds' }),
+    null,
+  )
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 
@@ -120,7 +133,9 @@ const DELEGATION = '0xef0100'
 
 /** Takes what the hub owes a bidder for direct bids. */
 export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
-  ...{ type: 'evm', to: hub, value: 0n },
+  type: 'evm',
+  to: hub,
+  value: 0n,
   data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
 })
 
@@ -136,10 +151,20 @@ export async function withdrawalOnSpoke(
   const hubCalldata = encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args })
   const { withdrawal: gas } = await gasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
-  const fee = await nativeFee(call, contract, encodeMessage(senderWord(bidder), hubCalldata), options)
+  const fee = await nativeFee(
+    call,
+    contract,
+    encodeMessage(senderWord(bidder), hubCalldata),
+    options,
+  )
   return {
-    ...{ type: 'evm', to: contract },
-    data: encodeFunctionData({ abi: spokeAbi, functionName: 'lzSend', args: [hubCalldata, options] }),
+    type: 'evm',
+    to: contract,
+    data: encodeFunctionData({
+      abi: spokeAbi,
+      functionName: 'lzSend',
+      args: [hubCalldata, options],
+    }),
     value: withMargin(fee, { bridgeMarginPercent }),
   }
 }

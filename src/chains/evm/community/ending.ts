@@ -26,22 +26,35 @@ const NONE = 0
 export const HELD = 1
 
 /** `refuse` or `release` of the payments contract, by the relayer role; it skips what is not held. */
-export const endingCall = (kind: 'refuse' | 'release', payments: Hex, of: readonly PaymentToEnd[]): BridgeCall => ({
+export const endingCall = (
+  kind: 'refuse' | 'release',
+  payments: Hex,
+  of: readonly PaymentToEnd[],
+): BridgeCall => ({
   to: payments,
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
 })
 
 /** Calldata with which the recipient of payments in one token takes them at the relayer role's word. */
-export function releaseAndWithdrawData(of: readonly StoredPayment<CommunityNameTarget>[], word: Hex): Hex {
+export function releaseAndWithdrawData(
+  of: readonly StoredPayment<CommunityNameTarget>[],
+  word: Hex,
+): Hex {
   const { money, target } = of[0]!
   const args = [of.map(structOf), word, addressOf(money.token), target.recipient as Hex] as const
   return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
 }
 
-const structs = (of: readonly PaymentToEnd[]) => of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
+const structs = (of: readonly PaymentToEnd[]) =>
+  of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
 
 /** A payment as its contract takes it: `ICommunityPayments.Payment`. */
-export const structOf = ({ payer, money, target, referral }: StoredPayment<CommunityNameTarget>) => ({
+export const structOf = ({
+  payer,
+  money,
+  target,
+  referral,
+}: StoredPayment<CommunityNameTarget>) => ({
   number: target.number,
   reclaimableAt: BigInt(target.reclaimableMs) / 1_000n,
   payer: toHex(payer.subarray(1)),

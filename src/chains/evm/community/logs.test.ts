@@ -14,20 +14,41 @@ const ID: Hex = `0x${'1d'.repeat(32)}`
 const word = (name: string): Hex => toHex(nameToWord(name))
 
 const log = (topic: Hex, data: Hex, logIndex: number, changes: Partial<RawLog> = {}): RawLog => ({
-  ...{ address: PAYMENTS, topics: [topic], data, blockNumber: '0x7', blockHash: TX, transactionHash: TX },
+  address: PAYMENTS,
+  topics: [topic],
+  data,
+  blockNumber: '0x7',
+  blockHash: TX,
+  transactionHash: TX,
   logIndex: `0x${logIndex.toString(16)}`,
   ...changes,
 })
-const WORDS = ['bytes32', 'uint256', 'address', 'uint256', 'address', 'bytes32', 'bytes32', 'bytes32'] as const
+const WORDS = [
+  'bytes32',
+  'uint256',
+  'address',
+  'uint256',
+  'address',
+  'bytes32',
+  'bytes32',
+  'bytes32',
+] as const
 const bidData = encodeAbiParameters(
   WORDS.map((type) => ({ type })),
   [pad(PAYER), 1n, PAYER, 5n, HUB, word('club'), word('foo'), pad('0x')],
 )
 const heldData = encodeAbiParameters([{ type: 'uint64' }, { type: 'uint64' }], [7n, 3_600n])
-const bid = (logIndex: number, changes?: Partial<RawLog>) => log(PAYMENT_TOPIC, bidData, logIndex, changes)
+const bid = (logIndex: number, changes?: Partial<RawLog>) =>
+  log(PAYMENT_TOPIC, bidData, logIndex, changes)
 const held = (logIndex: number, changes?: Partial<RawLog>) =>
   log(HELD_TOPIC, heldData, logIndex, { topics: [HELD_TOPIC, ID], ...changes })
-const OURS = { role: 'hub', chain: 1, chainId: 1, contract: HUB, communityPayments: PAYMENTS } as const
+const OURS = {
+  role: 'hub',
+  chain: 1,
+  chainId: 1,
+  contract: HUB,
+  communityPayments: PAYMENTS,
+} as const
 const never = async () => Promise.reject(new Error('nothing is asked'))
 const read = (...logs: RawLog[]) => readPayments(logs, () => 9_000)
 
@@ -36,8 +57,14 @@ describe('logs of a payments contract', () => {
     const [payment, ...others] = read(bid(3), held(4))
     expect(others).toEqual([])
     expect({ ...payment, id: toHex(payment!.id), payer: toHex(payment!.payer) }).toMatchObject({
-      ...{ id: ID, block: 7, sequence: 3, payer: `0x01${'11'.repeat(20)}`, money: { token: PAYER, amount: 5n } },
-      ...{ referral: null, paidMs: 9_000, target: { recipient: HUB, number: 7n, reclaimableMs: 3_600_000 } },
+      id: ID,
+      block: 7,
+      sequence: 3,
+      payer: `0x01${'11'.repeat(20)}`,
+      money: { token: PAYER, amount: 5n },
+      referral: null,
+      paidMs: 9_000,
+      target: { recipient: HUB, number: 7n, reclaimableMs: 3_600_000 },
     })
     expect(read(bid(3), held(4), bid(7), held(8))).toHaveLength(2)
   })
@@ -46,16 +73,29 @@ describe('logs of a payments contract', () => {
     ['a Held alone', [held(4)]],
     ['a Held of another Bid', [bid(3), held(4)]],
   ])('are asked for again where a node gave %s', async (_, logs) => {
-    await expect(decodeLogs(never, OURS, logs, () => 9_000)).rejects.toThrow(/a payment has not the id that it makes/)
+    await expect(decodeLogs(never, OURS, logs, () => 9_000)).rejects.toThrow(
+      /a payment has not the id that it makes/,
+    )
   })
 
   it('tell how payments end, by their ids', () => {
     const end = (name: string, id: Hex[] = [ID]) =>
-      log(HELD_TOPIC, '0x', 1, { topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id] })
-    const ends = readEnds([bid(3), held(4), end('Refused'), end('Released'), end('Reclaimed'), end('Refused', [])])
+      log(HELD_TOPIC, '0x', 1, {
+        topics: [toEventSelector(`${name}(bytes32,address,address,uint256)`), ...id],
+      })
+    const ends = readEnds([
+      bid(3),
+      held(4),
+      end('Refused'),
+      end('Released'),
+      end('Reclaimed'),
+      end('Refused', []),
+    ])
     const block = 7
     const id = fromHex(ID)
-    expect(ends).toEqual((['refused', 'released', 'reclaimed'] as const).map((outcome) => ({ id, outcome, block })))
+    expect(ends).toEqual(
+      (['refused', 'released', 'reclaimed'] as const).map((outcome) => ({ id, outcome, block })),
+    )
   })
 
   it('count from the payments contract alone', async () => {

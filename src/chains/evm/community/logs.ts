@@ -13,7 +13,9 @@ import { transient } from '../../rpc/errors.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
-export const PAYMENT_TOPIC = toEventSelector('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)')
+export const PAYMENT_TOPIC = toEventSelector(
+  'Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)',
+)
 export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64,uint64)')
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
   [toEventSelector('Refused(bytes32,address,address,uint256)')]: 'refused',
@@ -30,7 +32,9 @@ const WORD_HEX = 2 + 64
 export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
-    return outcome && id?.length === WORD_HEX ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
+    return outcome && id?.length === WORD_HEX
+      ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }]
+      : []
   })
 
 /**
@@ -39,7 +43,10 @@ export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
  * @param timeOf a log's block time, ms
  * @throws RpcError transient where a node left a `Held` out
  */
-export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => number): CommunityPayment[] {
+export function readPayments(
+  logs: readonly RawLog[],
+  timeOf: (log: RawLog) => number,
+): CommunityPayment[] {
   const payments: CommunityPayment[] = []
   let bid: RawLog | null = null
   for (const log of logs) {
@@ -49,7 +56,10 @@ export function readPayments(logs: readonly RawLog[], timeOf: (log: RawLog) => n
     payments.push(paymentOf(bid, log, timeOf(bid)))
     bid = null
   }
-  if (bid) throw transient(`eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`)
+  if (bid)
+    throw transient(
+      `eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`,
+    )
   return payments
 }
 

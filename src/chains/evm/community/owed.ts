@@ -1,5 +1,9 @@
 import { encodeFunctionData, type Hex } from 'viem'
-import { type CommunityNameTarget, isForCommunityName, type StoredPayment } from '../../../registry/payment/payment.js'
+import {
+  type CommunityNameTarget,
+  isForCommunityName,
+  type StoredPayment,
+} from '../../../registry/payment/payment.js'
 import type { OwedMoney, OwedQuestion, UnsignedTransaction } from '../../chain.js'
 import { transient } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
@@ -21,7 +25,11 @@ type Paid = StoredPayment<CommunityNameTarget>
  * Debts of a payments contract to a payer as of one block: credits first, then held payments that can be taken back,
  * those in one token together, then the others, each with its time. A reclaim takes the token's credit along.
  */
-export async function owedByPayments(call: Call, payments: Hex, question: OwedQuestion): Promise<OwedMoney[]> {
+export async function owedByPayments(
+  call: Call,
+  payments: Hex,
+  question: OwedQuestion,
+): Promise<OwedMoney[]> {
   const { payer, to, tokens } = question
   const latest = await getHeader(call, 'latest')
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
@@ -29,13 +37,20 @@ export async function owedByPayments(call: Call, payments: Hex, question: OwedQu
   const [held, credits] = await Promise.all([
     heldOf(call, payments, question.payments.filter(isForCommunityName), at),
     inBatches(tokens, ASKED_AT_ONCE, (token) =>
-      readContract(call, payments, { abi, functionName: 'creditOf', args: [payer as Hex, addressOf(token)] }, at),
+      readContract(
+        call,
+        payments,
+        { abi, functionName: 'creditOf', args: [payer as Hex, addressOf(token)] },
+        at,
+      ),
     ),
   ])
   const isDue = ({ target }: Paid) => target.reclaimableMs <= latest.timestampMs
   const due = batchesByToken(held.filter(isDue))
   return [
-    ...tokens.flatMap((token, i) => (credits[i]! > 0n ? [creditOf(token, credits[i]!, payments, to)] : [])),
+    ...tokens.flatMap((token, i) =>
+      credits[i]! > 0n ? [creditOf(token, credits[i]!, payments, to)] : [],
+    ),
     ...due.map((batch) => reclaimOf(batch, payments, to)),
     ...held.filter((payment) => !isDue(payment)).map(waiting),
   ]
@@ -57,7 +72,8 @@ function batchesByToken(payments: readonly Paid[]): Paid[][] {
   const batches: Paid[][] = []
   for (const token of tokens) {
     const all = payments.filter(({ money }) => money.token === token)
-    for (let i = 0; i < all.length; i += RECLAIMED_AT_ONCE) batches.push(all.slice(i, i + RECLAIMED_AT_ONCE))
+    for (let i = 0; i < all.length; i += RECLAIMED_AT_ONCE)
+      batches.push(all.slice(i, i + RECLAIMED_AT_ONCE))
   }
   return batches
 }
@@ -73,7 +89,10 @@ const creditOf = (token: string, amount: bigint, payments: Hex, to: string): Owe
 function reclaimOf(batch: readonly Paid[], payments: Hex, to: string): OwedMoney {
   const { token } = batch[0]!.money
   const args = [batch.map(structOf), addressOf(token), to as Hex] as const
-  const transaction = callOf(payments, encodeFunctionData({ abi, functionName: 'reclaimAndWithdraw', args }))
+  const transaction = callOf(
+    payments,
+    encodeFunctionData({ abi, functionName: 'reclaimAndWithdraw', args }),
+  )
   const amount = batch.reduce((sum, { money }) => sum + money.amount, 0n)
   return { token, amount, payments: batch, fromMs: null, transaction }
 }

@@ -25,29 +25,47 @@ const ANSWER_HEX = 2 + 2 * 64
 
 export function createCommunityPort(
   rpc: Rpc,
-  { label, chainId, communityPayments }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
+  {
+    label,
+    chainId,
+    communityPayments,
+  }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
 ): Pick<ChainPort, keyof CommunityPort> {
   const ask = (token: Hex, question: Hex): Promise<bigint> =>
-    orUnavailable(`chain "${label}"`, () => rpc.onOneNode((call) => askToken(call, token, question)))
+    orUnavailable(`chain "${label}"`, () =>
+      rpc.onOneNode((call) => askToken(call, token, question)),
+    )
   return {
     label,
     communityPayments: communityPayments ?? null,
     tokenBalance: (token, wallet) => ask(token as Hex, balanceOf(wallet)),
     async communityPayment(request) {
-      if (!communityPayments) throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
+      if (!communityPayments)
+        throw new ChainUnavailableError(`chain "${label}" takes no payments for community names`)
       const payment = paymentOf(communityPayments, request)
       const { token, amount } = request.price
       if (token === NATIVE) return payment
       const args = [request.payer as Hex, communityPayments] as const
       const approve = (value: bigint) => approvalOf(token as Hex, communityPayments, value)
-      const allowed = await ask(token as Hex, encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }))
+      const allowed = await ask(
+        token as Hex,
+        encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args }),
+      )
       if (allowed >= amount) return payment
-      return { ...payment, approval: approve(amount), ...(allowed > 0n && { approvalReset: approve(0n) }) }
+      return {
+        ...payment,
+        approval: approve(amount),
+        ...(allowed > 0n && { approvalReset: approve(0n) }),
+      }
     },
     async communityPayout(payments, sign) {
       const [first] = payments
       if (!communityPayments || !first) return null
-      const word = await sign({ chainId, contract: communityPayments, paymentIds: payments.map(({ id }) => id) })
+      const word = await sign({
+        chainId,
+        contract: communityPayments,
+        paymentIds: payments.map(({ id }) => id),
+      })
       return { to: communityPayments, data: releaseAndWithdrawData(payments, word) }
     },
   }
@@ -57,7 +75,9 @@ export function createCommunityPort(
 export const createBalancePort = (rpc: Rpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, () => rpc.quorum((call) => askToken(call, token as Hex, balanceOf(wallet)))),
+    orUnavailable(`chain "${rpc.label}"`, () =>
+      rpc.quorum((call) => askToken(call, token as Hex, balanceOf(wallet))),
+    ),
 })
 
 const balanceOf = (wallet: string): Hex =>
@@ -68,16 +88,29 @@ const balanceOf = (wallet: string): Hex =>
  * An EVM's own failure of the probe counts as none too: every node would fail alike.
  */
 async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> {
-  const data = encodeDeployData({ abi: tokenProbeAbi, bytecode: tokenProbeBytecode, args: [token, question] })
-  const answer = await orIf(call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']), isEvmFailure, NO_ANSWER)
-  if (!isHex(answer) || answer.length !== ANSWER_HEX) throw transient('eth_call did not answer with two words')
+  const data = encodeDeployData({
+    abi: tokenProbeAbi,
+    bytecode: tokenProbeBytecode,
+    args: [token, question],
+  })
+  const answer = await orIf(
+    call<unknown>('eth_call', [{ data, gas: ASK_GAS }, 'latest']),
+    isEvmFailure,
+    NO_ANSWER,
+  )
+  if (!isHex(answer) || answer.length !== ANSWER_HEX)
+    throw transient('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 
 const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
-const paymentOf = (payments: Hex, { community, name, price, referral }: CommunityPaymentRequest) => ({
-  ...{ type: 'evm' as const, to: payments },
+const paymentOf = (
+  payments: Hex,
+  { community, name, price, referral }: CommunityPaymentRequest,
+) => ({
+  type: 'evm' as const,
+  to: payments,
   data: encodeFunctionData({
     abi: communityPaymentsAbi,
     functionName: 'placeBid',

@@ -8,7 +8,10 @@ it('an answer that is none of the contract’s is its node’s fault: another no
   const known = pad('0x07')
   const answers: Record<string, unknown> = { 'http://odd': '0x01', 'http://good': known }
   const rpc = new NodePool<string>({
-    ...{ label: '10', urls: Object.keys(answers), behindBlocks: 50, readGenesis: async () => 'genesis' },
+    label: '10',
+    urls: Object.keys(answers),
+    behindBlocks: 50,
+    readGenesis: async () => 'genesis',
     connect:
       (url): Call =>
       async <T>() =>
@@ -16,5 +19,7 @@ it('an answer that is none of the contract’s is its node’s fault: another no
     headOf: async () => ({ height: 8, timeMs: null }),
   })
   const question = { abi: hubAbi, functionName: 'deliverLimit' } as const
-  expect(await rpc.onOneNode((call) => readContract(call, `0x${'11'.repeat(20)}`, question))).toBe(7n)
+  expect(await rpc.onOneNode((call) => readContract(call, `0x${'11'.repeat(20)}`, question))).toBe(
+    7n,
+  )
 })

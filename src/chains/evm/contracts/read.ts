@@ -36,6 +36,11 @@ export async function readContract<
     return decodeFunctionResult(result) as ContractFunctionReturnType<A, View, N, P>
   } catch (error) {
     // a node's odd answer: another's counts
-    throw new RpcError('transient', `${to} answers ${question.functionName}() in another form`, null, { cause: error })
+    throw new RpcError(
+      'transient',
+      `${to} answers ${question.functionName}() in another form`,
+      null,
+      { cause: error },
+    )
   }
 }

@@ -12,7 +12,13 @@ import {
 import type { DesiredBridge } from '../../../config/desired.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/nodes.js'
-import { CONFIG_TYPE, hubAbi, libraryManagerAbi, NIL_DVN_COUNT, ulnAbi } from '../contracts/index.js'
+import {
+  CONFIG_TYPE,
+  hubAbi,
+  libraryManagerAbi,
+  NIL_DVN_COUNT,
+  ulnAbi,
+} from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { callStep, compared, type End, type Item, RANK } from './item.js'
 
@@ -48,7 +54,10 @@ export async function bridgeItems(
   const far = ends.filter((one) => one.desired.role !== desired.role)
   const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NOBODY)))
   const items = await Promise.all(
-    far.map(async (one) => [...(await pathItems(ask, end, one)), await peerItem(one.desired.eid, pad(one.at))]),
+    far.map(async (one) => [
+      ...(await pathItems(ask, end, one)),
+      await peerItem(one.desired.eid, pad(one.at)),
+    ]),
   )
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
@@ -76,7 +85,9 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   )
   const items = [
     compared(end, `${sends ? 'send' : 'receive'} library ${about}`, {
-      ...{ wanted: library, found: await readLibrary(ask, end, eid), rank: RANK.bridge },
+      wanted: library,
+      found: await readLibrary(ask, end, eid),
+      rank: RANK.bridge,
       step: sends
         ? call('setSendLibrary', [eid, library], `sends to ${eid} by ${library}`)
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
@@ -100,7 +111,8 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
   items.push(
     compared(end, `executor ${about}`, {
-      ...{ wanted: `${executor}, ${MESSAGE_BYTES} bytes`, rank: RANK.bridge },
+      wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
+      rank: RANK.bridge,
       found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
       step: configure(CONFIG_TYPE.EXECUTOR, config, `makes ${executor} the executor`),
     }),
@@ -109,7 +121,11 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
 }
 
 /** The endpoint reverts where neither LayerZero nor the application has set a library for the path. */
-async function readLibrary(ask: Call, { at, desired: { endpoint, role } }: End, eid: number): Promise<string> {
+async function readLibrary(
+  ask: Call,
+  { at, desired: { endpoint, role } }: End,
+  eid: number,
+): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const
   const read = async (): Promise<readonly [string, boolean]> =>
     role === 'hub'
@@ -128,7 +144,12 @@ const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
 type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
 /** The library's form of verifiers: 255 is none, where 0 would be LayerZero's default. */
-const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }: DesiredBridge): Uln => ({
+const ulnOf = ({
+  confirmations,
+  requiredDvns,
+  optionalDvns,
+  optionalThreshold,
+}: DesiredBridge): Uln => ({
   confirmations: BigInt(confirmations),
   requiredDVNs: requiredDvns,
   optionalDVNs: optionalDvns,
@@ -138,7 +159,13 @@ const ulnOf = ({ confirmations, requiredDvns, optionalDvns, optionalThreshold }:
 })
 
 /** `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…` */
-function textOf({ confirmations, requiredDVNCount, requiredDVNs, optionalDVNCount, ...uln }: Uln): string {
+function textOf({
+  confirmations,
+  requiredDVNCount,
+  requiredDVNs,
+  optionalDVNCount,
+  ...uln
+}: Uln): string {
   const list = (count: number, addresses: readonly Hex[]) =>
     count === 0 ? DEFAULT : count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()
   const required = `${confirmations || DEFAULT} confirmations, all of ${list(requiredDVNCount, requiredDVNs)}`

@@ -26,32 +26,56 @@ export async function compareNetwork(
       const contracts = contractsOf(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
       // a comparison of settings means nothing where a contract is not ours, or can't be deployed
-      return { desired: one, contracts, ...found, isSound: found.items.every(({ isRight, step }) => isRight || step) }
+      return {
+        desired: one,
+        contracts,
+        ...found,
+        isSound: found.items.every(({ isRight, step }) => isRight || step),
+      }
     }),
   )
   const sound = chains.filter(({ isSound }) => isSound)
   const ends = await Promise.all(
-    sound.map(async ({ desired: one, contracts: [app], areDeployed: [isDeployed = false] }): Promise<End> => {
-      const { label, role } = one
-      const { address: at } = app!
-      const owner = isDeployed ? await asking(label, (ask) => readText(ask, at, 'owner')) : one.owner
-      return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
-    }),
+    sound.map(
+      async ({
+        desired: one,
+        contracts: [app],
+        areDeployed: [isDeployed = false],
+      }): Promise<End> => {
+        const { label, role } = one
+        const { address: at } = app!
+        const owner = isDeployed
+          ? await asking(label, (ask) => readText(ask, at, 'owner'))
+          : one.owner
+        return { desired: one, chain: label, what: role, at, owner: owner as Hex, isDeployed }
+      },
+    ),
   )
   const items = chains.map(async ({ desired: one, contracts, items, areDeployed }) => {
     const end = ends.find(({ chain }) => chain === one.label)
     if (!end) return items
     return asking(one.label, async (ask) => [
       ...items,
-      ...(await Promise.all(contracts.map((it, i) => (areDeployed[i] ? settingItems(ask, one, it) : [])))).flat(),
+      ...(
+        await Promise.all(
+          contracts.map((it, i) => (areDeployed[i] ? settingItems(ask, one, it) : [])),
+        )
+      ).flat(),
       ...(await bridgeItems(ask, end, ends, strangeEids)),
     ])
   })
   return (await Promise.all(items)).flat()
 }
 
-async function codeItems(ask: Call, { label: chain, endpoint, eid }: DesiredChain, contracts: readonly Contract[]) {
-  const found = await orIfRefused(readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }), null)
+async function codeItems(
+  ask: Call,
+  { label: chain, endpoint, eid }: DesiredChain,
+  contracts: readonly Contract[],
+) {
+  const found = await orIfRefused(
+    readContract(ask, endpoint, { abi: endpointAbi, functionName: 'eid' }),
+    null,
+  )
   const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
   const items = [
     compared({ chain, what: 'endpoint' }, 'id', {
@@ -84,7 +108,9 @@ export async function codeItem(
         : 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
   return compared({ chain, what }, `code at ${address}`, {
-    ...{ wanted: 'ours', found, rank: RANK.deploy },
+    wanted: 'ours',
+    found,
+    rank: RANK.deploy,
     advice: found !== 'ours' && !canDeploy && advice,
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
@@ -93,33 +119,61 @@ export async function codeItem(
 /** Calls of contracts of ours; hub, spoke and payments declare those that they share alike. */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
-export const readText = async (ask: Call, at: Hex, functionName: string, args: readonly unknown[] = []) =>
-  String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
+export const readText = async (
+  ask: Call,
+  at: Hex,
+  functionName: string,
+  args: readonly unknown[] = [],
+) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
 
 /** Owner of a contract that stands, who hands it over in two steps. */
 export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: Hex) {
-  const [by, pending] = await Promise.all([readText(ask, at.at, 'owner'), readText(ask, at.at, 'pendingOwner')])
+  const [by, pending] = await Promise.all([
+    readText(ask, at.at, 'owner'),
+    readText(ask, at.at, 'pendingOwner'),
+  ])
   const callee: Callee = { ...at, owner: by as Hex }
   const call = (functionName: string, args: readonly unknown[], signer?: Hex) =>
     callStep(callee, { abi: OURS, functionName, args, by: signer })
-  const step = pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
+  const step =
+    pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
   const items = [compared(callee, 'owner', { wanted, found: by, rank: RANK.settings, step })]
   const none = { wanted: zeroAddress, found: pending, rank: RANK.settings }
   if (by === wanted)
-    items.push(compared(callee, 'pending owner', { ...none, step: call('transferOwnership', [zeroAddress]) }))
+    items.push(
+      compared(callee, 'pending owner', {
+        ...none,
+        step: call('transferOwnership', [zeroAddress]),
+      }),
+    )
   return { callee, call, items }
 }
 
-async function settingItems(ask: Call, desired: DesiredChain, { what, address: at }: Contract): Promise<Item[]> {
+async function settingItems(
+  ask: Call,
+  desired: DesiredChain,
+  { what, address: at }: Contract,
+): Promise<Item[]> {
   const { label: chain, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei } = desired
   const read = (functionName: string) => readText(ask, at, functionName)
-  const [owned, paused] = await Promise.all([ownerItems(ask, { chain, what, at }, owner), read('paused')])
+  const [owned, paused] = await Promise.all([
+    ownerItems(ask, { chain, what, at }, owner),
+    read('paused'),
+  ])
   const { callee, call, items } = owned
-  const set = (field: string, value: Hex | bigint, found: string, setter: string, rank: number = RANK.settings) =>
-    compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
+  const set = (
+    field: string,
+    value: Hex | bigint,
+    found: string,
+    setter: string,
+    rank: number = RANK.settings,
+  ) => compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
   items.push(
     compared(callee, 'pause', {
-      ...{ rank: RANK.settings, wanted: 'false', found: paused, step: null },
+      rank: RANK.settings,
+      wanted: 'false',
+      found: paused,
+      step: null,
       advice: paused === 'true' && 'The owner unpauses it, by hand: `unpause()`.',
     }),
     set('pauser', pauser, await read('pauser'), 'setPauser'),
@@ -128,12 +182,24 @@ async function settingItems(ask: Call, desired: DesiredChain, { what, address: a
   if (what === 'payments') return items
   const minimum = await read('minimum')
   const ofHub = minimumWei > BigInt(minimum) ? RANK.raiseHub : RANK.lowerHub
-  const delegate = await readContract(ask, endpoint, { abi: endpointAbi, functionName: 'delegates', args: [at] })
+  const delegate = await readContract(ask, endpoint, {
+    abi: endpointAbi,
+    functionName: 'delegates',
+    args: [at],
+  })
   items.push(
-    set('minimum in wei', minimumWei, minimum, 'setMinimum', what === 'hub' ? ofHub : RANK.settings),
+    set(
+      'minimum in wei',
+      minimumWei,
+      minimum,
+      'setMinimum',
+      what === 'hub' ? ofHub : RANK.settings,
+    ),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )
   if (what === 'hub')
-    items.push(set('deliver limit in wei', deliverLimitWei, await read('deliverLimit'), 'setDeliverLimit'))
+    items.push(
+      set('deliver limit in wei', deliverLimitWei, await read('deliverLimit'), 'setDeliverLimit'),
+    )
   return items
 }

@@ -29,7 +29,12 @@ export interface Creation {
 
 /** Deployment by the proxy. @param code with constructor arguments */
 export const creationOf = (salt: Hex, code: Hex): Creation => {
-  const address = getContractAddress({ opcode: 'CREATE2', from: DEPLOYMENT_PROXY, salt, bytecode: code })
+  const address = getContractAddress({
+    opcode: 'CREATE2',
+    from: DEPLOYMENT_PROXY,
+    salt,
+    bytecode: code,
+  })
   return { code, address: address.toLowerCase() as Hex, data: concat([salt, code]) }
 }
 
@@ -44,7 +49,8 @@ export interface Contract {
 
 /** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
 export function contractsOf(desired: DesiredChain, hubEid: number): Contract[] {
-  const [app, payments] = [appCreation(desired, hubEid), paymentsCreation(desired)]
+  const app = appCreation(desired, hubEid)
+  const payments = paymentsCreation(desired)
   const { role, contract, communityPayments, hasPayments } = desired
   const contracts: Contract[] = [
     { what: role, field: 'contract', address: contract ?? app.address, creation: app },
@@ -63,19 +69,30 @@ function appCreation(desired: DesiredChain, hubEid: number): Creation {
   const code =
     role === 'hub'
       ? encodeDeployData({
-          ...{ abi: hubAbi, bytecode: hubBytecode },
+          abi: hubAbi,
+          bytecode: hubBytecode,
           args: [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei],
         })
       : encodeDeployData({
-          ...{ abi: spokeAbi, bytecode: spokeBytecode },
+          abi: spokeAbi,
+          bytecode: spokeBytecode,
           args: [endpoint, hubEid, owner, pauser, minimumWei],
         })
   return creationOf(salt, code)
 }
 
-function paymentsCreation({ owner, relayer, pauser, reclaimSeconds, salt }: DesiredChain): Creation {
+function paymentsCreation({
+  owner,
+  relayer,
+  pauser,
+  reclaimSeconds,
+  salt,
+}: DesiredChain): Creation {
   const args = [owner, relayer, pauser, reclaimSeconds] as const
-  return creationOf(salt, encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }))
+  return creationOf(
+    salt,
+    encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }),
+  )
 }
 
 /** The tree's root tells a distributor from others. @param encoded constructor arguments in ABI form */
@@ -84,5 +101,7 @@ export const distributorCreation = (encoded: Hex): Creation =>
 
 /** The creation runs in a call on this chain, so immutables are included. */
 export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
-  return code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
+  return (
+    code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
+  )
 }

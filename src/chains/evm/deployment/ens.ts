@@ -22,43 +22,66 @@ export const ensRegistryAbi = parseAbi([
 ])
 
 /** Wishes for the resolver of an ENS name: whose it is, the gateway's key, and its URL. */
-type DesiredEns = DraftEns & Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
+type DesiredEns = DraftEns &
+  Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
 /** A chain of the chains file, or by nodes of its own. @throws Error with one sentence */
-export function ensChainOf(chains: readonly DraftChain[], { chainId, rpcUrls: urls }: DraftEns): SendingChain {
+export function ensChainOf(
+  chains: readonly DraftChain[],
+  { chainId, rpcUrls: urls }: DraftEns,
+): SendingChain {
   const config = chains.find((chain) => chain.chainId === chainId)
   const label = config?.label ?? String(chainId)
   if (config) return { label, chainId, rpc: createChainRpc(config) }
   if (urls) return { label, chainId, rpc: createRpc({ label, urls, chainId }) }
-  throw new Error(`The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`)
+  throw new Error(
+    `The chains file has no chain ${chainId}: name its nodes in \`ens\`, as \`rpcUrls\`.`,
+  )
 }
 
 export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> {
   const { chain, owner, signer, salt, url } = desired
   const args = [owner, signer, [url]] as const
-  const creation = creationOf(salt, encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }))
+  const creation = creationOf(
+    salt,
+    encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
+  )
   const at = { chain, what: 'ENS resolver', at: desired.resolver ?? creation.address }
   const code = await codeItem(ask, chain, { what: at.what, address: at.at, creation })
   const named = await nameItem(ask, desired, at.at)
   if (!code.isRight) return [code, named]
-  const lacks = !desired.resolver && { advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.` }
+  const lacks = !desired.resolver && {
+    advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.`,
+  }
   const { callee, call, items } = await ownerItems(ask, at, owner)
-  const signers = await Promise.all([0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])))
+  const signers = await Promise.all(
+    [0n, 1n].map((place) => readText(ask, at.at, 'signers', [place])),
+  )
   const found = signers.filter((one) => one !== zeroAddress).join(', ')
   // a new key takes the free place first, so names resolve while the APIs change theirs
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))
-  const help = signs ? 'Clear the other once each API has this key.' : place < 0 && 'Clear one by hand: none is free.'
+  const help = signs
+    ? 'Clear the other once each API has this key.'
+    : place < 0 && 'Clear one by hand: none is free.'
   const urls = { abi: ensResolverAbi, functionName: 'urls', args: [0n] } as const
   const first = await orIfRefused(readContract(ask, at.at, urls), 'none')
   return [
     { ...code, ...lacks },
     ...items,
     compared(callee, 'signer', {
-      ...{ rank: RANK.settings, wanted: signer, found, advice: found !== signer && help },
+      rank: RANK.settings,
+      wanted: signer,
+      found,
+      advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
-    compared(callee, 'URL', { rank: RANK.settings, wanted: url, found: first, step: call('setUrls', [[url]]) }),
+    compared(callee, 'URL', {
+      rank: RANK.settings,
+      wanted: url,
+      found: first,
+      step: call('setUrls', [[url]]),
+    }),
     named,
   ]
 }
@@ -80,8 +103,13 @@ async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<
   const call = { abi: ensRegistryAbi, functionName: 'setResolver', args: [node, resolver], does }
   const isNobodys = owner === zeroAddress
   return compared(callee, 'resolver', {
-    ...{ wanted: resolver, found: await read(registry, 'resolver') },
-    ...(isNobodys ? { rank: RANK.deploy, step: null } : { rank: RANK.name, step: callStep(callee, call) }),
-    advice: isNobodys && `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,
+    wanted: resolver,
+    found: await read(registry, 'resolver'),
+    ...(isNobodys
+      ? { rank: RANK.deploy, step: null }
+      : { rank: RANK.name, step: callStep(callee, call) }),
+    advice:
+      isNobodys &&
+      `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,
   })
 }

@@ -15,7 +15,15 @@ export interface Step {
 }
 
 /** Order of the steps: later ones rely on earlier ones. Peers open the bridge, an ENS name leads to its resolver. */
-export const RANK = { deploy: 0, lowerHub: 1, settings: 2, raiseHub: 3, bridge: 4, peers: 5, name: 6 } as const
+export const RANK = {
+  deploy: 0,
+  lowerHub: 1,
+  settings: 2,
+  raiseHub: 3,
+  bridge: 4,
+  peers: 5,
+  name: 6,
+} as const
 
 /** Wished value beside the value on the chain. */
 export interface Item {
@@ -54,18 +62,40 @@ export const stepsOf = (items: readonly Item[]): Step[] =>
 export function compared(
   { chain, what }: Pick<Callee, 'chain' | 'what'>,
   field: string,
-  values: { wanted: string; found: string; rank: number; step: Step | null; advice?: string | false },
+  values: {
+    wanted: string
+    found: string
+    rank: number
+    step: Step | null
+    advice?: string | false
+  },
 ): Item {
   const { wanted, found, rank, step, advice } = values
   const isRight = wanted === found
   const about = `${what}, ${field}`
-  return { chain, about, wanted, found, isRight, rank, step: isRight ? null : step, ...(advice && { advice }) }
+  return {
+    chain,
+    about,
+    wanted,
+    found,
+    isRight,
+    rank,
+    step: isRight ? null : step,
+    ...(advice && { advice }),
+  }
 }
 
 /** A call as a step, by the owner of the contract that it concerns. */
 export function callStep(
   { chain, at, owner }: Callee,
-  call: { abi: Abi; functionName: string; args: readonly unknown[]; does?: string; to?: Hex; by?: Hex | undefined },
+  call: {
+    abi: Abi
+    functionName: string
+    args: readonly unknown[]
+    does?: string
+    to?: Hex
+    by?: Hex | undefined
+  },
 ): Step {
   const { abi, functionName, args, to = at, by = owner } = call
   const does = call.does ?? `calls ${functionName}(${args.join(', ')}) of ${to}`

@@ -37,7 +37,10 @@ export async function sendCall(
   await settled(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
-    const [fees, balance] = await Promise.all([readFees(ask), ask<Hex>('eth_getBalance', [from, 'latest'])])
+    const [fees, balance] = await Promise.all([
+      readFees(ask),
+      ask<Hex>('eth_getBalance', [from, 'latest']),
+    ])
     const gas = withMargin(BigInt(await orReverts(ask<Hex>('eth_estimateGas', [tx]))), 'gas')
     const costWei = maxCostWei(gas, fees, call.value)
     if (BigInt(balance) < costWei)
@@ -47,32 +50,47 @@ export async function sendCall(
     return { gas, fees }
   })
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
-  const raw = await account.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...fees, ...call })
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId,
+    nonce,
+    gas,
+    ...fees,
+    ...call,
+  })
   await broadcast(rpc, raw).catch((error: unknown) => {
     const failure = classifyTxError(error)
     if (failure.class === 'transient') throw error
     // a node that has the transaction already took it
     if (failure.class !== 'known')
-      throw new Error(`Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`)
+      throw new Error(
+        `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
+      )
   })
   const hash = keccak256(raw)
   const receipt = await until(() => getReceipt(rpc.call, hash))
   if (!receipt)
-    throw new Error(`Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`)
-  if (receipt.status !== '0x1') throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
+    throw new Error(
+      `Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`,
+    )
+  if (receipt.status !== '0x1')
+    throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
 export async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
-  const count = (ask: Call, block: string) => ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
+  const count = (ask: Call, block: string) =>
+    ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
     rpc.onOneNode(async (ask) => {
       const [mined, pending] = await Promise.all([count(ask, 'latest'), count(ask, 'pending')])
       return pending <= mined || null
     })
   if (!(await until(isSettled)))
-    throw new Error(`A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`)
+    throw new Error(
+      `A transaction of ${address} waits on chain "${label}": speed it up or wait, then run again.`,
+    )
 }
 
 async function until<T>(ask: () => Promise<T | null>): Promise<T | null> {
@@ -89,7 +107,9 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    throw new Error(`The chain refuses it: ${revertReason(error) ?? error.message}.`, { cause: error })
+    throw new Error(`The chain refuses it: ${revertReason(error) ?? error.message}.`, {
+      cause: error,
+    })
   }
 }
 
@@ -99,7 +119,8 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
  */
 export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
-    const hasCode = async (block: number) => (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
+    const hasCode = async (block: number) =>
+      (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
     return firstBlock(head, hasCode).catch(() => null)
   })

@@ -31,7 +31,10 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
   const onOneNode = <T>(work: (call: Call) => Promise<T>): Promise<T> =>
     orUnavailable(`chain "${rpc.label}"`, () => rpc.onOneNode(work))
 
-  const unsigned = async (call: Call, request: CommunityPaymentRequest): Promise<CommunityPayment> => {
+  const unsigned = async (
+    call: Call,
+    request: CommunityPaymentRequest,
+  ): Promise<CommunityPayment> => {
     const { community, name, price, referral } = request
     const payer = new PublicKey(request.payer)
     const terms = {
@@ -48,14 +51,18 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
       readLatestBlockhash(call, COMMITMENT),
       mint ? paidToken(call, payer, mint, price.amount) : undefined,
     ])
-    return { type: 'solana', base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)) }
+    return {
+      type: 'solana',
+      base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)),
+    }
   }
 
   return {
     label: rpc.label,
     communityPayments: registrar.id,
     tokenBalance: (token, wallet) => onOneNode((call) => balanceOf(call, token, wallet)),
-    isToken: (token) => onOneNode(async (call) => (await readDecimals(call, new PublicKey(token))) !== null),
+    isToken: (token) =>
+      onOneNode(async (call) => (await readDecimals(call, new PublicKey(token))) !== null),
     communityPayment: (request) => onOneNode((call) => unsigned(call, request)),
   }
 }
@@ -63,19 +70,33 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
 export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
   label: rpc.label,
   tokenBalance: (token, wallet) =>
-    orUnavailable(`chain "${rpc.label}"`, () => rpc.quorum((call) => balanceOf(call, token, wallet))),
+    orUnavailable(`chain "${rpc.label}"`, () =>
+      rpc.quorum((call) => balanceOf(call, token, wallet)),
+    ),
 })
 
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
 /** The payer's associated account, or another one where only that holds enough. */
-async function paidToken(call: Call, payer: PublicKey, mint: PublicKey, amount: bigint): Promise<PaidToken> {
-  const [decimals, accounts] = await Promise.all([readMintDecimals(call, mint), readTokenAccounts(call, payer, mint)])
+async function paidToken(
+  call: Call,
+  payer: PublicKey,
+  mint: PublicKey,
+  amount: bigint,
+): Promise<PaidToken> {
+  const [decimals, accounts] = await Promise.all([
+    readMintDecimals(call, mint),
+    readTokenAccounts(call, payer, mint),
+  ])
   if (decimals === null)
-    throw new ChainUnavailableError(`${mint.toBase58()} is no token of the SPL Token program; set another price`)
+    throw new ChainUnavailableError(
+      `${mint.toBase58()} is no token of the SPL Token program; set another price`,
+    )
   const associated = associatedTokenAddress(payer, mint)
-  const enough = accounts.filter((account) => account.amount >= amount).map(({ address }) => address)
+  const enough = accounts
+    .filter((account) => account.amount >= amount)
+    .map(({ address }) => address)
   const source = enough.find((address) => address.equals(associated)) ?? enough[0] ?? associated
   return { mint, decimals, source }
 }

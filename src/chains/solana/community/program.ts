@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { authority, big, decode, type Registrar, reads, SYSTEM, signs, writes } from '../registrar.js'
+import {
+  authority,
+  big,
+  decode,
+  type Registrar,
+  reads,
+  SYSTEM,
+  signs,
+  writes,
+} from '../registrar.js'
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
 
 /** Key of an open payment: its number is the payer's choice. */
@@ -78,7 +87,13 @@ export function createCommunityProgram(registrar: Registrar) {
       ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
     ])
     const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
-    return instruction(name, args, [authority(relayAuthority), reads(state), reads(TOKEN_PROGRAM), ...log, ...groups])
+    return instruction(name, args, [
+      authority(relayAuthority),
+      reads(state),
+      reads(TOKEN_PROGRAM),
+      ...log,
+      ...groups,
+    ])
   }
 
   return {
@@ -93,13 +108,23 @@ export function createCommunityProgram(registrar: Registrar) {
       if (!token) return instruction('pay_community', args, [...keys, ...log])
       const { mint, decimals, source = associatedTokenAddress(payer, mint) } = token
       const ofToken = [reads(mint), writes(source), writes(vault(mint)), reads(TOKEN_PROGRAM)]
-      return instruction('pay_community_token', { ...args, decimals }, [...keys, ...ofToken, ...log])
+      return instruction('pay_community_token', { ...args, decimals }, [
+        ...keys,
+        ...ofToken,
+        ...log,
+      ])
     },
     /** Gives payments back to their payers. Signed by the relay authority. */
-    refuse: (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction =>
+    refuse: (
+      relayAuthority: PublicKey,
+      payments: readonly CountedPayment[],
+    ): TransactionInstruction =>
       decide('refuse_community', relayAuthority, payments, ({ payer }) => payer),
     /** Pays payments out to their recipients. Signed by the relay authority. */
-    release: (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction =>
+    release: (
+      relayAuthority: PublicKey,
+      payments: readonly CountedPayment[],
+    ): TransactionInstruction =>
       decide('release_community', relayAuthority, payments, ({ recipient }) => recipient),
     /**
      * Takes a payment's money: its payer's where nobody has decided in time or it was refused, its recipient's where it
@@ -111,17 +136,37 @@ export function createCommunityProgram(registrar: Registrar) {
       payment: Omit<CountedPayment, 'recipient'>,
       destination?: PublicKey,
     ): TransactionInstruction {
-      const keys = [signs(owner), reads(state), writes(paymentAccount(payment)), writes(payment.payer)]
-      const ofToken = tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint))
+      const keys = [
+        signs(owner),
+        reads(state),
+        writes(paymentAccount(payment)),
+        writes(payment.payer),
+      ]
+      const ofToken = tokenKeys(
+        payment.token,
+        (mint) => destination ?? associatedTokenAddress(owner, mint),
+      )
       const args = { sequence: big(payment.sequence) }
-      return instruction('claim_community', args, [...keys, reads(TOKEN_PROGRAM), ...log, ...ofToken])
+      return instruction('claim_community', args, [
+        ...keys,
+        reads(TOKEN_PROGRAM),
+        ...log,
+        ...ofToken,
+      ])
     },
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
       const { token, state: status, ...fields } = decode<RawPayment>('CommunityPayment', data)
-      return { ...fields, token: token.equals(NATIVE_TOKEN) ? null : token, state: STATES[status - 1]! }
+      return {
+        ...fields,
+        token: token.equals(NATIVE_TOKEN) ? null : token,
+        state: STATES[status - 1]!,
+      }
     },
   }
 }
 
-type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & { token: PublicKey; state: number }
+type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & {
+  token: PublicKey
+  state: number
+}

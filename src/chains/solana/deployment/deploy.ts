@@ -55,7 +55,10 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
     await sendInstructions(rpc, [payer], made, unitPrice)
   }
   const written = found && Buffer.from(found.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
-  const offsets = Array.from({ length: Math.ceil(code.length / PIECE_BYTES) }, (_, i) => i * PIECE_BYTES)
+  const offsets = Array.from(
+    { length: Math.ceil(code.length / PIECE_BYTES) },
+    (_, i) => i * PIECE_BYTES,
+  )
   const pieceAt = (offset: number) => code.subarray(offset, offset + PIECE_BYTES)
   const missing = offsets.filter((offset) => {
     const piece = pieceAt(offset)
@@ -76,8 +79,13 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
 }
 
 /** Null where it is none that can be upgraded. */
-export async function readProgram(rpc: SolanaRpc, programId: PublicKey): Promise<ProgramData | null> {
-  const account = await readAccount(rpc.call, programDataAddress(programId), { commitment: COMMITMENT })
+export async function readProgram(
+  rpc: SolanaRpc,
+  programId: PublicKey,
+): Promise<ProgramData | null> {
+  const account = await readAccount(rpc.call, programDataAddress(programId), {
+    commitment: COMMITMENT,
+  })
   return account && decodeProgramData(Buffer.from(account.data[0], 'base64'))
 }
 
@@ -100,8 +108,12 @@ export async function sendInstructions(
   unitPrice = 0,
 ): Promise<string> {
   const { blockhash, lastValidBlockHeight } = await readLatestBlockhash(rpc.call, COMMITMENT)
-  const transaction = new Transaction({ feePayer: signers[0].publicKey, recentBlockhash: blockhash })
-  if (unitPrice > 0) transaction.add(ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice }))
+  const transaction = new Transaction({
+    feePayer: signers[0].publicKey,
+    recentBlockhash: blockhash,
+  })
+  if (unitPrice > 0)
+    transaction.add(ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice }))
   transaction.add(...instructions).sign(...signers)
   const bytes = transaction.serialize().toString('base64')
   const signature = bs58.encode(transaction.signature!)
@@ -109,16 +121,24 @@ export async function sendInstructions(
   for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
     if (performance.now() - sentMs > SEND_EVERY_MS) {
       const isFirst = sentMs === Number.NEGATIVE_INFINITY
-      const options = { encoding: 'base64', preflightCommitment: COMMITMENT, skipPreflight: !isFirst }
+      const options = {
+        encoding: 'base64',
+        preflightCommitment: COMMITMENT,
+        skipPreflight: !isFirst,
+      }
       await rpc.call('sendTransaction', [bytes, options])
       sentMs = performance.now()
     }
     const [status] = await readStatuses(rpc.call, [signature])
-    if (status?.err) throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
-    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized') return signature
+    if (status?.err)
+      throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
+    if (status?.confirmationStatus === 'confirmed' || status?.confirmationStatus === 'finalized')
+      return signature
     const height = await rpc.call<number>('getBlockHeight', [{ commitment: COMMITMENT }])
     if (height > lastValidBlockHeight)
-      throw new Error(`The cluster took no notice of ${signature}: run the command again, with a higher --unit-price.`)
+      throw new Error(
+        `The cluster took no notice of ${signature}: run the command again, with a higher --unit-price.`,
+      )
     await sleep(pauseMs)
   }
 }

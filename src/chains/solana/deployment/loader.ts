@@ -26,7 +26,11 @@ export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
 /** Code is written into it: the same for the same payer, program and code. */
 export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
-  const seed = createHash('sha256').update(program.toBytes()).update(code).digest('hex').slice(0, SEED_CHARS)
+  const seed = createHash('sha256')
+    .update(program.toBytes())
+    .update(code)
+    .digest('hex')
+    .slice(0, SEED_CHARS)
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
 }
 
@@ -39,14 +43,25 @@ export function createBuffer(
   const account = { fromPubkey: payer, basePubkey: payer, seed, newAccountPubkey: address }
   const space = BUFFER_HEADER_BYTES + codeBytes
   return [
-    SystemProgram.createAccountWithSeed({ ...account, space, lamports, programId: UPGRADEABLE_LOADER }),
+    SystemProgram.createAccountWithSeed({
+      ...account,
+      space,
+      lamports,
+      programId: UPGRADEABLE_LOADER,
+    }),
     loaderInstruction([writes(address), reads(payer)], INSTRUCTION.INITIALIZE_BUFFER),
   ]
 }
 
 /** Writes a piece of the code. @param by the buffer's authority, who signs */
 export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
-  loaderInstruction([writes(buffer), authority(by)], INSTRUCTION.WRITE, u32(offset), u64(piece.length), piece)
+  loaderInstruction(
+    [writes(buffer), authority(by)],
+    INSTRUCTION.WRITE,
+    u32(offset),
+    u64(piece.length),
+    piece,
+  )
 
 /** Signed by the program's key and by `payer`, who becomes upgrade authority. */
 export function deployBuffer(
@@ -75,11 +90,14 @@ export interface ProgramData {
 
 /** Reads the account at `programDataAddress`; null for anything else. */
 export function decodeProgramData(data: Buffer): ProgramData | null {
-  if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG) return null
+  if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
+    return null
   const hasAuthority = data[AUTHORITY_AT - 1] === 1
   return {
     slot: data.readBigUInt64LE(4),
-    upgradeAuthority: hasAuthority ? new PublicKey(data.subarray(AUTHORITY_AT, PROGRAM_DATA_HEADER_BYTES)) : null,
+    upgradeAuthority: hasAuthority
+      ? new PublicKey(data.subarray(AUTHORITY_AT, PROGRAM_DATA_HEADER_BYTES))
+      : null,
     code: data.subarray(PROGRAM_DATA_HEADER_BYTES),
   }
 }
@@ -87,11 +105,22 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
 /** True if the code is the registrar's: what is left of the account behind it is zero. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
-  return code.subarray(0, own.length).equals(own) && code.subarray(own.length).every((byte) => byte === 0)
+  return (
+    code.subarray(0, own.length).equals(own) &&
+    code.subarray(own.length).every((byte) => byte === 0)
+  )
 }
 
-function loaderInstruction(keys: AccountMeta[], tag: number, ...fields: Uint8Array[]): TransactionInstruction {
-  return new TransactionInstruction({ programId: UPGRADEABLE_LOADER, keys, data: Buffer.concat([u32(tag), ...fields]) })
+function loaderInstruction(
+  keys: AccountMeta[],
+  tag: number,
+  ...fields: Uint8Array[]
+): TransactionInstruction {
+  return new TransactionInstruction({
+    programId: UPGRADEABLE_LOADER,
+    keys,
+    data: Buffer.concat([u32(tag), ...fields]),
+  })
 }
 
 const u32 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 4)

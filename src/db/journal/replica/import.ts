@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import { createTeller, entriesOf, foldTold, keysOfTold, type ToldEvent } from '../../../registry/fold/replica.js'
+import {
+  createTeller,
+  entriesOf,
+  foldTold,
+  keysOfTold,
+  type ToldEvent,
+} from '../../../registry/fold/replica.js'
 import { FEED_START, hashWith } from '../../../registry/journal/feedHash.js'
 import type { Network } from '../../../registry/primitives/network.js'
 import { notify } from '../../pg/notify.js'
@@ -15,7 +21,8 @@ import { readReplicas } from './replica.js'
 /** Events that are written together. */
 const BATCH_EVENTS = 3_000
 
-const IMPORTED = 'UPDATE journal_heads SET feed_generation = $2, proved_block = 0, caught_up = false WHERE network = $1'
+const IMPORTED =
+  'UPDATE journal_heads SET feed_generation = $2, proved_block = 0, caught_up = false WHERE network = $1'
 
 export type FeedImport = Awaited<ReturnType<typeof beginImport>>
 
@@ -41,8 +48,10 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
   function take(line: string): void {
     const { told, json } = read(line)
     const { generation } = at.generation === 0 ? told : at
-    if (told.generation !== generation) throw new Error(`the feed of ${network} began anew: name an empty database`)
-    if (told.number !== at.count + 1) throw new Error(`event ${told.number} comes after event ${at.count}`)
+    if (told.generation !== generation)
+      throw new Error(`the feed of ${network} began anew: name an empty database`)
+    if (told.number !== at.count + 1)
+      throw new Error(`event ${told.number} comes after event ${at.count}`)
     at = { generation, count: told.number, hash: hashWith(at.hash, json) }
     if (at.count === known.count && !at.hash.equals(known.hash))
       throw new Error('the events up to this are not those that were imported before')
@@ -59,7 +68,11 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
     const entries = entriesOf(events)
     events = (least > 0 && entries.pop()) || []
     await writing
-    const slice = await completeSlice(client, { network, head }, await probeKeys(client, network, keysOfTold(entries)))
+    const slice = await completeSlice(
+      client,
+      { network, head },
+      await probeKeys(client, network, keysOfTold(entries)),
+    )
     const changes = foldTold(slice, entries)
     head = { ...head, ...changes.head }
     // the next lines are read meanwhile
@@ -70,15 +83,21 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
   /** @returns the feed, with the number of events that are new @throws Error for one that is older than is known */
   async function end() {
     if (at.count < known.count)
-      throw new Error(`the feed of ${network} has ${at.count} of the ${known.count} events that were imported before.`)
+      throw new Error(
+        `the feed of ${network} has ${at.count} of the ${known.count} events that were imported before.`,
+      )
     await flush(0)
     await writing
     const added = at.count - known.count
     if (added > 0) {
       const newest = at.count % CHECKPOINT_EVERY === 0 ? [] : [at]
-      await addCheckpoints(client, network, { ...known, generation: at.generation }, [...checkpoints, ...newest])
+      await addCheckpoints(client, network, { ...known, generation: at.generation }, [
+        ...checkpoints,
+        ...newest,
+      ])
       await execute(client, network, IMPORTED, [at.generation])
-      for (const table of ['journal', ...STATE_TABLES] as const) await client.query(`ANALYZE ${leaf(table, network)}`)
+      for (const table of ['journal', ...STATE_TABLES] as const)
+        await client.query(`ANALYZE ${leaf(table, network)}`)
       await notify(client, network)
     }
     return { network, ...at, added }

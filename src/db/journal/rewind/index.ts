@@ -40,14 +40,22 @@ export async function rewind(
     const folded = { reader: writer, writer, network, generation, done: 0, keep }
     const rebuild: Rebuild = { ...folded, schema, target, apply, refused }
     // leftovers of a killed one: rows of a generation that never began
-    await execute(writer, network, `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`, [
-      generation,
-    ])
+    await execute(
+      writer,
+      network,
+      `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`,
+      [generation],
+    )
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
-    for (const table of STATE_TABLES) await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
+    for (const table of STATE_TABLES)
+      await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
     // takes long, so without a lock: what comes meanwhile is in no report
-    const report = await readReport(writer, target, { schema, generation, journal: apply ? 'public' : schema })
+    const report = await readReport(writer, target, {
+      schema,
+      generation,
+      journal: apply ? 'public' : schema,
+    })
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
@@ -70,7 +78,13 @@ const isDropped = ({ position: at }: Entry, { row, block }: RewindTarget): boole
   at !== null && at.chain === row.chain && at.block >= block
 
 /** Creates the new generation's tables. Journal rows go into the live table, invisible yet; a dry run has its own. */
-async function createTables({ writer, network, generation, schema, apply }: Rebuild): Promise<void> {
+async function createTables({
+  writer,
+  network,
+  generation,
+  schema,
+  apply,
+}: Rebuild): Promise<void> {
   const tables = apply ? STATE_TABLES : [...STATE_TABLES, 'journal' as const]
   await createSchema(writer, network, {
     schema,
@@ -122,6 +136,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], generation],
   )
-  if (rowCount !== 1) throw new Error(`rewinding ${network}: its generation ${generation} has ended meanwhile`)
+  if (rowCount !== 1)
+    throw new Error(`rewinding ${network}: its generation ${generation} has ended meanwhile`)
   await notify(writer, network)
 }

@@ -39,7 +39,11 @@ interface Tables {
 }
 
 /** Compares the live tables with the rebuilt ones. */
-export async function readReport(client: pg.ClientBase, target: RewindTarget, tables: Tables): Promise<RewindReport> {
+export async function readReport(
+  client: pg.ClientBase,
+  target: RewindTarget,
+  tables: Tables,
+): Promise<RewindReport> {
   const { row, block, isHub } = target
   const { network, chain, label } = row
   const { generation } = tables
@@ -52,11 +56,17 @@ export async function readReport(client: pg.ClientBase, target: RewindTarget, ta
   const [head] = await query<Heads>(client, network, sql.heads)
   const lost = await sample<{ seq: number; kind: number }>(sql.withoutEffect, chain, block)
   return {
-    ...{ network, label, block, generation: { from: generation, to: generation + 1 } },
+    network,
+    label,
+    block,
+    generation: { from: generation, to: generation + 1 },
     entries: { before: head!.seq, after: head!.newSeq },
     events: { before: head!.publicSeq, after: head!.newPublicSeq },
     names: await sample(sql.names),
-    withoutEffect: { ...lost, first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKind(kind) })) },
+    withoutEffect: {
+      ...lost,
+      first: lost.first.map(({ seq, kind }) => ({ seq, kind: entryKind(kind) })),
+    },
     staying: isHub ? { count: 0, first: [] } : await sample(sql.staying, chain, block),
   }
 }

@@ -29,12 +29,19 @@ const CLOCK_MARGIN_MS = 60_000
 
 /** Locks what the switch replaces, before any work behind the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
-  const both = STATE_TABLES.flatMap((table) => [`public.${table}`, `public.${leaf(table, network)}`])
+  const both = STATE_TABLES.flatMap((table) => [
+    `public.${table}`,
+    `public.${leaf(table, network)}`,
+  ])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
 
 /** Replaces the live tables by the rebuilt ones, under brief locks. */
-export async function switchTables(client: pg.ClientBase, network: Network, schema: string): Promise<void> {
+export async function switchTables(
+  client: pg.ClientBase,
+  network: Network,
+  schema: string,
+): Promise<void> {
   for (const table of STATE_TABLES) {
     const name = leaf(table, network)
     await client.query(`ALTER TABLE public.${table} DETACH PARTITION public.${name}`)
@@ -59,11 +66,20 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
     'UPDATE chains SET next_block = $3, parent_hash = $4, halted = NULL WHERE network = $1 AND chain = $2 AND next_block >= $3',
     ...[chain, block, parentHash],
   )
-  if (moved !== 1) throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
+  if (moved !== 1)
+    throw new Error(`rewinding chain "${row.label}": it stands before block ${block}`)
   await run('DELETE FROM facts WHERE network = $1 AND chain = $2', chain)
-  await run('DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3', chain, block)
+  await run(
+    'DELETE FROM tail_blocks WHERE network = $1 AND chain = $2 AND block >= $3',
+    chain,
+    block,
+  )
   const seenMs = [parentMs - CLOCK_MARGIN_MS, parentMs - REPLACED_WITHIN_MS]
-  await run(`UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`, chain, ...seenMs)
+  await run(
+    `UPDATE tracked_txs SET verdict = NULL, replaced_by = NULL WHERE ${verdictsFrom}`,
+    chain,
+    ...seenMs,
+  )
   await reopenDeliveries(client, target)
   // payments are read again with their blocks; refunds are known by id
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
@@ -74,7 +90,8 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
     await run('DELETE FROM received WHERE network = $1 AND (block >= $2 OR NOT confirmed)', block)
     await run('DELETE FROM hub_credits WHERE network = $1 AND block >= $2', block)
   } else {
-    const jobs = 'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
+    const jobs =
+      'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
     await run(`${jobs} AND ${UNSENT} AND ${vanishing}`, chain, block)
     await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
@@ -102,7 +119,10 @@ const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.con
   OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.block >= $3))`
 
 /** Reopens deliveries: at the receipt where a nonce is taken, else at the message. Executed ones end again. */
-async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, parentMs }: RewindTarget): Promise<void> {
+async function reopenDeliveries(
+  client: pg.ClientBase,
+  { row, isHub, block, parentMs }: RewindTarget,
+): Promise<void> {
   const { network, chain } = row
   const reopened = `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
@@ -118,7 +138,11 @@ async function reopenDeliveries(client: pg.ClientBase, { row, isHub, block, pare
  * @returns false where the journal has entries of those blocks
  * @throws LostLeadershipError
  */
-export async function takeRowsBack(client: pg.ClientBase, target: RewindTarget, epoch: number): Promise<boolean> {
+export async function takeRowsBack(
+  client: pg.ClientBase,
+  target: RewindTarget,
+  epoch: number,
+): Promise<boolean> {
   const { network } = target.row
   await lockHead(client, network, epoch)
   if (await hasEntries(client, target)) return false

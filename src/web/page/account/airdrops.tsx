@@ -29,7 +29,9 @@ export function Airdrops() {
   const refresh = async () => setFound(await read(found!.community))
   return (
     <Card title="Airdrops">
-      <p class="soft">A community may give tokens to wallets of your bundle, also to those on Solana.</p>
+      <p class="soft">
+        A community may give tokens to wallets of your bundle, also to those on Solana.
+      </p>
       <Form label="Look for an airdrop" work={look} submit="Look">
         <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
       </Form>
@@ -48,7 +50,9 @@ export function Airdrops() {
                 {claim.transaction ? (
                   <Action work={() => take(account, found, claim, refresh)}>Claim</Action>
                 ) : (
-                  <Badge kind={claim.claimed ? 'good' : ''}>{REASONS[claim.reason ?? ''] ?? claim.reason}</Badge>
+                  <Badge kind={claim.claimed ? 'good' : ''}>
+                    {REASONS[claim.reason ?? ''] ?? claim.reason}
+                  </Badge>
                 )}
               </li>
             ))}
@@ -60,13 +64,21 @@ export function Airdrops() {
   )
 }
 
-async function take(account: Account, { network, community }: Claims, claim: Claim, refresh: () => Promise<void>) {
+async function take(
+  account: Account,
+  { network, community }: Claims,
+  claim: Claim,
+  refresh: () => Promise<void>,
+) {
   const chain = account.chains.find((one) => one.network === network)
   if (!chain) throw new Error('This chain is not served here.')
   if (claim.sender && claim.sender !== account.session?.address)
     throw new Error(`The wallet ${claim.sender} has to claim it: sign in with that one.`)
   const text = `${claim.amount} base units go to ${claim.receiver ?? claim.address}. Your wallet pays the gas on ${chainText(chain)}.`
-  if (!(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))) return
+  if (
+    !(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))
+  )
+    return
   await onceSent(account.pay(chain, claim.transaction!), {
     say: account.say,
     sent: 'Sent. It is claimed once the chain has confirmed it.',

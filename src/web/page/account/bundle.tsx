@@ -21,7 +21,11 @@ export function Bundle() {
     <>
       <Card title="Your bundle" aside={<Mono text={cluster.id} />}>
         <div class="own">
-          <Names names={owned.items} isMore={owned.isMore} onMore={() => account.attempt(account.moreNames)} />
+          <Names
+            names={owned.items}
+            isMore={owned.isMore}
+            onMore={() => account.attempt(account.moreNames)}
+          />
         </div>
         <Wallets cluster={cluster} />
       </Card>
@@ -50,7 +54,10 @@ function NoCluster({ account }: { account: Account }) {
   }
   return (
     <>
-      <p>Your wallet is verified in no cluster yet. Register a name, create a cluster, or confirm an invitation.</p>
+      <p>
+        Your wallet is verified in no cluster yet. Register a name, create a cluster, or confirm an
+        invitation.
+      </p>
       <p class="row">
         <Link to="/@register" class="button">
           Register a name
@@ -65,7 +72,11 @@ function NoCluster({ account }: { account: Account }) {
 }
 
 /** Makes a change, reads the account again and says so. */
-async function change({ send, reload }: Account, done: string, ...asked: Parameters<Account['send']>): Promise<void> {
+async function change(
+  { send, reload }: Account,
+  done: string,
+  ...asked: Parameters<Account['send']>
+): Promise<void> {
   await send(...asked)
   await reload(done)
 }
@@ -74,7 +85,9 @@ function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
   const hidden = wallets.filter(({ isPrivate }) => isPrivate).length
   return (
     <table>
-      <caption>{hidden > 0 ? `Wallets. ${hidden} private: only members see them.` : 'Wallets'}</caption>
+      <caption>
+        {hidden > 0 ? `Wallets. ${hidden} private: only members see them.` : 'Wallets'}
+      </caption>
       <thead>
         <tr>
           <th scope="col">Name</th>
@@ -96,14 +109,29 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
   const account = useAccount()
   const publish = async () => {
     const text = `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`
-    if (!(await account.confirmed({ title: 'Make this wallet public?', text, yes: 'Make it public', isGrave: true })))
+    if (
+      !(await account.confirmed({
+        title: 'Make this wallet public?',
+        text,
+        yes: 'Make it public',
+        isGrave: true,
+      }))
+    )
       return
     const body = [{ address, name, isPrivate: false }]
     await change(account, `${name} is public now.`, WALLETS, { body })
   }
   const remove = async () => {
     const text = `${address} leaves your cluster.`
-    if (!(await account.confirmed({ title: 'Remove this wallet?', text, yes: 'Remove it', isGrave: true }))) return
+    if (
+      !(await account.confirmed({
+        title: 'Remove this wallet?',
+        text,
+        yes: 'Remove it',
+        isGrave: true,
+      }))
+    )
+      return
     await change(account, `${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
   }
   return (
@@ -140,7 +168,10 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   const account = useAccount()
   const [typed, setTyped] = useState(name)
   const rename = async () => {
-    await change(account, 'Renamed.', `${WALLETS}/names`, { method: 'PUT', body: [{ address, name: typed }] })
+    await change(account, 'Renamed.', `${WALLETS}/names`, {
+      method: 'PUT',
+      body: [{ address, name: typed }],
+    })
     return false
   }
   return (
@@ -164,7 +195,9 @@ function Add() {
   const account = useAccount()
   const add = (data: FormData) => {
     const isPrivate = data.get('private') !== null
-    const body = [{ address: String(data.get('address')).trim(), name: String(data.get('name')), isPrivate }]
+    const body = [
+      { address: String(data.get('address')).trim(), name: String(data.get('name')), isPrivate },
+    ]
     const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
     return change(account, done, WALLETS, { body })
   }
@@ -183,7 +216,14 @@ function Invitation() {
   const account = useAccount()
   const verify = async (data: FormData) => {
     const text = movingText(account)
-    if (!(await account.confirmed({ title: 'Move to this cluster?', text, yes: 'Move there', isGrave: true })))
+    if (
+      !(await account.confirmed({
+        title: 'Move to this cluster?',
+        text,
+        yes: 'Move there',
+        isGrave: true,
+      }))
+    )
       return false
     const path = `/v1/clusters/verify/${encodeURIComponent(String(data.get('id')).trim())}`
     return change(account, 'Your wallet is verified there now.', path, { method: 'POST' })
@@ -209,7 +249,8 @@ function movingText(account: Account): string {
   const { cluster, session } = account
   const names = ownNames(account)
   const own = cluster?.wallets.find(({ address }) => address === session?.address)
-  const isLast = own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
+  const isLast =
+    own?.isVerified && cluster?.wallets.filter(({ isVerified }) => isVerified).length === 1
   if (own && isLast && names.length > 0)
     return `Your wallet leaves its cluster. It is the last verified one, so its names move along: ${names.slice(0, TOLD).join(', ')}${names.length > TOLD ? ' and others' : ''}.`
   return own

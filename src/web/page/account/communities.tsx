@@ -14,12 +14,18 @@ import { type Account, ownNames, payable, useAccount } from './state.js'
 export function Communities() {
   const account = useAccount()
   const { query } = useLocation()
-  const join = (data: FormData) => joinCommunity(account, String(data.get('community')), String(data.get('member')))
+  const join = (data: FormData) =>
+    joinCommunity(account, String(data.get('community')), String(data.get('member')))
   return (
     <>
       <Card title="Get a name in a community">
         <Form label="Register a name below a community" work={join} submit="Get the name">
-          <Input label="Community" {...CLUSTER_NAME_RULES} name="community" defaultValue={query.community} />
+          <Input
+            label="Community"
+            {...CLUSTER_NAME_RULES}
+            name="community"
+            defaultValue={query.community}
+          />
           <Input
             label="Your name there"
             hint="Free, or paid on the chain that the community names"
@@ -73,12 +79,16 @@ function OwnNames() {
 
 async function joinCommunity(account: Account, input: string, member: string): Promise<unknown> {
   const community = input.replace(/\/$/, '').toLowerCase()
-  const { prices } = await account.send<Community>(`/v1/communities/${encodeURIComponent(community)}`)
+  const { prices } = await account.send<Community>(
+    `/v1/communities/${encodeURIComponent(community)}`,
+  )
   const chains = payable(account)
   // without a price that the wallet can pay, the service explains why
   const price = prices.find(({ network }) => chains.some((chain) => chain.network === network))
   const body = { name: member, ...(price && { network: price.network }) }
-  const made = await account.send<Registration>(`/v1/names/community/${community}/register`, { body })
+  const made = await account.send<Registration>(`/v1/names/community/${community}/register`, {
+    body,
+  })
   if (made.transactionInfo && made.price) return payName(account, made, made.price)
   return account.reload(`${made.clusterName} is yours.`)
 }
@@ -90,7 +100,8 @@ async function payName(account: Account, made: Registration, price: Price): Prom
     throw new Error('This community takes no payment from your wallet.')
   const text = () =>
     `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
-  if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' }))) return false
+  if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' })))
+    return false
   const payment =
     info.type === 'evm'
       ? account.pay(chain, info.transaction, info.approvalReset, info.approval)
@@ -111,7 +122,12 @@ function Own({ name }: { name: string }) {
       <div class="columns">
         <Rules name={name} />
         <div>
-          <Form label={`Register for somebody below ${name}`} work={give} submit="Give the name" isPlain>
+          <Form
+            label={`Register for somebody below ${name}`}
+            work={give}
+            submit="Give the name"
+            isPlain
+          >
             <Input label="Name for somebody else" {...CLUSTER_NAME_RULES} name="name" />
             <Input label="Wallet" {...TYPED} name="wallet" />
           </Form>
@@ -126,7 +142,9 @@ function Own({ name }: { name: string }) {
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`
-  const asked = useAsked<{ payouts: Payout[] }>(key, () => account.send(`/v1/communities/${name}/payouts`))
+  const asked = useAsked<{ payouts: Payout[] }>(key, () =>
+    account.send(`/v1/communities/${name}/payouts`),
+  )
   const payouts = asked.data?.payouts ?? []
   return (
     <ul class="rows">
@@ -134,11 +152,13 @@ function Payouts({ name }: { name: string }) {
         const chain = account.chains.find(({ network }) => network === payout.network)
         const isMine = payout.recipient === account.session?.address
         const sent = 'Sent. The money is yours once the chain has confirmed it.'
-        const take = () => onceSent(account.pay(chain!, payout.transaction!), { say: account.say, sent })
+        const take = () =>
+          onceSent(account.pay(chain!, payout.transaction!), { say: account.say, sent })
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
             <span>
-              Earned: {chain ? priceText(payout, chain) : payout.amount} on {chainName(payout.network)}
+              Earned: {chain ? priceText(payout, chain) : payout.amount} on{' '}
+              {chainName(payout.network)}
             </span>
             {isMine && chain && payout.transaction && <Action work={take}>Take it</Action>}
           </li>

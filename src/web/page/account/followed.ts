@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { save, load } from '../lib/tabStorage.js'
 import { isFinal, readStatus } from '../lib/live.js'
+import { load, save } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
 import type { Account, Say } from './state.js'
 import { Unanswered } from './wallets.js'
@@ -47,7 +47,8 @@ function wait(next: readonly Payment[]): void {
 
 /** Words before a payment for what was paid from here, or may be yet. */
 export function paidText({ session, isTestnet }: Account, title: string): string {
-  const isSame = (one: Payment) => one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
+  const isSame = (one: Payment) =>
+    one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
   if (all.some((one) => isSame(one) && isOpen(one)))
     return ' You have paid for it already, and that is not decided yet.'
   return unanswered.some(isSame)
@@ -57,7 +58,9 @@ export function paidText({ session, isTestnet }: Account, title: string): string
 
 /** Last word of a wallet: an answer too late for the caller is paid all the same. */
 const inTheEnd = (payment: Promise<string>): Promise<string> =>
-  payment.catch((error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error))
+  payment.catch(
+    (error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error),
+  )
 
 const POLL_MS = 1_000
 /** Polls until a payment counts; a chain may need minutes. */
@@ -77,7 +80,10 @@ interface Sent {
  * Says that a payment is sent, also where its wallet answers late, and waits until it counts.
  * @throws Error where the wallet refuses, or is slow
  */
-export async function onceSent(payment: Promise<string>, { say, sent, isDone, done }: Sent): Promise<void> {
+export async function onceSent(
+  payment: Promise<string>,
+  { say, sent, isDone, done }: Sent,
+): Promise<void> {
   const counted = inTheEnd(payment).then(async () => {
     say(sent)
     for (let polls = 0; isDone && polls < POLLS; polls++) {
@@ -95,7 +101,10 @@ export async function onceSent(payment: Promise<string>, { say, sent, isDone, do
 const FOLLOW_PAUSE_MS = 500
 
 /** Asks about the open payments in turn, one at a time: a browser has few connections to one service. */
-async function followOpen(left: AbortSignal, onEnd: (ended: Followed, status: TxStatus) => void): Promise<void> {
+async function followOpen(
+  left: AbortSignal,
+  onEnd: (ended: Followed, status: TxStatus) => void,
+): Promise<void> {
   for (let turn = 0; !left.aborted; turn++) {
     const open = all.filter(isOpen)
     const asked = open[turn % Math.max(1, open.length)]

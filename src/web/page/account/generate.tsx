@@ -11,7 +11,12 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const [made, setMade] = useState<Generated | null>(null)
   const make = async (data: FormData) => {
     const type = data.get('type')
-    const body = { type, name: data.get('name'), isPrivate: data.get('private') !== null, recovery: true }
+    const body = {
+      type,
+      name: data.get('name'),
+      isPrivate: data.get('private') !== null,
+      recovery: true,
+    }
     setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
     await account.reload('The wallet is made: keep its shares now, they are not shown again.')
   }
@@ -20,7 +25,8 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
     setMade(null)
     await account.reload('It is marked as backed up.')
   }
-  const isOpen = made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
+  const isOpen =
+    made && wallets.some(({ address, isBackedUp }) => address === made.address && !isBackedUp)
   return (
     <>
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
@@ -60,7 +66,10 @@ function Recover() {
     const address = String(data.get('address')).trim()
     const proof = await proofOf(await account.account(), { recover: address })
     const asked = { body: { address, share: data.get('share'), ...proof } }
-    setKey((await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked)).privateKey)
+    setKey(
+      (await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked))
+        .privateKey,
+    )
   }
   return (
     <details>

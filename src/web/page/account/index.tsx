@@ -44,7 +44,9 @@ function Shown({ page }: { page: string }) {
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
   }, [page])
-  const { title, Page } = Object.hasOwn(PAGES, page) ? PAGES[page as keyof typeof PAGES] : PAGES.account
+  const { title, Page } = Object.hasOwn(PAGES, page)
+    ? PAGES[page as keyof typeof PAGES]
+    : PAGES.account
   useTitle(title)
   return (
     <>
@@ -86,8 +88,8 @@ function SignIn() {
     <Card title={isEnded ? 'Sign in again' : 'Sign in'}>
       {isEnded && <p>What is typed below stays.</p>}
       <p>
-        Choose the wallet that registers, pays and owns. It signs a message that proves that it is yours; nothing is
-        sent to a chain and nothing is paid.
+        Choose the wallet that registers, pays and owns. It signs a message that proves that it is
+        yours; nothing is sent to a chain and nothing is paid.
       </p>
       {wallets.length > 0 ? (
         <ul class="wallets">
@@ -103,9 +105,9 @@ function SignIn() {
         </ul>
       ) : (
         <p class="empty">
-          No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui (Wallet Standard),
-          Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of <code>npm run dev</code> a test wallet
-          is there by itself.
+          No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui
+          (Wallet Standard), Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of{' '}
+          <code>npm run dev</code> a test wallet is there by itself.
         </p>
       )}
       <Elsewhere />
@@ -116,14 +118,18 @@ function SignIn() {
 /** Signing in with a wallet that is not in this browser: the message is signed there, and the signature typed here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
-  const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(null)
+  const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
+    null,
+  )
   const begin = async (data: FormData) => {
     const address = String(data.get('address')).trim()
     const wallet = { name: 'your wallet', icon: '', type: data.get('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
     // EVM in its answer form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
-    void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() => setAsked(null))
+    void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() =>
+      setAsked(null),
+    )
     return false
   }
   const end = async (data: FormData) => {

@@ -10,13 +10,19 @@ export function Keys() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)
-  const asked = useAsked<ApiKey[]>(`${account.session?.token} ${turn}`, () => account.send('/v1/keys'))
+  const asked = useAsked<ApiKey[]>(`${account.session?.token} ${turn}`, () =>
+    account.send('/v1/keys'),
+  )
   const changed = (said: string) => {
     setTurn((n) => n + 1)
     account.say(said)
   }
   const make = async (data: FormData) => {
-    setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body: { name: data.get('name') } }))
+    setMade(
+      await account.send<ApiKey & { key: string }>('/v1/keys', {
+        body: { name: data.get('name') },
+      }),
+    )
     changed('The key is made: copy it now.')
   }
   return (
@@ -43,7 +49,8 @@ export function Keys() {
       </Card>
       <Card title="Devices">
         <p class="soft">
-          If you may have lost a device on which this wallet is signed in, or signed where you should not have.
+          If you may have lost a device on which this wallet is signed in, or signed where you
+          should not have.
         </p>
         <Action class="plain" work={() => account.signOut(true)}>
           Sign out everywhere
@@ -53,7 +60,13 @@ export function Keys() {
   )
 }
 
-function Key({ apiKey: { id, name, createdAt }, onChange }: { apiKey: ApiKey; onChange: (said: string) => void }) {
+function Key({
+  apiKey: { id, name, createdAt },
+  onChange,
+}: {
+  apiKey: ApiKey
+  onChange: (said: string) => void
+}) {
   const account = useAccount()
   const path = `/v1/keys/${id}`
   const rename = async (data: FormData) => {
@@ -62,7 +75,10 @@ function Key({ apiKey: { id, name, createdAt }, onChange }: { apiKey: ApiKey; on
   }
   const revoke = async () => {
     const text = 'What uses it is limited like everybody else then.'
-    if (!(await account.confirmed({ title: `Revoke ${name}?`, text, yes: 'Revoke', isGrave: true }))) return
+    if (
+      !(await account.confirmed({ title: `Revoke ${name}?`, text, yes: 'Revoke', isGrave: true }))
+    )
+      return
     await account.send(path, { method: 'DELETE' })
     onChange(`${name} is revoked.`)
   }

@@ -9,15 +9,25 @@ const SIGN = 'sui:signPersonalMessage'
 /** Sui's wallets in the Wallet Standard; signatures are in base64. */
 interface SuiFeatures extends StandardConnectFeature {
   [SIGN]: {
-    signPersonalMessage(input: { account: WalletAccount; message: Uint8Array }): Promise<{ signature: string }>
+    signPersonalMessage(input: {
+      account: WalletAccount
+      message: Uint8Array
+    }): Promise<{ signature: string }>
   }
 }
 /** Wallets of Bitcoin and Cosmos that put themselves in the window. */
 interface Injected {
-  unisat?: { requestAccounts(): Promise<string[]>; signMessage(message: string, form: string): Promise<string> }
+  unisat?: {
+    requestAccounts(): Promise<string[]>
+    signMessage(message: string, form: string): Promise<string>
+  }
   keplr?: {
     getKey(chain: string): Promise<{ bech32Address: string }>
-    signArbitrary(chain: string, address: string, message: string): Promise<{ pub_key: object; signature: string }>
+    signArbitrary(
+      chain: string,
+      address: string,
+      message: string,
+    ): Promise<{ pub_key: object; signature: string }>
   }
 }
 const HUB = 'cosmoshub-4'
@@ -59,13 +69,22 @@ export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
   }
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
-    for (const wallet of wallets) if (hasFeature<SuiFeatures>(wallet, 'sui:', SIGN)) found(suiWallet(wallet))
+    for (const wallet of wallets)
+      if (hasFeature<SuiFeatures>(wallet, 'sui:', SIGN)) found(suiWallet(wallet))
   }
   take(...get())
   on('register', take)
 }
 
-function suiWallet({ name, icon, features }: { name: string; icon: string; features: SuiFeatures }): BrowserWallet {
+function suiWallet({
+  name,
+  icon,
+  features,
+}: {
+  name: string
+  icon: string
+  features: SuiFeatures
+}): BrowserWallet {
   let account: WalletAccount | undefined
   const connect = async () => {
     const { accounts } = await features[StandardConnect].connect()
@@ -73,7 +92,11 @@ function suiWallet({ name, icon, features }: { name: string; icon: string; featu
     return account?.address
   }
   const sign = async (message: string) =>
-    (await features[SIGN].signPersonalMessage({ account: account!, message: new TextEncoder().encode(message) }))
-      .signature
+    (
+      await features[SIGN].signPersonalMessage({
+        account: account!,
+        message: new TextEncoder().encode(message),
+      })
+    ).signature
   return signing({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
 }

@@ -24,7 +24,13 @@ export function Action({ work, children, class: className = '', label }: ActionP
     setBusy(false)
   }
   return (
-    <button type="button" class={className} aria-busy={isBusy} aria-label={label} onClick={() => void run()}>
+    <button
+      type="button"
+      class={className}
+      aria-busy={isBusy}
+      aria-label={label}
+      onClick={() => void run()}
+    >
       {children}
     </button>
   )
@@ -37,7 +43,14 @@ interface ActionProps {
 }
 
 /** A form submitted by its button or by Enter; emptied after its work, unless that fails or says false. */
-export function Form({ work, children, label, submit: text, isPlain, class: className = 'form' }: FormProps) {
+export function Form({
+  work,
+  children,
+  label,
+  submit: text,
+  isPlain,
+  class: className = 'form',
+}: FormProps) {
   const { attempt } = useAccount()
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: TargetedEvent<HTMLFormElement>) => {
@@ -50,7 +63,12 @@ export function Form({ work, children, label, submit: text, isPlain, class: clas
     if (isDone) form.reset()
   }
   return (
-    <form class={className} aria-label={label} aria-busy={isBusy} onSubmit={(event) => void submit(event)}>
+    <form
+      class={className}
+      aria-label={label}
+      aria-busy={isBusy}
+      onSubmit={(event) => void submit(event)}
+    >
       {children}
       {text && (
         <button type="submit" class={isPlain ? 'plain' : ''}>
@@ -71,14 +89,25 @@ interface FormProps {
 }
 
 /** Text input under its label. */
-export const Input = ({ label, hint, ...input }: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
+export const Input = ({
+  label,
+  hint,
+  ...input
+}: Described & PartialInputHTMLAttributes<HTMLInputElement>) => (
   <Field label={label} hint={hint}>
     <input {...(input as object)} />
   </Field>
 )
 
 /** Check box with its text. */
-export const Check = ({ children, ...input }: { children: string; name: string; defaultChecked?: boolean }) => (
+export const Check = ({
+  children,
+  ...input
+}: {
+  children: string
+  name: string
+  defaultChecked?: boolean
+}) => (
   <label class="check">
     <input type="checkbox" {...input} />
     <span>{children}</span>
@@ -103,11 +132,14 @@ export function Field({ label, hint, children }: Described & { children: VNode<{
 }
 
 /** `Ethereum (ETH)` */
-export const chainText = ({ network, gasToken }: Chain): string => `${chainName(network)} (${gasToken.symbol})`
+export const chainText = ({ network, gasToken }: Chain): string =>
+  `${chainName(network)} (${gasToken.symbol})`
 
 /** Price of a name below a community, in words. */
 export const priceText = ({ token, amount }: Price, { gasToken }: Chain): string =>
-  token === 'native' ? moneyOf(amount, gasToken) : `${amount} base units of the token ${short(token)}`
+  token === 'native'
+    ? moneyOf(amount, gasToken)
+    : `${amount} base units of the token ${short(token)}`
 
 /** The page's question, in a dialog. */
 export function Dialog() {
@@ -125,7 +157,12 @@ export function Dialog() {
     question.answer(isYes)
   }
   return (
-    <dialog ref={dialog} aria-labelledby="question" aria-describedby="question-text" onCancel={() => answer(false)}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="question"
+      aria-describedby="question-text"
+      onCancel={() => answer(false)}
+    >
       <h2 id="question">{title}</h2>
       <p id="question-text">{text}</p>
       <div class="row">

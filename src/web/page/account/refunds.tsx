@@ -24,12 +24,18 @@ export function RefundsPage() {
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
             <ul class="rows">
               {refunds.map((refund) => (
-                <Line key={JSON.stringify(refund)} refund={refund} onTaken={() => setTurn((n) => n + 1)} />
+                <Line
+                  key={JSON.stringify(refund)}
+                  refund={refund}
+                  onTaken={() => setTurn((n) => n + 1)}
+                />
               ))}
             </ul>
             {truncated && <p>There is more; it shows once some of this is taken.</p>}
             {unavailable.length > 0 && (
-              <p class="empty">Not answering now, so what they owe is not shown: {unavailable.join(', ')}.</p>
+              <p class="empty">
+                Not answering now, so what they owe is not shown: {unavailable.join(', ')}.
+              </p>
             )}
           </>
         )}
@@ -44,16 +50,22 @@ const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> 
 /** The hub's coin is named by its chain alone: credits of other chains are paid there too. */
 function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
   if (token !== 'native') return `${amount} base units of the token ${short(token)}`
-  if (owedBy === 'hub' && eid !== 0) return `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
+  if (owedBy === 'hub' && eid !== 0)
+    return `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
   return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
 }
 
-function reasonText({ owedBy, payments, reclaimAfter, transaction }: Refund, chain: Chain | undefined): string {
+function reasonText(
+  { owedBy, payments, reclaimAfter, transaction }: Refund,
+  chain: Chain | undefined,
+): string {
   const where = chain ? ` on ${chainText(chain)}` : ''
   if (owedBy === 'hub') return `for bids that came too late, taken${where}`
   const what = payments ? ` for ${payments.map(({ name }) => name).join(', ')}` : ''
   const isHeld = reclaimAfter && !transaction
-  const until = isHeld ? `; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on` : ''
+  const until = isHeld
+    ? `; not decided yet, yours again from ${new Date(reclaimAfter).toLocaleString()} on`
+    : ''
   return `paid${what}${where}${until}`
 }
 
@@ -64,10 +76,13 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const elsewhere = async (data: FormData) => {
     const to = String(data.get('to')).trim()
     const { refunds } = await readRefunds(account, to)
-    const offered = refunds.find((one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction)
+    const offered = refunds.find(
+      (one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction,
+    )
     if (!offered) throw new Error('It is not there any more, or its chain does not answer now.')
     const text = `${moneyText(offered, chain)} go to ${to}.`
-    if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' })) await takeIt(offered)
+    if (await account.confirmed({ title: 'Send it there?', text, yes: 'Send' }))
+      await takeIt(offered)
   }
   return (
     <li>
@@ -88,21 +103,29 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   )
 }
 
-async function take(account: Account, refund: Refund, chain: Chain, onTaken: () => void): Promise<void> {
+async function take(
+  account: Account,
+  refund: Refund,
+  chain: Chain,
+  onTaken: () => void,
+): Promise<void> {
   const { network, transaction } = refund
-  await onceSent(account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data), {
-    say: account.say,
-    sent: 'Sent. It is off the list once the chain has confirmed it.',
-    isDone: async () => {
-      const { refunds, unavailable } = await readRefunds(account)
-      // a chain that does not answer lists nothing
-      return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
+  await onceSent(
+    account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data),
+    {
+      say: account.say,
+      sent: 'Sent. It is off the list once the chain has confirmed it.',
+      isDone: async () => {
+        const { refunds, unavailable } = await readRefunds(account)
+        // a chain that does not answer lists nothing
+        return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
+      },
+      done() {
+        onTaken()
+        account.say('It is yours again.')
+      },
     },
-    done() {
-      onTaken()
-      account.say('It is yours again.')
-    },
-  })
+  )
 }
 
 /** A refund without what may be another one each time. */

@@ -26,17 +26,25 @@ const REVEALS = {
 
 /** Quotes a name. @throws Error with words where it can't be registered */
 async function offerOf({ send, session }: Account, name: string, chain: Chain): Promise<Offer> {
-  const [check] = await send<{ isAvailable: boolean; reason?: string }[]>('/v1/names/register/check', { body: [name] })
+  const [check] = await send<{ isAvailable: boolean; reason?: string }[]>(
+    '/v1/names/register/check',
+    { body: [name] },
+  )
   if (!check?.isAvailable)
-    throw new Error(check?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`)
+    throw new Error(
+      check?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`,
+    )
   const body = { network: chain.network, sender: session?.address, names: [{ name }] }
   return { name, chain, quote: await send<Quote>(`/v1/names/register/${session?.type}`, { body }) }
 }
 
 function priceText({ chain: { gasToken }, quote }: Offer): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
-  const total = Array.isArray(data) ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString() : data.value
-  const bridge = bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, gasToken)} are for the bridge`
+  const total = Array.isArray(data)
+    ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
+    : data.value
+  const bridge =
+    bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, gasToken)} are for the bridge`
   return `It costs ${moneyOf(total, gasToken)} and gas${bridge}.`
 }
 
@@ -51,7 +59,9 @@ export function Register() {
   const typed = name.trim().replace(/\/$/, '').toLowerCase()
   const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
-    isName && chain ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}` : null,
+    isName && chain
+      ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}`
+      : null,
     async (signal) => {
       // a moment for the next letter
       await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
@@ -84,7 +94,11 @@ export function Register() {
               onInput={(event) => setName(event.currentTarget.value)}
             />
             <Field label="Pay on">
-              <select name="chain" value={chain?.network} onChange={(event) => setLabel(event.currentTarget.value)}>
+              <select
+                name="chain"
+                value={chain?.network}
+                onChange={(event) => setLabel(event.currentTarget.value)}
+              >
                 {chains.map((one) => (
                   <option key={one.network} value={one.network}>
                     {chainText(one)}

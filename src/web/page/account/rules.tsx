@@ -28,8 +28,15 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
   const chain = chains.find(({ network }) => network === price?.network)
   // of other prices than these the form can say only that they stay
-  const isShown = chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
-  const who = rules?.ownersOnly ? 'owners' : !rules?.prices.length ? 'free' : isShown ? 'paid' : 'kept'
+  const isShown =
+    chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
+  const who = rules?.ownersOnly
+    ? 'owners'
+    : !rules?.prices.length
+      ? 'free'
+      : isShown
+        ? 'paid'
+        : 'kept'
   const set = async (data: FormData) => {
     await setRules(account, name, rules, data)
     // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
@@ -44,7 +51,11 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
     <Form label={`Rules of ${name}`} work={set} submit="Set the rules">
       <Field label="Who may register">
         <select name="who" onChange={(event) => setChosen(event.currentTarget.value)}>
-          {who === 'kept' && option('kept', `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`)}
+          {who === 'kept' &&
+            option(
+              'kept',
+              `Everybody who pays, by the ${rules!.prices.length} price(s) as they are`,
+            )}
           {option('free', 'Everybody, free')}
           {chains.length > 0 && option('paid', 'Everybody who pays')}
           {option('owners', 'Only wallets of my cluster, for others too')}
@@ -72,12 +83,19 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
           </Field>
         </>
       )}
-      {(rules?.requirements.length || rules?.startsAt) && <p>Its requirements and its start stay as they are.</p>}
+      {(rules?.requirements.length || rules?.startsAt) && (
+        <p>Its requirements and its start stay as they are.</p>
+      )}
     </Form>
   )
 }
 
-async function setRules(account: Account, name: string, rules: Community | null, data: FormData): Promise<void> {
+async function setRules(
+  account: Account,
+  name: string,
+  rules: Community | null,
+  data: FormData,
+): Promise<void> {
   const who = data.get('who')
   const chain = payable(account).find(({ network }) => network === data.get('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
@@ -93,7 +111,11 @@ async function setRules(account: Account, name: string, rules: Community | null,
   const price = set.prices[0]
   const priced = payable(account).find(({ network }) => network === price?.network)
   const asked = price ? `for ${priced ? priceText(price, priced) : price.amount}` : 'free'
-  account.say(set.ownersOnly ? `Your cluster registers names below ${name}.` : `Names below ${name} are ${asked} now.`)
+  account.say(
+    set.ownersOnly
+      ? `Your cluster registers names below ${name}.`
+      : `Names below ${name} are ${asked} now.`,
+  )
 }
 
 /** Price in the gas token of a chain, to be paid to the signed-in wallet. */

@@ -3,13 +3,18 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/primitives/network.js'
 import { type Call, call } from '../lib/api.js'
-import { save as keepItem, load } from '../lib/tabStorage.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
+import { save as keepItem, load } from '../lib/tabStorage.js'
 import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
 import { discoverOthers } from './otherWallets.js'
-import { type BrowserWallet, type ConnectedAccount, discoverWallets, type Transaction } from './wallets.js'
+import {
+  type BrowserWallet,
+  type ConnectedAccount,
+  discoverWallets,
+  type Transaction,
+} from './wallets.js'
 
 /** Parts that the pages of a signed-in wallet share. */
 
@@ -61,10 +66,15 @@ const SESSION_ITEM = 'clusterd.session'
  * wallet's signature counts too.
  * @param more `recover`: the generated wallet whose key is asked for
  */
-export async function proofOf({ type, address, sign }: ConnectedAccount, more: Record<string, string> = {}) {
+export async function proofOf(
+  { type, address, sign }: ConnectedAccount,
+  more: Record<string, string> = {},
+) {
   const query = new URLSearchParams({ type, wallet: address, ...more })
   const path = `/v1/auth/message?${query}`
-  const { message, signingDate } = await call<{ message: string; signingDate: string }>(path, { isTestnet: false })
+  const { message, signingDate } = await call<{ message: string; signingDate: string }>(path, {
+    isTestnet: false,
+  })
   return { signature: await sign(message), signingDate }
 }
 
@@ -75,7 +85,8 @@ async function readAccount({ address }: Session, send: Send): Promise<Known> {
   return { cluster, owned: await readNames(address, [], send) }
 }
 
-const isRefused = (error: unknown): boolean => error instanceof ClusterdError && error.status === 401
+const isRefused = (error: unknown): boolean =>
+  error instanceof ClusterdError && error.status === 401
 
 function sentenceOf(error: unknown): string {
   // wallets reject with plain objects
@@ -96,7 +107,10 @@ class KeyEnded extends Error {
 }
 
 /** Adds a wallet that is none of those known; one that has another one's id gets its own. */
-function withWallet(known: readonly BrowserWallet[], wallet: BrowserWallet): readonly BrowserWallet[] {
+function withWallet(
+  known: readonly BrowserWallet[],
+  wallet: BrowserWallet,
+): readonly BrowserWallet[] {
   if (known.some(({ source }) => source === wallet.source)) return known
   const twins = known.filter(({ id }) => id === wallet.id || id.startsWith(`${wallet.id} `)).length
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
@@ -112,7 +126,9 @@ function useTalk() {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   const say: Say = (text, kind = 'note') => setMessage({ text, kind })
   return {
-    ...{ message, question, say },
+    message,
+    question,
+    say,
     /** Asks once the question before is answered: a press that was meant for that one answers no other. */
     confirmed(asked: Question, left: AbortSignal): Promise<boolean> {
       const ask = () =>
@@ -128,7 +144,9 @@ function useTalk() {
           left.addEventListener('abort', () => answer(false))
         })
       const answered = before.current.then(ask)
-      before.current = answered.then(() => new Promise((resolve) => setTimeout(resolve, DOUBLE_CLICK_MS)))
+      before.current = answered.then(
+        () => new Promise((resolve) => setTimeout(resolve, DOUBLE_CLICK_MS)),
+      )
       return answered
     },
   }
@@ -163,7 +181,13 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
-  const shared = { session, keep, wallets, chains: chains.filter((chain) => chain.isTestnet === isTestnet), talk }
+  const shared = {
+    session,
+    keep,
+    wallets,
+    chains: chains.filter((chain) => chain.isTestnet === isTestnet),
+    talk,
+  }
   return (
     <OfWallet key={`${session?.address} ${isTestnet}`} isTestnet={isTestnet} shared={shared}>
       {children}
@@ -176,7 +200,10 @@ function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal)
   const [endedKey, setEndedKey] = useState<string>()
   const latest = useRef(session)
   latest.current = session
-  const send: Send = async <T,>(path: string, asked: Pick<Call, 'method' | 'body'> = {}): Promise<T> => {
+  const send: Send = async <T,>(
+    path: string,
+    asked: Pick<Call, 'method' | 'body'> = {},
+  ): Promise<T> => {
     try {
       return await call<T>(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
@@ -194,7 +221,14 @@ function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal)
   return { send, isEnded: session !== null && session.token === endedKey }
 }
 
-function OfWallet({ children, ...of }: { isTestnet: boolean; shared: Shared; children: ComponentChildren }) {
+function OfWallet({
+  children,
+  ...of
+}: {
+  isTestnet: boolean
+  shared: Shared
+  children: ComponentChildren
+}) {
   const account = useWallet(of)
   return <Context.Provider value={account}>{children}</Context.Provider>
 }
@@ -252,8 +286,18 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
   }
   const payer = session?.address ?? ''
   return {
-    ...{ session, wallets, chains, ...known, isTestnet, say, attempt, send, reload, account },
-    ...{ message: talk.message, question: talk.question },
+    session,
+    wallets,
+    chains,
+    ...known,
+    isTestnet,
+    say,
+    attempt,
+    send,
+    reload,
+    account,
+    message: talk.message,
+    question: talk.question,
     /** Asks before something irreversible. @returns whether the answer was yes */
     confirmed: (asked: Question) => talk.confirmed(asked, left),
     /** Tells whether the key is refused: the wallet has to sign in again. */
@@ -283,11 +327,16 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
     },
     /** Pays on a chain. @returns the transaction's hash or signature */
-    async pay(chain: Chain, transaction: Transaction | string, ...approvals: (Transaction | undefined)[]) {
+    async pay(
+      chain: Chain,
+      transaction: Transaction | string,
+      ...approvals: (Transaction | undefined)[]
+    ) {
       const from = await account()
       say('Waiting for your wallet…')
       // wallets send in order, so the payment lands after its approvals
-      for (const approval of approvals) if (approval) await from.send(chain, approval).catch(withoutPayment)
+      for (const approval of approvals)
+        if (approval) await from.send(chain, approval).catch(withoutPayment)
       return from.send(chain, transaction)
     },
   }
@@ -295,7 +344,9 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
 
 /** Chains that the signed-in wallet can send on. */
 export const payable = ({ chains, session }: Account): readonly Chain[] =>
-  chains.filter(({ canRegister, network }) => canRegister && familyOf(network) === (session?.type ?? 'evm'))
+  chains.filter(
+    ({ canRegister, network }) => canRegister && familyOf(network) === (session?.type ?? 'evm'),
+  )
 
 /** Names held by the wallet's cluster. */
 export const ownNames = ({ owned }: Account): string[] =>

@@ -1,4 +1,7 @@
-import type { SolanaSignAndSendTransactionFeature, SolanaSignMessageFeature } from '@solana/wallet-standard-features'
+import type {
+  SolanaSignAndSendTransactionFeature,
+  SolanaSignMessageFeature,
+} from '@solana/wallet-standard-features'
 import { getWallets } from '@wallet-standard/app'
 import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
@@ -20,7 +23,8 @@ const PATIENCE_MS = 120_000
 
 /** A wallet has not answered in time; it still may. */
 export class Unanswered extends Error {
-  override message = 'Your wallet has not answered. Look for its window; where that is gone, press again.'
+  override message =
+    'Your wallet has not answered. Look for its window; where that is gone, press again.'
   /** @param sent the late answer about what it was to send */
   constructor(readonly sent?: Promise<string>) {
     super()
@@ -38,7 +42,11 @@ export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Pr
 
 /** Kinds of wallets that can sign in, in words. */
 export const KIND_TEXT: Readonly<Record<Kind, string>> = {
-  ...{ evm: 'Ethereum', solana: 'Solana', bitcoin: 'Bitcoin', cosmos: 'Cosmos', sui: 'Sui' },
+  evm: 'Ethereum',
+  solana: 'Solana',
+  bitcoin: 'Bitcoin',
+  cosmos: 'Cosmos',
+  sui: 'Sui',
 }
 
 /** An account of a wallet. */
@@ -81,7 +89,8 @@ export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
     for (const wallet of wallets)
-      if (hasFeature<StandardWallet['features']>(wallet, 'solana:', SIGN)) found(solanaWallet(wallet))
+      if (hasFeature<StandardWallet['features']>(wallet, 'solana:', SIGN))
+        found(solanaWallet(wallet))
   }
   take(...get())
   on('register', take)
@@ -100,23 +109,40 @@ interface Announced {
 function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
   const provider: Provider = { request: (asked) => patient(source.request(asked)) }
   return {
-    ...{ id: `evm:${rdns}`, name, icon, type: 'evm', source: uuid || source },
+    id: `evm:${rdns}`,
+    name,
+    icon,
+    type: 'evm',
+    source: uuid || source,
     async connect() {
-      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as string[] | null
+      const accounts = (await provider.request({ method: 'eth_requestAccounts' })) as
+        | string[]
+        | null
       const address = accounts?.[0]
       if (!address) throw new Error(`${name} gave no account.`)
       return {
-        ...{ type: 'evm', address: address.toLowerCase() },
+        type: 'evm',
+        address: address.toLowerCase(),
         sign: (message) =>
-          provider.request({ method: 'personal_sign', params: [hexOf(utf8(message)), address] }) as Promise<string>,
+          provider.request({
+            method: 'personal_sign',
+            params: [hexOf(utf8(message)), address],
+          }) as Promise<string>,
         async send({ chainId }, transaction) {
           if (chainId === null || typeof transaction === 'string') throw unfit()
           await switchTo(provider, chainId)
           const { to, data, value } = transaction
-          const call = { from: address, to, data, value: hexOfNumber(value), chainId: hexOfNumber(chainId) }
+          const call = {
+            from: address,
+            to,
+            data,
+            value: hexOfNumber(value),
+            chainId: hexOfNumber(chainId),
+          }
           const asked = { method: 'eth_sendTransaction', params: [call] }
           const sent = Promise.resolve(source.request(asked)).then((hash) => {
-            if (typeof hash !== 'string' || hash === '') throw new Error(`${name} has not sent the transaction.`)
+            if (typeof hash !== 'string' || hash === '')
+              throw new Error(`${name} has not sent the transaction.`)
             return hash
           })
           return patient(sent, sent)
@@ -131,14 +157,20 @@ const hexOfNumber = (value: string | number): string => `0x${BigInt(value).toStr
 async function switchTo(provider: Provider, chainId: number): Promise<void> {
   const current = async () => Number(await provider.request({ method: 'eth_chainId' }))
   if ((await current()) === chainId) return
-  await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: hexOfNumber(chainId) }] })
+  await provider.request({
+    method: 'wallet_switchEthereumChain',
+    params: [{ chainId: hexOfNumber(chainId) }],
+  })
   // a wallet that has not switched would send the money on another chain
-  if ((await current()) !== chainId) throw new Error(`The wallet has not switched to chain ${chainId}.`)
+  if ((await current()) !== chainId)
+    throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }
 
 /** Wallet Standard's wallet with the features in use. */
 type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
-  readonly features: StandardConnectFeature & SolanaSignMessageFeature & Partial<SolanaSignAndSendTransactionFeature>
+  readonly features: StandardConnectFeature &
+    SolanaSignMessageFeature &
+    Partial<SolanaSignAndSendTransactionFeature>
 }
 
 /** Tells whether a wallet connects, and has a feature for a family of chains. */
@@ -149,7 +181,11 @@ export function hasFeature<Features>(
 ): wallet is Wallet & { features: Features } {
   try {
     const { chains, features } = wallet
-    return chains.some((chain) => chain.startsWith(family)) && StandardConnect in features && feature in features
+    return (
+      chains.some((chain) => chain.startsWith(family)) &&
+      StandardConnect in features &&
+      feature in features
+    )
   } catch {
     // a broken list hides no other
     return false
@@ -160,15 +196,22 @@ const SIGN: keyof SolanaSignMessageFeature = 'solana:signMessage'
 function solanaWallet(source: StandardWallet): BrowserWallet {
   const { name, icon, features, chains } = source
   return {
-    ...{ id: `solana:${name}`, name, icon, type: 'solana', source },
+    id: `solana:${name}`,
+    name,
+    icon,
+    type: 'solana',
+    source,
     async connect() {
       const { accounts } = await patient(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
-        ...{ type: 'solana', address: account.address },
+        type: 'solana',
+        address: account.address,
         async sign(message) {
-          const [signed] = await patient(features[SIGN].signMessage({ account, message: utf8(message) }))
+          const [signed] = await patient(
+            features[SIGN].signMessage({ account, message: utf8(message) }),
+          )
           if (!signed) throw new Error(`${name} gave no signature.`)
           return hexOf(signed.signature)
         },
@@ -179,10 +222,12 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
           if (!feature) throw new Error(`${name} cannot send transactions.`)
           const wanted = isTestnet ? 'solana:devnet' : 'solana:mainnet'
           const chain = chains.includes(wanted) ? wanted : chains[0]!
-          const sent = feature.signAndSendTransaction({ account, transaction, chain }).then(([first]) => {
-            if (!first) throw new Error(`${name} has not sent the transaction.`)
-            return bs58.encode(first.signature)
-          })
+          const sent = feature
+            .signAndSendTransaction({ account, transaction, chain })
+            .then(([first]) => {
+              if (!first) throw new Error(`${name} has not sent the transaction.`)
+              return bs58.encode(first.signature)
+            })
           return patient(sent, sent)
         },
       }

@@ -17,15 +17,22 @@ export interface Call {
 }
 
 /** A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */
-export async function call<T>(path: string, { method, isTestnet, token, body, signal }: Call): Promise<T> {
+export async function call<T>(
+  path: string,
+  { method, isTestnet, token, body, signal }: Call,
+): Promise<T> {
   const options = { url: location.origin, testnet: isTestnet, timeoutMs: TIMEOUT_MS, retries: 0 }
   const transport = new Transport({ ...options, ...(token && { token }) })
   try {
-    return (await transport.call(method ?? (body === undefined ? 'GET' : 'POST'), path, { body, signal })) as T
+    return (await transport.call(method ?? (body === undefined ? 'GET' : 'POST'), path, {
+      body,
+      signal,
+    })) as T
   } catch (error) {
     if (!(error instanceof ClusterdError)) throw error
     const { code, status, body: answer } = error
-    if (status === 404 && answer && typeof answer === 'object' && !('error' in answer)) return answer as T
+    if (status === 404 && answer && typeof answer === 'object' && !('error' in answer))
+      return answer as T
     throw OWN_CODES.includes(code) ? new ClusterdError(code, UNREACHABLE, { status }) : error
   }
 }

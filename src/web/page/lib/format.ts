@@ -1,5 +1,6 @@
 /** `0x1234…cdef` */
-export const short = (text: string): string => (text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text)
+export const short = (text: string): string =>
+  text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 
 /** An amount of the smallest unit in units of the token. */
 export function amountText(value: string, decimals: number): string {
@@ -10,14 +11,18 @@ export function amountText(value: string, decimals: number): string {
 }
 
 /** `0.01 ETH` */
-export const moneyOf = (value: string, { symbol, decimals } = { symbol: 'ETH', decimals: 18 }): string =>
-  `${amountText(value, decimals)} ${symbol}`
+export const moneyOf = (
+  value: string,
+  { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
+): string => `${amountText(value, decimals)} ${symbol}`
 
 /** @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))
-    throw new Error(`“${text}” is no amount: a number above zero with at most ${decimals} decimals.`)
+    throw new Error(
+      `“${text}” is no amount: a number above zero with at most ${decimals} decimals.`,
+    )
   return BigInt(whole + fraction.padEnd(decimals, '0')).toString()
 }
 

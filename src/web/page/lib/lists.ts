@@ -22,7 +22,9 @@ export async function readNames(
   const query = new URLSearchParams({ limit: String(NAMES + 1) })
   const last = known.at(-1)
   if (last) query.set('after', last.name)
-  const read = await ask<OwnedName[]>(`/v1/names/owner/address/${encodeURIComponent(address)}?${query}`)
+  const read = await ask<OwnedName[]>(
+    `/v1/names/owner/address/${encodeURIComponent(address)}?${query}`,
+  )
   return { items: [...known, ...read.slice(0, NAMES)], isMore: read.length > NAMES }
 }
 

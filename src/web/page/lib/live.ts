@@ -16,13 +16,19 @@ export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIn
 
 /** The newest events, asked for again and again. */
 export const useNewest = (count: number) =>
-  useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, { everyMs: FEED_PAUSE_MS })
+  useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
+    everyMs: FEED_PAUSE_MS,
+  })
 
 const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 
 /** A transaction's status, until it is final. */
-export const useStatus = (tx: string) => useAsk<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
+export const useStatus = (tx: string) =>
+  useAsk<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
 
 /** A transaction's status now. */
-export const readStatus = (tx: string, isTestnet: boolean, signal: AbortSignal): Promise<TxStatus> =>
-  call<TxStatus>(statusPath(tx), { isTestnet, signal })
+export const readStatus = (
+  tx: string,
+  isTestnet: boolean,
+  signal: AbortSignal,
+): Promise<TxStatus> => call<TxStatus>(statusPath(tx), { isTestnet, signal })

@@ -17,7 +17,8 @@ export function find(input: string): Found | null {
   const text = input.trim().replace(/\/$/, '')
   const lower = text.toLowerCase()
   if (text === '') return null
-  if (/^[^/]+\/[^/]+$/.test(text) && text.split('/').every(isName)) return { text: lower, candidates: ['name'] }
+  if (/^[^/]+\/[^/]+$/.test(text) && text.split('/').every(isName))
+    return { text: lower, candidates: ['name'] }
   if (EVM_ADDRESS.test(text)) return { text: lower, candidates: ['address'] }
   // a transaction's hash, a cluster's id and an address of Aptos look the same
   if (WORD.test(text)) return { text: lower, candidates: ['cluster', 'address', 'tx'] }

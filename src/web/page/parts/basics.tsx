@@ -10,7 +10,15 @@ import { pathOfName } from '../lib/search.js'
 const SHOWN_MS = 1_500
 
 /** Link within the pages, on the same network. */
-export function Link({ to, children, class: className }: { to: string; children: ComponentChildren; class?: string }) {
+export function Link({
+  to,
+  children,
+  class: className,
+}: {
+  to: string
+  children: ComponentChildren
+  class?: string
+}) {
   const { href } = useNet()
   return (
     <a href={href(to)} class={className}>
@@ -33,7 +41,12 @@ function Copy({ text, label }: { text: string; label: string }) {
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
   return (
-    <button type="button" class="copy" aria-label={isCopied ? 'Copied' : `Copy ${label}`} onClick={() => void copy()}>
+    <button
+      type="button"
+      class="copy"
+      aria-label={isCopied ? 'Copied' : `Copy ${label}`}
+      onClick={() => void copy()}
+    >
       <svg viewBox="0 0 16 16" aria-hidden="true" width="14" height="14">
         {isCopied ? <path d="M3 8.5 6.5 12 13 4.5" /> : <path d="M5.5 5.5h7v8h-7zM3.5 10.5v-8h7" />}
       </svg>
@@ -42,7 +55,15 @@ function Copy({ text, label }: { text: string; label: string }) {
 }
 
 /** An address or a hash: shortened, with the whole in its title and to copy. */
-export function Mono({ text, to, isWhole = false }: { text: string; to?: string; isWhole?: boolean }) {
+export function Mono({
+  text,
+  to,
+  isWhole = false,
+}: {
+  text: string
+  to?: string
+  isWhole?: boolean
+}) {
   const shown = <code title={text}>{isWhole ? text : short(text)}</code>
   return (
     <span class="mono">
@@ -79,7 +100,13 @@ export function Name({ name }: { name: string }) {
 
 /** The picture of a name, drawn by the service. */
 export const Picture = ({ name, size }: { name: string; size: number }) => (
-  <img class="picture" src={`/image/${encodeURIComponent(name)}.svg`} alt="" width={size} height={size} />
+  <img
+    class="picture"
+    src={`/image/${encodeURIComponent(name)}.svg`}
+    alt=""
+    width={size}
+    height={size}
+  />
 )
 
 export const Badge = ({ kind = '', children }: { kind?: string; children: ComponentChildren }) => (

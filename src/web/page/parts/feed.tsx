@@ -8,7 +8,8 @@ import { Inline, Name } from './basics.js'
 const NOBODY = /^0x0{40}$/
 
 type Data = FeedEvent['data']
-const text = (data: Data, field: string): string => String((data as Record<string, unknown>)[field] ?? '')
+const text = (data: Data, field: string): string =>
+  String((data as Record<string, unknown>)[field] ?? '')
 
 /** Placeholder of a word of a sentence. */
 const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {

@@ -13,7 +13,9 @@ async function pathOfCluster(id: string, get: Get): Promise<string | null> {
 }
 
 async function isKnownAddress(text: string, get: Get): Promise<boolean> {
-  const { type, clusterName } = await get<NameRecord>(`/v1/names/address/${encodeURIComponent(text)}`)
+  const { type, clusterName } = await get<NameRecord>(
+    `/v1/names/address/${encodeURIComponent(text)}`,
+  )
   // an address of Aptos has the form of a hash, and counts where somebody has it
   return type !== null && (clusterName !== null || !text.startsWith('0x'))
 }
@@ -23,7 +25,10 @@ async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
     const path = await pathOfCluster(text, get)
     if (path) return path
   }
-  if (candidates.includes('address') && (candidates.length === 1 || (await isKnownAddress(text, get))))
+  if (
+    candidates.includes('address') &&
+    (candidates.length === 1 || (await isKnownAddress(text, get)))
+  )
     return `/address/${encodeURIComponent(text)}`
   if (candidates.at(-1) === 'tx') return `/tx/${text}`
   const name = text.toLowerCase()
@@ -41,7 +46,8 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
     const found = find(text)
     if (!found) return
     setFault('')
-    const [turn, from] = [++searches.current, location.href]
+    const turn = ++searches.current
+    const from = location.href
     // a slow answer takes nobody away from what was opened meanwhile
     const isStill = () => turn === searches.current && from === location.href
     try {

@@ -7,29 +7,47 @@ import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/search.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, More, Name, Names, Picture, Verified } from '../parts/basics.js'
+import {
+  Address,
+  Badge,
+  Card,
+  Link,
+  Loaded,
+  Mono,
+  More,
+  Name,
+  Names,
+  Picture,
+  Verified,
+} from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
 
 /** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
-const isMissing = (error: Error | undefined): boolean => error instanceof ClusterdError && error.status === 404
+const isMissing = (error: Error | undefined): boolean =>
+  error instanceof ClusterdError && error.status === 404
 
 /** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
 export function NamePage({ name }: { name: string }) {
   const canonical = name.toLowerCase()
   const cluster = useAsk<Cluster>(`/v1/clusters/name/${encodeURIComponent(canonical)}`)
   const community = useAsk<Community>(`/v1/communities/${encodeURIComponent(canonical)}`)
-  const [error, missing] = [cluster.error, isMissing(cluster.error)]
+  const error = cluster.error
+  const missing = isMissing(cluster.error)
   useTitle(`${canonical}/`)
   if (missing) return <FreeName name={canonical} />
   return (
     <>
       <Head picture={canonical} title={<Name name={canonical} />}>
-        <p class="soft">{cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}</p>
+        <p class="soft">
+          {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
+        </p>
       </Head>
-      {community.data && 'prices' in community.data && <Rules name={canonical} community={community.data} />}
+      {community.data && 'prices' in community.data && (
+        <Rules name={canonical} community={community.data} />
+      )}
       <ClusterView asked={cluster} />
     </>
   )
@@ -66,14 +84,22 @@ function FreeName({ name }: { name: string }) {
         <Link to={`/@register?name=${name}`} class="button">
           Register it
         </Link>
-        {elsewhere.data?.id && <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>}
+        {elsewhere.data?.id && (
+          <a href={href(`/${name}`, !isTestnet)}>See who holds it on the other network</a>
+        )}
       </p>
     </Head>
   )
 }
 
 /** Rules of a community, in words. */
-function Rules({ name, community: { prices, ownersOnly } }: { name: string; community: Community }) {
+function Rules({
+  name,
+  community: { prices, ownersOnly },
+}: {
+  name: string
+  community: Community
+}) {
   const chains = useAsk<Chain[]>('/v1/networks')
   const price = prices[0]
   const chain = chains.data?.find(({ network }) => network === price?.network)
@@ -115,7 +141,11 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
           </Loaded>
         </Card>
         <Card title="Names">
-          {asked.data && !first ? <p class="empty">No name yet.</p> : <Owned address={first?.address} />}
+          {asked.data && !first ? (
+            <p class="empty">No name yet.</p>
+          ) : (
+            <Owned address={first?.address} />
+          )}
         </Card>
         {asked.data && (
           <p class="soft id">
@@ -132,7 +162,9 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
 
 /** Names that a wallet owns; undefined while it is not known. */
 function Owned({ address }: { address: string | undefined }) {
-  const { asked, more } = useParts<OwnedName>(address ?? null, (known, get) => readNames(address!, known, get))
+  const { asked, more } = useParts<OwnedName>(address ?? null, (known, get) =>
+    readNames(address!, known, get),
+  )
   return (
     <Loaded asked={asked} lines={1}>
       {({ items, isMore }) => <Names names={items} isMore={isMore} onMore={more} />}
@@ -146,7 +178,8 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
   const key = addresses ? actors.join(' ') : null
   const { asked, more } = useParts<FeedEvent>(key, async (known, get): Promise<Part<FeedEvent>> => {
     // merged from several lists, so that more of it is all of it again
-    const limit = known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
+    const limit =
+      known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
       get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
     const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
@@ -183,7 +216,11 @@ export function MemberPage({ community, name }: { community: string; name: strin
   const full = `${community}/${name}`.toLowerCase()
   const { isTestnet } = useNet()
   const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
-    const records = await call<NameRecord[]>('/v1/names', { isTestnet, signal, body: [{ name: full }] })
+    const records = await call<NameRecord[]>('/v1/names', {
+      isTestnet,
+      signal,
+      body: [{ name: full }],
+    })
     return records[0] ?? null
   })
   useTitle(full)
@@ -225,7 +262,8 @@ export function AddressPage({ address }: { address: string }) {
   const record = useAsk<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
   useTitle(address)
   // a name below the community `address` has the same path; only the service knows every form of addresses
-  if (record.data?.type === null && isName(address)) return <MemberPage community="address" name={address} />
+  if (record.data?.type === null && isName(address))
+    return <MemberPage community="address" name={address} />
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
@@ -235,13 +273,17 @@ export function AddressPage({ address }: { address: string }) {
             clusterName ? (
               <p class="row">
                 <Name name={clusterName} />
-                {walletName && !clusterName.includes('/') && <span class="soft">wallet {walletName}</span>}
+                {walletName && !clusterName.includes('/') && (
+                  <span class="soft">wallet {walletName}</span>
+                )}
                 <Verified isVerified={isVerified} />
                 <Badge>{type}</Badge>
               </p>
             ) : (
               <p class="row">
-                {type === null ? 'This is no address that is known here.' : 'It has no name in public.'}
+                {type === null
+                  ? 'This is no address that is known here.'
+                  : 'It has no name in public.'}
                 {type !== null && <Badge>{type}</Badge>}
               </p>
             )
@@ -254,8 +296,12 @@ export function AddressPage({ address }: { address: string }) {
 }
 
 function AddressView({ address }: { address: string }) {
-  const cluster = useAsk<{ clusterId: string | null }>(`/v1/clusters/address/${encodeURIComponent(address)}`)
-  const found = useAsk<Cluster>(cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null)
+  const cluster = useAsk<{ clusterId: string | null }>(
+    `/v1/clusters/address/${encodeURIComponent(address)}`,
+  )
+  const found = useAsk<Cluster>(
+    cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null,
+  )
   // the names alone would be shown, and taken away again for those of the cluster
   if (!cluster.data && !cluster.error) return <Loaded asked={cluster}>{() => null}</Loaded>
   if (cluster.data?.clusterId) return <ClusterView asked={found} />

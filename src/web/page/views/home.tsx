@@ -38,7 +38,9 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
           {isHealthy && (behindSeconds ?? 0) < BEHIND_SECONDS ? (
             <Badge kind="good">current</Badge>
           ) : (
-            <Badge kind="bad">{behindSeconds === null ? 'away' : `${grouped(behindSeconds)} s behind`}</Badge>
+            <Badge kind="bad">
+              {behindSeconds === null ? 'away' : `${grouped(behindSeconds)} s behind`}
+            </Badge>
           )}
         </li>
       ))}
@@ -51,7 +53,8 @@ export function Home() {
   const { query } = useLocation()
   // pages of names whose own path is another page's
   const [community, name] = (query.q ?? '').split('/')
-  if (name && isName(community!) && isName(name)) return <MemberPage community={community!} name={name} />
+  if (name && isName(community!) && isName(name))
+    return <MemberPage community={community!} name={name} />
   return community && isName(community) ? <NamePage name={community} /> : <Start />
 }
 
@@ -63,11 +66,14 @@ function Start() {
     <>
       <div class="hero">
         <h1>One name for all your wallets</h1>
-        <p class="soft">Look up who is behind a name, what an address is called, and where a transaction has got to.</p>
+        <p class="soft">
+          Look up who is behind a name, what an address is called, and where a transaction has got
+          to.
+        </p>
         <Search isLarge />
         <p class="soft">
-          Looking up is free, and needs no account. To <Link to="/@register">register a name</Link>, sign in with an
-          Ethereum or Solana wallet.
+          Looking up is free, and needs no account. To <Link to="/@register">register a name</Link>,
+          sign in with an Ethereum or Solana wallet.
         </p>
       </div>
       <div class="columns">

@@ -10,7 +10,12 @@ import { MemberPage } from './cluster.js'
 /** `/tx/:hash`: the progress of a transaction, which moves by itself. */
 
 /** `part`: of its confirmations, 0 to 1. */
-type Station = [title: string, state: keyof typeof STATE_WORDS, text: ComponentChildren, part?: number]
+type Station = [
+  title: string,
+  state: keyof typeof STATE_WORDS,
+  text: ComponentChildren,
+  part?: number,
+]
 
 const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'No chain has this transaction',
@@ -32,7 +37,8 @@ const REASONS: Readonly<Record<string, string>> = {
   message_refused: 'The hub could not read the message.',
   quote_mismatch: 'It kept to no quote of this service.',
   reclaimed: 'Its payer took the money back before the hub had it.',
-  spend_cap: 'bringing it costs more than the operator allows by itself, so it waits for the operator',
+  spend_cap:
+    'bringing it costs more than the operator allows by itself, so it waits for the operator',
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
 
@@ -44,7 +50,8 @@ function stationsOf(found: TxStatus): Station[] {
 }
 
 function sent({ status, updatedAt, block }: TxStatus): Station {
-  if (status === 'not_found') return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
+  if (status === 'not_found')
+    return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
   const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
   return ['Sent', 'done', block === undefined ? `${seen}.` : `${seen}, in block ${grouped(block)}.`]
 }
@@ -61,17 +68,32 @@ function confirmed({ status, confirmations }: TxStatus): Station {
 function bridged({ status, step, reason, hubTx }: TxStatus): Station {
   const title = 'Over the bridge'
   if (step === 'delivery_failed')
-    return [title, 'bad', `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`]
+    return [
+      title,
+      'bad',
+      `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`,
+    ]
   const arrival = hubTx && <Mono text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'bridging')
-    return [title, 'now', arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.']
-  return status === 'pending' ? [title, 'next', ''] : [title, 'done', arrival && <>Hub transaction {arrival}</>]
+    return [
+      title,
+      'now',
+      arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.',
+    ]
+  return status === 'pending'
+    ? [title, 'next', '']
+    : [title, 'done', arrival && <>Hub transaction {arrival}</>]
 }
 
 function decided(found: TxStatus): Station {
   const { status, step, names = [] } = found
   if (!isFinal(found)) {
-    const text = step === 'leading' ? 'It leads for its name.' : step === 'behind' ? 'Another bid is ahead.' : ''
+    const text =
+      step === 'leading'
+        ? 'It leads for its name.'
+        : step === 'behind'
+          ? 'Another bid is ahead.'
+          : ''
     return ['Decided', 'next', text]
   }
   const first = names[0]?.name
@@ -91,7 +113,12 @@ function HubBlock({ block }: { block: number }) {
   const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
   const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
   const text = `block ${grouped(block)}`
-  return <> in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub</>
+  return (
+    <>
+      {' '}
+      in {hub?.explorer ? <a href={`${hub.explorer}/block/${block}`}>{text}</a> : text} of the hub
+    </>
+  )
 }
 
 function Way(found: TxStatus) {
@@ -102,7 +129,14 @@ function Way(found: TxStatus) {
           <svg viewBox="0 0 36 36" width="36" height="36" aria-hidden="true">
             <circle cx="18" cy="18" r="15" class="track" />
             {part !== undefined && (
-              <circle cx="18" cy="18" r="15" class="part" pathLength="1" stroke-dasharray={`${part} 1`} />
+              <circle
+                cx="18"
+                cy="18"
+                r="15"
+                class="part"
+                pathLength="1"
+                stroke-dasharray={`${part} 1`}
+              />
             )}
             {state === 'done' && <path d="M12 18.5 16.5 23 25 14" />}
             {state === 'bad' && <path d="m13 13 10 10m0-10L13 23" />}
@@ -118,7 +152,12 @@ function Way(found: TxStatus) {
     </ol>
   )
 }
-const STATE_WORDS = { done: ' (done)', now: ' (now)', next: ' (to come)', bad: ' (failed)' } as const
+const STATE_WORDS = {
+  done: ' (done)',
+  now: ' (now)',
+  next: ' (to come)',
+  bad: ' (failed)',
+} as const
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   won: 'registered',
@@ -129,7 +168,12 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   pending: 'waiting',
   bridging: 'on its way',
 }
-const KINDS: Readonly<Record<string, string>> = { won: 'good', leading: 'good', lost: 'bad', refused: 'bad' }
+const KINDS: Readonly<Record<string, string>> = {
+  won: 'good',
+  leading: 'good',
+  lost: 'bad',
+  refused: 'bad',
+}
 
 const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
@@ -138,7 +182,8 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
         {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
         {winner && (
           <span>
-            won by a bid of {moneyOf(winner.amountWei)} in <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
+            won by a bid of {moneyOf(winner.amountWei)} in{' '}
+            <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
           </span>
         )}
         <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
@@ -164,11 +209,14 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
         <p>
           The hub owes <strong>{moneyOf(credit.amountWei)}</strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
-          <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one transaction.
+          <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
+          transaction.
         </p>
       )}
       {refund && <p>{REFUNDS[refund]}</p>}
-      {reclaimAfter && <p>The payer may take it back from {new Date(reclaimAfter).toLocaleString()} on.</p>}
+      {reclaimAfter && (
+        <p>The payer may take it back from {new Date(reclaimAfter).toLocaleString()} on.</p>
+      )}
       <p>
         <Link to="/@refunds" class="button">
           Sign in with that wallet to take it
@@ -198,7 +246,8 @@ function Transaction({ tx }: { tx: string }) {
           {reason && found?.step !== 'delivery_failed' && <p>{reason}</p>}
           {found?.replacedBy && (
             <p>
-              Replaced by <Mono text={found.replacedBy} to={`/tx/${found.replacedBy}`} />, whose status this is.
+              Replaced by <Mono text={found.replacedBy} to={`/tx/${found.replacedBy}`} />, whose
+              status this is.
             </p>
           )}
         </div>
