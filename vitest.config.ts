@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { generate } from './scripts/generate.js'
 import { LongestFirst } from './test/setup/longestFirst.js'
 import { temporaryFolder } from './test/setup/temporary.js'
+import { isInTier, listTestFiles, tier } from './test/setup/tiers.js'
 import { filesAtOnce, isQuick } from './test/setup/workers.js'
 
 await generate()
@@ -24,7 +25,7 @@ process.on('exit', () => {
  * Of all projects. The time limits leave room for a busy machine: what hangs fails by its own deadline. No rule or
  * property is tried twice.
  */
-const shared = {
+const options = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // tests kill servers, never the machine: nothing has to reach the disk
@@ -40,24 +41,33 @@ const shared = {
  */
 const retry = Number(process.env.TEST_RETRIES ?? 0)
 
-/** Tests of one shared world. */
-const SHARED = ['test/e2e/**/*.test.ts', 'test/conformance/**/*.test.ts']
+/** Folders of test files by what may run beside them. */
+const FOLDERS = {
+  /** Tests of one shared world. */
+  shared: ['e2e', 'conformance'],
+  /** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
+  worlds: ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'],
+  /** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
+  chains: ['relayer', 'indexer', 'solana', 'communities'],
+}
 
-/** Files that start worlds of their own, and kill, reorg and stop them: last, few files at a time. */
-const WORLDS = ['world', 'recovery', 'failover', 'faults', 'chaos', 'bench'].map(
-  (dir) => `test/${dir}/**/*.test.ts`,
-)
+const files = listTestFiles().filter((path) => isInTier(path, tier))
 
-/** Steps of an indexer or a relayer over a chain of their own, which mines when a test says so. */
-const CHAINS = ['test/relayer', 'test/indexer', 'test/solana', 'test/communities'].map(
-  (dir) => `${dir}/**/*.test.ts`,
-)
+const filesIn = (folders: readonly string[]): string[] =>
+  files.filter((path) => folders.some((folder) => path.startsWith(`test/${folder}/`)))
+
+const shared = filesIn(FOLDERS.shared)
+const worlds = filesIn(FOLDERS.worlds)
+const chains = filesIn(FOLDERS.chains)
+const own = files.filter((path) => ![...shared, ...worlds, ...chains].includes(path))
 
 /** Of tests after those of the shared world. */
-const afterShared = { ...shared, setupFiles: [...shared.setupFiles, 'test/setup/restWorld.ts'] }
+const afterShared = { ...options, setupFiles: [...options.setupFiles, 'test/setup/restWorld.ts'] }
 
 /** Measurements of how fast a daemon notices an outage: on quick cores beside others. */
-const ALONE = isQuick ? [] : ['test/recovery/outage.test.ts']
+const alone: string[] = isQuick
+  ? []
+  : worlds.filter((path) => path === 'test/recovery/outage.test.ts')
 
 export default defineConfig({
   test: {
@@ -67,23 +77,22 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...shared,
+          ...options,
           name: 'own',
           // no test changes a module's state for others: modules are loaded once per worker
           isolate: false,
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...SHARED, ...WORLDS, ...CHAINS],
+          include: own,
           maxWorkers: filesAtOnce,
           sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
-          ...shared,
+          ...options,
           retry,
           name: 'chains',
           isolate: false,
-          include: CHAINS,
+          include: chains,
           maxWorkers: filesAtOnce,
           sequence: { groupOrder: 0 },
         },
@@ -92,13 +101,13 @@ export default defineConfig({
         // packages are resolved as Node does: the `module` entry of some (Anchor's) is for bundlers alone
         environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
         test: {
-          ...shared,
+          ...options,
           retry,
           name: 'e2e',
           isolate: false,
-          include: SHARED,
+          include: shared,
           globalSetup: ['test/setup/globalSetup.ts'],
-          setupFiles: [...shared.setupFiles, 'test/setup/wakeWorld.ts'],
+          setupFiles: [...options.setupFiles, 'test/setup/wakeWorld.ts'],
           maxWorkers: filesAtOnce,
           sequence: { groupOrder: 1 },
         },
@@ -109,8 +118,7 @@ export default defineConfig({
           retry,
           name: 'worlds',
           isolate: false,
-          include: WORLDS,
-          exclude: ALONE,
+          include: worlds.filter((path) => !alone.includes(path)),
           maxWorkers: filesAtOnce,
           sequence: { groupOrder: 2 },
         },
@@ -120,7 +128,7 @@ export default defineConfig({
           ...afterShared,
           retry,
           name: 'alone',
-          include: ALONE,
+          include: alone,
           maxWorkers: 1,
           sequence: { groupOrder: 3 },
         },

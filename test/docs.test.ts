@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
+import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
-import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from './support/documents.js'
 
 /** Files, commands, options, settings and headings that the documents name, held against those that there are. */
 

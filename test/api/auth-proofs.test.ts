@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { createWalletClient, encodeDeployData, type Hex, http } from 'viem'
+import { createTestClient, createWalletClient, encodeDeployData, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -96,13 +96,10 @@ describe('a smart wallet', () => {
 
   it('leaves a row of some bytes, however long its signature', async () => {
     // says yes to everything: the magic value of ERC-1271, whatever is asked
-    const generous = `0x${'e5'.repeat(20)}`
-    const code = '0x631626ba7e60e01b60005260206000f3'
-    await createWalletClient({ transport: http(anvil.rpcUrl) }).request({
-      ...({ method: 'anvil_setCode', params: [generous, code] } as object as {
-        method: 'eth_chainId'
-      }),
-    })
+    const generous = `0x${'e5'.repeat(20)}` as const
+    const code = '0x631626ba7e60e01b60005260206000f3' as const
+    const client = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl) })
+    await client.setCode({ address: generous, bytecode: code })
     const { signingDate } = await messageOf(world)
     const signature = `0x${'ab'.repeat(8_192)}`
     const { body } = await exchange({ signature, signingDate, type: 'evm', wallet: generous })

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,14 +5,9 @@ import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { type Stack, startStack, until } from '../../src/testing/index.js'
-import {
-  type DaemonProcess,
-  startDaemonProcess,
-} from '../../src/testing/processes/daemonProcess.js'
-import { freePort } from '../../src/testing/processes/ports.js'
 import { signIn } from '../../src/testing/signIn.js'
-import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { ask as askOnce } from '../support/askOnce.js'
+import { type SecondDaemon, startSecondDaemon } from '../support/secondDaemon.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
 /** What the design promises, from the moment a leader says nothing more. */
@@ -28,13 +21,13 @@ const TRIES = Number(process.env.TAKE_OVERS ?? 1)
 let stack: Stack<'mainnet'>
 let pool: pg.Pool
 let proxy: TcpProxy
-let standby: { api: string; daemon: DaemonProcess }
+let standby: SecondDaemon
 
 beforeAll(async () => {
   stack = await startStack({ networks: ['mainnet'], chains: ['1'], seeds: false, blockMs: 500 })
   pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
   proxy = await startTcpProxy({ port: Number(new URL(stack.databaseUrl).port) })
-  standby = await startSecond()
+  standby = await startSecondDaemon(stack)
 }, 120_000)
 afterAll(async () => {
   await standby?.daemon.kill('SIGKILL')
@@ -43,30 +36,7 @@ afterAll(async () => {
   await stack?.stop()
 })
 
-async function startSecond(): Promise<typeof standby> {
-  const port = await freePort()
-  const opsPort = await freePort()
-  const daemon = await startDaemonProcess({
-    opsUrl: `http://127.0.0.1:${opsPort}`,
-    logFile: join(stack.home, 'logs', 'second.log'),
-    env: {
-      ...LOCAL_KEYS,
-      PORT: String(port),
-      OPS_PORT: String(opsPort),
-      LOG_FORMAT: 'json',
-      LIMITS: 'off',
-      DATABASE_URL: stack.databaseUrl,
-      CLUSTERD_CHAINS: join(stack.home, 'chains.json'),
-    },
-    onEnd: () => {},
-  })
-  return { api: `http://127.0.0.1:${port}`, daemon }
-}
-
-/** How often the second process has begun to lead the indexing. */
-const leads = () =>
-  readFileSync(join(stack.home, 'logs', 'second.log'), 'utf8').split('leading the indexing')
-    .length - 1
+const leads = () => standby.leads()
 
 /** The indexing leader, if anybody leads. */
 const leader = async () => (await readLeaders(pool)).find(({ role }) => role === 'index') ?? null

@@ -141,9 +141,12 @@ export async function startBridgeWorld({ payments = false } = {}) {
         args: [encodeMessage(sender, hubCalldata), options],
       })
       const call = {
-        ...({ address: contracts.spoke, abi: spokeAbi, functionName: 'lzSend' } as const),
-        ...({ args: [hubCalldata, options], value: nativeFee } as const),
-      }
+        address: contracts.spoke,
+        abi: spokeAbi,
+        functionName: 'lzSend',
+        args: [hubCalldata, options],
+        value: nativeFee,
+      } as const
       const { result } = await spoke.public.simulateContract({ ...call, account: account(index) })
       const hash = await spoke.walletClient(index).writeContract(call)
       await receiptOf(spoke.public, hash)

@@ -29,29 +29,6 @@ function targetsOf({ path, tree }: Source, known: ReadonlySet<string>): Set<stri
   return targets
 }
 
-/** The direct children of a folder (files and folders) and the edges between them, as `from → to`. */
-export function groupsOf(imports: Imports, folder: string): { groups: string[]; edges: string[] } {
-  const groupOf = (path: string) =>
-    path.startsWith(`${folder}/`)
-      ? path
-          .slice(folder.length + 1)
-          .split('/')[0]!
-          .replace(/\.ts$/, '')
-      : null
-  const groups = new Set<string>()
-  const edges = new Set<string>()
-  for (const [path, targets] of imports) {
-    const from = groupOf(path)
-    if (from === null) continue
-    groups.add(from)
-    for (const target of targets) {
-      const to = groupOf(target)
-      if (to !== null && to !== from) edges.add(`${from} → ${to}`)
-    }
-  }
-  return { groups: [...groups].sort(), edges: [...edges].sort() }
-}
-
 /** Groups of files that import each other in a circle (strongly connected components of two or more, by Tarjan). */
 export function cyclesOf(imports: Imports): string[][] {
   const order = new Map<string, number>()

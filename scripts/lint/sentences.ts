@@ -1,0 +1,84 @@
+import ts from 'typescript'
+import type { Source } from '../source/tree.js'
+import { sentencesOf, wordsOf } from './documents.js'
+
+/** Words that blur a fact, and words of our own where the field has one. */
+const BANNED = [
+  'believed',
+  'said to be',
+  'laid aside',
+  'looked at',
+  'is to be',
+  'are to be',
+  'would',
+  'whatever',
+  'thereof',
+  'in order to',
+  'utilize',
+  'leverage',
+  'simply',
+  'just',
+  'very',
+  'basically',
+  'obviously',
+  'of course',
+]
+const BANNED_WORDS = new RegExp(`\\b(?:${BANNED.join('|')})\\b`, 'i')
+
+/** Words of a sentence that a visitor or a client reads, and of a sentence for operators and contributors. */
+const USERS_WORDS = 32
+const OPERATORS_WORDS = 40
+
+/** Written by a program from the texts of routes, metrics and alerts. */
+const GENERATED = ['docs/run/alarms.md', 'docs/run/metrics.md', 'docs/use/events.md']
+
+/** Sentences of a document that are too long or blur a fact, and a page of docs without its first sentence. */
+export function documentProblems(path: string, text: string): string[] {
+  const isForUsers = path === 'README.md' || path.startsWith('docs/use/')
+  const sentences = sentencesOf(text)
+  const problems = sentenceProblems(path, sentences, isForUsers ? USERS_WORDS : OPERATORS_WORDS)
+
+  const isPage = path.startsWith('docs/') && !GENERATED.includes(path)
+  if (isPage && !sentences[0]?.startsWith('After this page you '))
+    problems.push(`${path}: its first sentence has to begin with "After this page you "`)
+  return problems
+}
+
+/** Rooms whose texts users read: messages, labels, descriptions. */
+const USERS_TEXTS = /^src\/(api|cli|config|web\/page)\//
+
+/** Sentences in the literals of the API, the command line and the pages that are too long or blur a fact. */
+export function textProblems(source: Source): string[] {
+  if (!USERS_TEXTS.test(source.path)) return []
+  return sentenceProblems(source.path, textsOf(source).flatMap(sentencesOf), USERS_WORDS)
+}
+
+function sentenceProblems(path: string, sentences: readonly string[], longest: number): string[] {
+  const problems: string[] = []
+  for (const sentence of sentences) {
+    const words = wordsOf(sentence)
+    const banned = BANNED_WORDS.exec(sentence)?.[0]
+    if (words > longest) problems.push(`${path}: ${words} words, at most ${longest}: ${sentence}`)
+    if (banned)
+      problems.push(`${path}: "${banned}" says nothing or is not the field's word: ${sentence}`)
+  }
+  return problems
+}
+
+/** Texts of a source with more than three words that are no SQL. */
+function textsOf({ tree }: Source): string[] {
+  const texts: string[] = []
+
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isJsxText(node)) texts.push(node.text)
+    if (ts.isTemplateExpression(node)) {
+      const literals = [node.head, ...node.templateSpans.map(({ literal }) => literal)]
+      texts.push(literals.map(({ text }) => text).join('…'))
+    }
+    ts.forEachChild(node, visit)
+  }
+
+  visit(tree)
+  const isSql = (text: string) => /\b(?:SELECT|WHERE|UPDATE)\b|\n {2}/.test(text)
+  return texts.filter((text) => text.trim().split(' ').length > 3 && !isSql(text))
+}

@@ -1,0 +1,31 @@
+import { functionsOf } from '../source/functions.js'
+import { cyclesOf, importsOf } from '../source/imports.js'
+import { isTest, type Source } from '../source/tree.js'
+
+const LONGEST_FILE_LINES = 450
+const LONGEST_FUNCTION_LINES = 100
+
+/** Files over `LONGEST_FILE_LINES`, as `path: what is wrong`. */
+export function longFiles(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ lines }) => lines > LONGEST_FILE_LINES)
+    .map(({ path, lines }) => `${path}: ${lines} lines, at most ${LONGEST_FILE_LINES}`)
+}
+
+/**
+ * Functions over `LONGEST_FUNCTION_LINES`, as `path:line name: what is wrong`. Tests are left out: the body of a
+ * `describe` is a list of tests.
+ */
+export function longFunctions(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !isTest(path))
+    .flatMap(functionsOf)
+    .filter(({ lines }) => lines > LONGEST_FUNCTION_LINES)
+    .map(({ place, lines }) => `${place}: ${lines} lines, at most ${LONGEST_FUNCTION_LINES}`)
+}
+
+/** Files that import each other in a circle, types included. */
+export function importCycles(sources: readonly Source[]): string[] {
+  const product = sources.filter(({ path }) => path.startsWith('src/') && !isTest(path))
+  return cyclesOf(importsOf(product)).map((cycle) => `import cycle: ${cycle.join(' ↔ ')}`)
+}

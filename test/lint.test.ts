@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { proseOf, sentencesOf, wordsOf } from '../scripts/lint/documents.js'
+import { packedLiterals } from '../scripts/lint/literals.js'
+import { documentProblems, textProblems } from '../scripts/lint/sentences.js'
+import { importCycles, longFiles, longFunctions } from '../scripts/lint/shape.js'
+import { countTokens } from '../scripts/source/tokens.js'
+import { parse, type Source } from '../scripts/source/tree.js'
+
+/** The rules of `npm run lint` that Biome does not have, on sources made for them. */
+
+const source = (path: string, text: string): Source =>
+  parse({ path, text, lines: text.split('\n').length - 1 })
+
+describe('packed literals', () => {
+  it.each([
+    ['const a = { ...{ b, c }, d }'],
+    ['const a = { d, ...({ b } as const) }'],
+    ['const [a, b] = [x, y]'],
+    ['const [{ c }, b] = [x, y] as const'],
+    ['let [a, b]: number[] = [1, 2]'],
+    ['for (let [i, j] = [0, 1]; i < j; i++);'],
+    ['[a, b] = [b, a]'],
+    ['if (isLate) [a, b] = [1, 2]'],
+  ])('%s is refused', (text) => {
+    expect(packedLiterals(source('src/a.ts', text))).toHaveLength(1)
+  })
+
+  it.each([
+    ['const a = { ...b, c }'],
+    ['const a = { ...(isLate && { b }), c }'],
+    ['const a = { ...(isLate ? { b } : {}), c }'],
+    ['const [a, b] = await Promise.all([x, y])'],
+    ['const a = [...[b, c], d]'],
+    ['for (const [a, b] of [[1, 2]]) f(a, b)'],
+    ['const f = ([a, b]: Pair) => a + b'],
+  ])('%s is not', (text) => {
+    expect(packedLiterals(source('src/a.ts', text))).toEqual([])
+  })
+
+  it('says where, and what to write', () => {
+    expect(packedLiterals(source('src/a.ts', 'f()\nconst [a, b] = [x, y]'))).toEqual([
+      'src/a.ts:2: a tuple literal destructured where it stands: write a statement for each',
+    ])
+  })
+})
+
+describe('the shape of files', () => {
+  const statements = (count: number) => 'f()\n'.repeat(count)
+
+  it('a file has at most 450 lines, also one of tests', () => {
+    expect(longFiles([source('src/a.ts', statements(450))])).toEqual([])
+    expect(longFiles([source('src/a.ts', statements(451))])).toEqual([
+      'src/a.ts: 451 lines, at most 450',
+    ])
+    expect(longFiles([source('test/a.test.ts', statements(451))])).toHaveLength(1)
+  })
+
+  it('a function has at most 100 lines, but for the body of a test', () => {
+    const text = (lines: number) => `function g() {\n${statements(lines - 2)}}\n`
+    expect(longFunctions([source('src/a.ts', text(100))])).toEqual([])
+    expect(longFunctions([source('src/a.ts', text(101))])).toEqual([
+      'src/a.ts:1 g: 101 lines, at most 100',
+    ])
+    expect(longFunctions([source('test/a.ts', text(101))])).toEqual([])
+  })
+
+  it('no files import each other in a circle, types included', () => {
+    const a = source('src/a.ts', "import { b } from './b.js'")
+    const b = source('src/b.ts', "import type { c } from './c.js'")
+    const c = source('src/c.ts', "const a = await import('./a.js')")
+    expect(importCycles([a, b])).toEqual([])
+    expect(importCycles([a, b, c])).toEqual(['import cycle: src/a.ts ↔ src/b.ts ↔ src/c.ts'])
+  })
+})
+
+describe('sentences', () => {
+  const sentence = (words: number) => `After this page you ${'word '.repeat(words - 5)}end.`
+
+  it.each([
+    ['docs/use/a.md', 32],
+    ['docs/run/a.md', 40],
+  ])('%s has at most %i words in one', (path, longest) => {
+    expect(documentProblems(path, sentence(longest))).toEqual([])
+    expect(documentProblems(path, sentence(longest + 1))).toHaveLength(1)
+  })
+
+  it('none has a word that blurs a fact', () => {
+    expect(documentProblems('README.md', 'One would think\nso.')).toEqual([
+      `README.md: "would" says nothing or is not the field's word: One would think so.`,
+    ])
+  })
+
+  it('a page says first what its reader can do after it, but for a generated one', () => {
+    expect(documentProblems('docs/use/a.md', 'This page is about names.')).toHaveLength(1)
+    expect(documentProblems('docs/run/alarms.md', 'This page is about alarms.')).toEqual([])
+  })
+
+  it('those of literals that users read are checked, no others', () => {
+    const text = `fail('This ${'word '.repeat(32)}is long.')`
+    expect(textProblems(source('src/api/a.ts', text))).toHaveLength(1)
+    expect(
+      textProblems(source('src/web/page/a.tsx', `const a = <p>It is very late now.</p>`)),
+    ).toEqual([
+      `src/web/page/a.tsx: "very" says nothing or is not the field's word: It is very late now.`,
+    ])
+    expect(textProblems(source('src/db/a.ts', text))).toEqual([])
+  })
+
+  it('code, tables and headings are no prose', () => {
+    expect(proseOf('# Would\n\n| would | b |\n\n```sh\nwould\n```\n\nText.\n')).toEqual(['Text.'])
+    expect(sentencesOf('One. Two: three; four\nfive.')).toEqual([
+      'One.',
+      'Two:',
+      'three;',
+      'four five.',
+    ])
+    expect(wordsOf(' one  two\n')).toBe(2)
+  })
+})
+
+describe('the count of tokens', () => {
+  it('does not depend on layout or comments', () => {
+    const packed = source('src/a.ts', 'const a={b:[1,c]}')
+    const laidOut = source('src/a.ts', '// of b\nconst a = {\n  b: [1, c]\n}\n')
+    expect(countTokens(packed)).toBe(countTokens(laidOut))
+    expect(countTokens(packed)).toBe(12)
+  })
+})

@@ -1,0 +1,51 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Tiers of test files. `npm test` runs the quick tier, `npm run test:rest` the rest, `npm run test:all` both, and
+ * `vitest run <file>` any file. A file is quick unless a pattern stands here for it.
+ */
+const REST = [
+  // whole worlds that are killed, cut off, rewound and taken over; killed.test.ts is the quick one
+  /^test\/(chaos|failover|faults|recovery)\//,
+  /^test\/world\/(?!killed)/,
+  // browsers, and commands that are run as processes
+  /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,
+  /^test\/e2e\/(doctor|example|export|import|mcp|mirror|readme|world)\.test/,
+  /^test\/cli\/init\.test/,
+  // long random histories
+  /^test\/(fuzz|model)\//,
+  /^test\/contracts\/(solana-fuzz|solana-community-fuzz)\.test/,
+  // every fault of a chain, a node or a signer; one file of each kind is quick
+  /^test\/relayer\/(?!deliver|payments|credits)/,
+  /^test\/indexer\/(?!hub|finalized|liars|airdrops)/,
+  /^test\/solana\/(?!watcher|register|communityPayments)/,
+  /^test\/communities\/(?!payments\.|refunds)/,
+  // two services compared byte by byte; what each route shows of private wallets is quick
+  /^test\/privacy\/(?!wallets)/,
+  // leases in real time
+  /^src\/db\/pg\/leads?(er)?\.test/,
+  // the parts of the local world, the package, benchmarks and large tables
+  /^src\/testing\//,
+  /^test\/(airdrop|bench|scale)\//,
+  /^test\/bundle\.test/,
+]
+
+export type Tier = 'quick' | 'rest' | 'all'
+
+/** Tier of this run, from the environment: all files where none is named. */
+export const tier = (process.env.TEST_TIER ?? 'all') as Tier
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Paths of all test files from the root, with forward slashes. */
+export function listTestFiles(): string[] {
+  return ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+      .filter((path) => path.endsWith('.test.ts')),
+  )
+}
+
+export const isInTier = (path: string, wanted: Tier): boolean =>
+  wanted === 'all' || (wanted === 'rest') === REST.some((pattern) => pattern.test(path))
