@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { ROOT } from './files.js'
 
 /** All alarms: Prometheus' rules, with what they mean and what an operator does. */
-export const ALARMS_FILE = 'examples/prometheus/alerts.yml'
+const ALARMS_FILE = 'examples/prometheus/alerts.yml'
 
 interface Alarm {
   alert: string

@@ -14,7 +14,6 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { TypeNode } from 'typescript'
 import { lockFile } from '../src/testing/processes/files.js'
-import { ALARMS_FILE, remediesModule } from './alarms.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 import { filesIn, ROOT } from './files.js'
 
@@ -33,8 +32,9 @@ interface Output {
 const OUTPUTS: readonly Output[] = [
   {
     folder: 'src/ops/generated',
-    sources: [ALARMS_FILE, 'scripts/alarms.ts'],
-    make: (folder) => {
+    sources: ['examples/prometheus/alerts.yml', 'scripts/alarms.ts'],
+    make: async (folder) => {
+      const { remediesModule } = await import('./alarms.js')
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, 'remedies.ts'), remediesModule())
     },

@@ -1,8 +1,6 @@
 import { inject } from 'vitest'
-import { type PreparedPostgres, preparePostgres } from '../../src/testing/processes/postgres.js'
+import { type PreparedPostgres, preparePostgres } from '../../src/testing/processes/prepared.js'
 import { startProgramsFrom } from '../../src/testing/processes/programs.js'
-import { copyMigrated } from '../support/migrated.js'
-import { builtProgram } from './built.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -12,6 +10,9 @@ declare module 'vitest' {
   }
 }
 
-startProgramsFrom((program) => builtProgram(inject('programs'), program))
+// every file loads this: what only some need is imported when they need it
+startProgramsFrom(async (program) => {
+  const { builtProgram } = await import('./built.js')
+  return builtProgram(inject('programs'), program)
+})
 preparePostgres(inject('postgres'))
-copyMigrated(`${inject('postgres').template}-migrated`)

@@ -4,19 +4,18 @@ import { promisify } from 'node:util'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { lockFile } from '../../src/testing/processes/files.js'
 import { type Postgres, startPostgres } from '../../src/testing/processes/postgres.js'
+import { preparedPostgres } from '../../src/testing/processes/prepared.js'
 
 const DEADLINE_MS = 60_000
 
-let shared: string | undefined
-
-/** Makes later servers of this process copies of a data directory, which is created on first use. */
-export function copyMigrated(source: string): void {
-  shared = source
-}
-
-/** Starts a server whose database has its tables; copying them takes a tenth of making them. */
+/**
+ * Starts a server whose database has its tables. Where the run has a template, the data directory is a copy, which takes a
+ * tenth of making the tables. The first server of a run makes the template.
+ */
 export async function startMigrated(dataDir: string): Promise<Postgres> {
-  if (shared === undefined) return make(dataDir)
+  const prepared = preparedPostgres()
+  if (!prepared) return make(dataDir)
+  const shared = `${prepared.template}-migrated`
   const lock = await lockFile(`${shared}.lock`, DEADLINE_MS)
   try {
     if (!existsSync(shared)) {

@@ -8,6 +8,7 @@ import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { missingPart, nativePackage } from './platform.js'
 import { freePort } from './ports.js'
+import { preparedPostgres } from './prepared.js'
 import {
   type Child,
   handleOf,
@@ -57,21 +58,6 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return await startServer(native, user, dataDir, options)
 }
 
-/** Common settings of a process that starts many servers. */
-export interface PreparedPostgres {
-  /** Template of data directories, created on first use. */
-  template: string
-  /** Additional settings of each server. */
-  settings: Readonly<Record<string, string>>
-}
-
-let prepared: PreparedPostgres | undefined
-
-/** A copy of a template takes a third of initdb's time. */
-export function preparePostgres(common: PreparedPostgres): void {
-  prepared = common
-}
-
 /** URL of another database on the same server. */
 const databaseUrl = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).href
@@ -79,7 +65,7 @@ const databaseUrl = (url: string, name: string): string =>
 /** Unless the database exists. @returns its URL */
 export async function createDatabase(url: string, name: string): Promise<string> {
   // copied files take a quarter of the time where nothing has to reach the disk
-  const how = prepared ? ' STRATEGY file_copy' : ''
+  const how = preparedPostgres() ? ' STRATEGY file_copy' : ''
   await runOn(url, async (client) => {
     try {
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}${how}`)
@@ -185,6 +171,7 @@ function hydrateSymlinks(native: string): void {
 }
 
 async function makeDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
+  const prepared = preparedPostgres()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
   const lock = await lockFile(`${template}.lock`, READY_DEADLINE_MS)
@@ -244,7 +231,7 @@ async function startServer(
       dataDir,
       '-p',
       String(port),
-      ...settingArgs({ ...prepared?.settings, ...options.settings }),
+      ...settingArgs({ ...preparedPostgres()?.settings, ...options.settings }),
     ]
     const [command, rest] = commandOf(user, path.join(native, 'bin', 'postgres'), args)
     const child = await spawnChild({
