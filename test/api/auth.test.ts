@@ -88,7 +88,8 @@ describe('a key', () => {
       expect(headers.get('cache-control')).toBe('no-store')
       const before = await sessions()
       const again = await Promise.all(Array.from({ length: 8 }, () => exchange(proof)))
-      for (const reply of again) expect(reply).toMatchObject({ status: 200, body })
+      for (const [i, reply] of again.entries())
+        expect(reply, `exchange ${i}`).toMatchObject({ status: 200, body })
       expect(await sessions()).toBe(before)
       const wallet = type === 'evm' ? account.address.toLowerCase() : solana.address
       const { token } = body

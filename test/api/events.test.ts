@@ -237,7 +237,10 @@ describe('GET /v1/events', () => {
     const { nextPage } = (await events({ limit: 1, from, orderBy: 'oldest' })).body
     expect((await events({ nextPage, from, orderBy: 'oldest' })).status).toBe(200)
     const refused = async (query: Record<string, string>) =>
-      expect(await events(query)).toMatchObject({ status: 400, body: { error: 'invalid_page' } })
+      expect(await events(query), JSON.stringify(query)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_page' },
+      })
     await refused({ nextPage, orderBy: 'newest' })
     await refused({ nextPage, from: wallets[1]! })
     const everybodys = (await events({ limit: 1 })).body.nextPage

@@ -208,7 +208,7 @@ it('the key of the airdrops’ operator goes to those that answer alone', () => 
 })
 
 it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports', () => {
-  for (const file of kustomization!.resources) expect(files).toContain(file)
+  for (const file of kustomization!.resources) expect(files, file).toContain(file)
   for (const { files: named = [] } of generated.values())
     for (const file of named)
       parseChainsFile(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file)

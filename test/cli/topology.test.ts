@@ -95,7 +95,7 @@ describe('the compose file of many processes', () => {
 
   it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
     const text = read('compose.yaml')
-    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN).toContain(name)
+    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN, name).toContain(name)
     for (const [, file] of text.matchAll(/\.\/([\w.]+):\//g))
       expect(file === 'chains.json' || existsSync(join(FOLDER, file!)), file).toBe(true)
   })
