@@ -26,23 +26,23 @@ describe('verifyEvents', () => {
     await verifyEvents(shuffled as FeedEvent[], at(events.length))
   })
 
-  it('finds an event that is missing, added, changed or of another generation', async () => {
-    const last = at(events.length)
-    const changed = events.map((event, i) =>
-      i === 1 ? { ...event, timestamp: event.timestamp + 1 } : event,
-    )
-    for (const mirror of [
-      events.slice(1),
-      events.slice(0, -1),
-      [events[0]!, ...events],
-      changed,
-      [],
-    ])
-      await expect(verifyEvents(mirror, last)).rejects.toMatchObject({ code: 'feed_mismatch' })
-    await expect(verifyEvents(events, { ...last, generation: 2 })).rejects.toMatchObject({
-      code: 'feed_mismatch',
-    })
-    await expect(verifyEvents(events, { ...last, hash: at(1).hash })).rejects.toMatchObject({
+  const last = at(events.length)
+  const changed = { ...events[1]!, timestamp: events[1]!.timestamp + 1 }
+
+  it.each([
+    { name: 'is missing at the start', mirror: events.slice(1), checkpoint: last },
+    { name: 'is missing at the end', mirror: events.slice(0, -1), checkpoint: last },
+    { name: 'is added', mirror: [events[0]!, ...events], checkpoint: last },
+    { name: 'is changed', mirror: events.with(1, changed), checkpoint: last },
+    { name: 'is missing, as all are', mirror: [], checkpoint: last },
+    { name: 'is of another generation', mirror: events, checkpoint: { ...last, generation: 2 } },
+    {
+      name: 'is not in the hash',
+      mirror: events,
+      checkpoint: { ...last, hash: at(1).hash },
+    },
+  ])('finds an event that $name', async ({ mirror, checkpoint }) => {
+    await expect(verifyEvents(mirror, checkpoint)).rejects.toMatchObject({
       code: 'feed_mismatch',
     })
   })

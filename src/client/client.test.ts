@@ -67,28 +67,37 @@ describe('a call', () => {
     expect(await client.request('GET', '/v1/networks')).toEqual(['Bearer token', 'own'])
   })
 
-  it('refuses a parameter that would lead to another route', async () => {
-    const { client, asked } = await clientOf((_, res) => json(res, {}))
-    for (const address of ['', '.', '..'])
+  it.each(['', '.', '..'])(
+    'refuses a parameter that would lead to another route: "%s"',
+    async (address) => {
+      const { client, asked } = await clientOf((_, res) => json(res, {}))
       await expect(client.nameOf(address)).rejects.toMatchObject({ code: 'invalid_request' })
-    expect(asked).toEqual([])
+      expect(asked).toEqual([])
+    },
+  )
+
+  it.each([
+    'localhost:3000',
+    'names.example',
+    '/api',
+    '',
+    'https://me:key@names.example',
+    'http://a/?b=c',
+    'http://a:undefined',
+  ])('has no url like "%s"', (url) => {
+    expect(() => new Client({ url })).toThrow(
+      'The url of a client is like https://names.example, not',
+    )
   })
 
-  it('is refused here where no request could be sent, and not tried for ever', async () => {
-    for (const url of [
-      'localhost:3000',
-      'names.example',
-      '/api',
-      '',
-      'https://me:key@names.example',
-      'http://a/?b=c',
-      'http://a:undefined',
-    ])
-      expect(() => new Client({ url }), url).toThrow(
-        'The url of a client is like https://names.example, not',
-      )
-    for (const url of ['http://[::1]:3000/', new URL('https://names.example/below/')])
+  it.each(['http://[::1]:3000/', new URL('https://names.example/below/')])(
+    'has a url like %s',
+    (url) => {
       new Client({ url })
+    },
+  )
+
+  it('is refused here where no request could be sent, and not tried for ever', async () => {
     const { client, asked } = await clientOf((_, res) => json(res, {}), { token: 'secret\nkey' })
     const refused = await caught(client.waitForStatus('0x1'))
     expect(refused.code).toBe('invalid_request')
@@ -173,21 +182,19 @@ describe('a call', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('ends at its limit and by its signal, before the head and inside the body', async () => {
+  it.each<{ name: string; call: (client: Client, options: object) => Promise<unknown> }>([
+    { name: 'inside the body', call: (client, options) => client.networks(options) },
+    { name: 'before the head', call: (client, options) => client.status('0x1', options) },
+  ])('ends at its limit and by its signal, $name', async ({ call }) => {
     const { client } = await clientOf((req, res) => {
       if (req.url === '/v1/networks')
         res.writeHead(200, { 'content-type': 'application/json' }).write('[')
     })
-    for (const call of [
-      client.networks.bind(client),
-      (options: object) => client.status('0x1', options),
-    ]) {
-      expect(await caught(call({ timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
-      const reason = new Error('enough')
-      const stop = new AbortController()
-      setTimeout(() => stop.abort(reason), 20)
-      expect(await caught(call({ signal: stop.signal }))).toBe(reason)
-    }
+    expect(await caught(call(client, { timeoutMs: 50 }))).toMatchObject({ code: 'timeout' })
+    const reason = new Error('enough')
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(reason), 20)
+    expect(await caught(call(client, { signal: stop.signal }))).toBe(reason)
   })
 
   it('takes no page of a proxy for an answer', async () => {
@@ -221,11 +228,13 @@ describe('a call', () => {
     expect(asked).toEqual([])
   })
 
-  it('has any limit, also one behind what a timer can count', async () => {
-    const { client } = await clientOf((_, res) => void setTimeout(() => json(res, []), 50))
-    for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31, 30 * 86_400_000, 1_000.5])
-      expect(await client.networks({ timeoutMs }), String(timeoutMs)).toEqual([])
-  })
+  it.each([Number.POSITIVE_INFINITY, 2 ** 31, 30 * 86_400_000, 1_000.5])(
+    'has any limit, also one behind what a timer can count: %d ms',
+    async (timeoutMs) => {
+      const { client } = await clientOf((_, res) => void setTimeout(() => json(res, []), 50))
+      expect(await client.networks({ timeoutMs })).toEqual([])
+    },
+  )
 
   it('ends inside a body too, whose request is garbage by then', async () => {
     setFlagsFromString('--expose-gc')

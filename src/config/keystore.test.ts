@@ -60,23 +60,25 @@ describe('a keystore file', () => {
     expect(opened({ ...rest, Crypto: crypto })).toBe(SECRET)
   })
 
-  it('with another password, an altered byte, or another form gives none', () => {
+  const { mac } = PBKDF2.crypto
+  const { kdfparams } = SCRYPT.crypto
+  const altered = { ...PBKDF2.crypto, mac: mac.replace('5', '6') }
+  const tooMuch = { ...SCRYPT.crypto, kdfparams: { ...kdfparams, n: 2 ** 26, r: 8 } }
+
+  it('with another password gives none', () => {
     expect(opened(PBKDF2, 'other')).toBeUndefined()
-    const { crypto } = PBKDF2
-    expect(
-      opened({ ...PBKDF2, crypto: { ...crypto, mac: crypto.mac.replace('5', '6') } }),
-    ).toBeUndefined()
-    const { crypto: hard } = SCRYPT
-    const tooMuch = { ...hard, kdfparams: { ...hard.kdfparams, n: 2 ** 26, r: 8 } }
-    for (const bad of [
-      '',
-      '[]',
-      'null',
-      '{"Crypto":1}',
-      { ...PBKDF2, version: 1 },
-      { ...SCRYPT, crypto: tooMuch },
-    ])
-      expect(opened(bad)).toBeUndefined()
+  })
+
+  it.each<[string, string | object]>([
+    ['an altered byte', { ...PBKDF2, crypto: altered }],
+    ['no text', ''],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a field of another type', '{"Crypto":1}'],
+    ['another version', { ...PBKDF2, version: 1 }],
+    ['too much work', { ...SCRYPT, crypto: tooMuch }],
+  ])('with %s gives none', (_, bad) => {
+    expect(opened(bad)).toBeUndefined()
   })
 })
 

@@ -27,9 +27,9 @@ describe('a preset', () => {
     for (const label of labels) {
       const { network, eid, endpoint, layerZero } = presetOf(label)!
       // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets
-      expect(Math.floor(eid / 10_000)).toBe(network === 'mainnet' ? 3 : 4)
+      expect(Math.floor(eid / 10_000), label).toBe(network === 'mainnet' ? 3 : 4)
       for (const address of [endpoint, ...Object.values(layerZero)])
-        expect(address).toMatch(/^0x[0-9a-f]{40}$/)
+        expect(address, label).toMatch(/^0x[0-9a-f]{40}$/)
     }
     const distinct = (of: (label: string) => unknown) => new Set(labels.map(of)).size
     expect(distinct((label) => presetOf(label)!.eid)).toBe(labels.length)

@@ -19,20 +19,32 @@ describe('clusterd/contracts', () => {
     expect(() => encodeFunctionData({ abi: hubAbi, functionName: 'holderOf', args: [1n] })).toThrow(
       'holderOf',
     )
-    const all = [
-      [contracts.hubAbi, contracts.hubBytecode],
-      [contracts.spokeAbi, contracts.spokeBytecode],
-      [contracts.communityPaymentsAbi, contracts.communityPaymentsBytecode],
-      [contracts.airdropDistributorAbi, contracts.airdropDistributorBytecode],
-      [contracts.ensResolverAbi, contracts.ensResolverBytecode],
-    ] as const
-    for (const [abi, bytecode] of all) {
-      const kinds = abi.map(({ type }) => type)
-      expect(kinds).toEqual(expect.arrayContaining(['constructor', 'error', 'event', 'function']))
-      expect(bytecode).toMatch(/^0x6[0-9a-f]{1000}/)
-    }
     const bid = hubAbi.find((item) => item.type === 'event' && item.name === 'Bid')!
     expect(toEventSelector(bid as never)).toBe(keccak256(toHex('Bid(bytes32,uint256,bytes32)')))
+  })
+
+  it.each([
+    { name: 'hub', abi: contracts.hubAbi, bytecode: contracts.hubBytecode },
+    { name: 'spoke', abi: contracts.spokeAbi, bytecode: contracts.spokeBytecode },
+    {
+      name: 'community payments',
+      abi: contracts.communityPaymentsAbi,
+      bytecode: contracts.communityPaymentsBytecode,
+    },
+    {
+      name: 'airdrop distributor',
+      abi: contracts.airdropDistributorAbi,
+      bytecode: contracts.airdropDistributorBytecode,
+    },
+    {
+      name: 'ENS resolver',
+      abi: contracts.ensResolverAbi,
+      bytecode: contracts.ensResolverBytecode,
+    },
+  ])('has an interface and bytecode of the $name', ({ abi, bytecode }) => {
+    const kinds = abi.map(({ type }) => type)
+    expect(kinds).toEqual(expect.arrayContaining(['constructor', 'error', 'event', 'function']))
+    expect(bytecode).toMatch(/^0x6[0-9a-f]{1000}/)
   })
 
   it('has the addresses of contracts/versions.json', () => {
@@ -45,9 +57,11 @@ describe('clusterd/contracts', () => {
     expectTypeOf(contracts.addresses.Hub).toEqualTypeOf<Readonly<Record<string, `0x${string}`>>>()
   })
 
-  it('has LayerZero’s endpoint ids of the presets', () => {
-    for (const [label, end] of Object.entries(contracts.layerZero))
-      expect(presetOf(label)).toMatchObject(end)
+  it.each(Object.entries(contracts.layerZero))('has %s’s endpoint of the presets', (label, end) => {
+    expect(presetOf(label)).toMatchObject(end)
+  })
+
+  it('has Base’s endpoint id', () => {
     expect(contracts.layerZero['8453']).toEqual({
       eid: 30184,
       endpoint: presetOf('8453')!.endpoint,

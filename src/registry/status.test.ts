@@ -340,12 +340,10 @@ describe('status of a transaction on another chain', () => {
     expect(status(input({ packets: [...packets].reverse() }))).toStrictEqual(answer)
   })
 
-  it('goes by its logs, not by what the node says of it', () => {
-    for (const seen of [
-      mined({ succeeded: false, isConfirmed: true }),
-      { state: 'mempool' } as const,
-    ]) {
-      expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
-    }
+  it.each<{ name: string; seen: Parameters<typeof status>[0]['seen'] }>([
+    { name: 'failed', seen: mined({ succeeded: false, isConfirmed: true }) },
+    { name: 'in the mempool', seen: { state: 'mempool' } },
+  ])('goes by its logs, not by what the node says of it: $name', ({ seen }) => {
+    expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
   })
 })

@@ -132,15 +132,19 @@ describe('a payment for a community name', () => {
       refund: 'reclaim',
       reclaimAfter: '2026-11-27T00:00:00.000Z',
     })
-    for (const outcome of ['refused', 'reclaimed', 'released'] as const) {
+  })
+
+  it.each(['refused', 'reclaimed', 'released'] as const)(
+    'tells where the money is: %s',
+    (outcome) => {
       const ended = of({ judgement: { outcome: 'lost' }, refund: outcome, outcome })
       expect(ended).toMatchObject({ refund: outcome })
       expect(ended).not.toHaveProperty('reclaimAfter')
       expect(of({ judgement: { outcome: 'registered' }, outcome })).toMatchObject({
         payout: outcome,
       })
-    }
-  })
+    },
+  )
 
   it('is that of the first of several', () => {
     const second: PaidName = {

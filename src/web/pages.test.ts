@@ -49,12 +49,10 @@ describe('paths', () => {
     '/docs/a',
   ])('%s is not the pages’', (path) => expect(pageAt(path)).toBeNull())
 
-  it('of every name lead to its page, here and there', () => {
-    for (const name of ['alice', 'docs', 'v1', 'tx', 'address']) {
-      expect(pathOfName(name)).toBe(pagePathOf(name))
-      const path = pathOfName(`${name}/bob`)
-      // who has a path of its own elsewhere has none here
-      expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
-    }
+  it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of %s lead to its page', (name) => {
+    expect(pathOfName(name)).toBe(pagePathOf(name))
+    const path = pathOfName(`${name}/bob`)
+    // a name with a page of its own elsewhere has none here
+    expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
   })
 })

@@ -219,8 +219,9 @@ describe('the table of abuse', () => {
               const request = `GET ${asked}?${[...search, ...more].join('&')}${by}`
               const { status, type, text } = await send({ request, body: '-' })
               expect(status, request).toBeLessThan(500)
-              if (status >= 400 && /json/.test(type ?? '') && 'error' in JSON.parse(text))
-                expectError(text, status)
+              const isError =
+                status >= 400 && /json/.test(type ?? '') && 'error' in JSON.parse(text)
+              if (isError) expectError(text, status)
             }
           }
       }

@@ -110,7 +110,8 @@ describe('clusterd airdrop load', () => {
       stored.map(({ position }) => position),
     )
     for (const { index, position } of stored) {
-      expect(proofs.get(position)!.map((hash) => `0x${hash}`)).toEqual(tree.getProof(index))
+      const proof = proofs.get(position)!.map((hash) => `0x${hash}`)
+      expect(proof, `index ${index}`).toEqual(tree.getProof(index))
     }
   })
 

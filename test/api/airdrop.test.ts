@@ -110,8 +110,11 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(body.claims.map(({ amount }: Claim) => amount)).toEqual(['100', '101', '102', '103'])
     for (const { address, amount, index, proof, ...claim } of body.claims) {
       const leaf = airdropLeaf(BigInt(index), addressToWord(storedOf(address)), BigInt(amount))
-      expect(rootOfProof(leaf, proof.map(fromHex))).toEqual(airdrop.merkleRoot)
-      expect(claim).toMatchObject({ merkleRoot: toHex(airdrop.merkleRoot), claimed: false })
+      expect(rootOfProof(leaf, proof.map(fromHex)), address).toEqual(airdrop.merkleRoot)
+      expect(claim, address).toMatchObject({
+        merkleRoot: toHex(airdrop.merkleRoot),
+        claimed: false,
+      })
     }
     expect((await ask(alice, { community: `${airdrop.community.toUpperCase()}` })).body).toEqual(
       body,
@@ -204,10 +207,11 @@ describe('GET /v1/airdrop/claim/:community', () => {
     await alice.add([{ address: listed.address, name: freshName() }])
     const airdrop = await given([...rows(), { address: listed.address, amount: 1_000n }])
     const nothing = { total: '0', totalUnclaimed: '0', claims: [] }
-    for (const member of [stranger, listed, nobody]) {
+    for (const [name, member] of Object.entries({ stranger, listed, nobody })) {
       const { status, body } = await ask(member, airdrop, '?link=true')
-      expect([status, body]).toEqual([200, expect.objectContaining(nothing)])
-      for (const { address } of bundle()) expect(JSON.stringify(body)).not.toContain(address)
+      expect([status, body], name).toEqual([200, expect.objectContaining(nothing)])
+      for (const { address } of bundle())
+        expect(JSON.stringify(body), `${name}, ${address}`).not.toContain(address)
     }
     // unverified wallets are no part of the bundle for its members either
     expect((await ask(alice, airdrop)).body.total).toBe('406')

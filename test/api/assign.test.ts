@@ -85,8 +85,10 @@ it('a claim gives one name, however many bundles its wallet is verified in', asy
   expect((await assign(first!, community, 'first')).status).toBe(200)
   for (const helper of others) {
     await join(helper, claimant)
-    for (const member of [helper, claimant])
-      expect(of(await assign(member, community, freshName()))).toEqual(USED)
+    const byHelper = await assign(helper, community, freshName())
+    expect(of(byHelper), `helper ${helper.address}`).toEqual(USED)
+    const byClaimant = await assign(claimant, community, freshName())
+    expect(of(byClaimant), `the claimant, joined by ${helper.address}`).toEqual(USED)
   }
   const { rows } = await world.pool.query(
     'SELECT name, claim FROM community_names WHERE community = $1',

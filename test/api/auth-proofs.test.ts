@@ -153,61 +153,69 @@ describe('a smart wallet', () => {
 })
 
 describe('a proof that is none', () => {
-  it('is refused whatever is wrong with it, and changes nothing', async () => {
-    const evm = await prove()
-    const sol = await prove('solana')
-    const stranger = privateKeyToAccount(generatePrivateKey())
-    const unauthorized: Proof[] = [
-      { ...evm, wallet: stranger.address },
-      {
-        ...evm,
-        signature: await stranger.signMessage({ message: (await messageOf(world)).message }),
-      },
-      { ...evm, signature: evm.signature.slice(0, -4) },
-      { ...evm, signature: `${evm.signature}00` },
-      { ...evm, signature: `0x${'00'.repeat(65)}` },
-      { ...sol, wallet: solanaAccount().address },
-      { ...sol, wallet: '1'.repeat(32) },
-      { ...sol, signature: `0x${'00'.repeat(64)}` },
-      { ...evm, signingDate: new Date(Date.parse(evm.signingDate) + 1).toISOString() },
-      { ...evm, signingDate: new Date(Date.now() - 11 * 60_000).toISOString() },
-      { ...evm, signingDate: new Date(Date.now() + 2 * 60_000).toISOString() },
-      { ...evm, signingDate: '1970-01-01T00:00:00.000Z' },
-    ]
-    for (const proof of unauthorized) await expectRefused(proof, 401, 'unauthorized')
-    const crossed: Proof[] = [
-      { ...evm, type: 'solana' },
-      { ...sol, type: 'evm' },
-      { ...evm, type: 'bitcoin' },
-      { ...evm, wallet: sol.wallet },
-      { ...evm, wallet: account.address.replace(/[a-f]/, (letter) => letter.toUpperCase()) },
-      { ...evm, wallet: '0'.repeat(60_000) },
-      { ...sol, wallet: 'z'.repeat(60_000) },
-    ]
-    for (const proof of crossed) await expectRefused(proof, 400, 'unsupported_address')
-    const malformed: unknown[] = [
-      { ...evm, signature: sol.signature.slice(2) },
-      { ...evm, signature: '0x' },
-      { ...evm, signature: `0x${'a'.repeat(60_000)}` },
-      { ...sol, signature: evm.signature },
-      { ...sol, signature: 'z'.repeat(60_000) },
-      { ...sol, signature: sol.signature.slice(0, -2) },
-      { ...evm, type: 'dogecoin' },
-      { ...evm, type: undefined },
-      { ...evm, signature: 1 },
-      { ...evm, wallet: [evm.wallet] },
-      ...[
-        '',
-        '0',
-        '2026-02-30T00:00:00.000Z',
-        new Date().toString(),
-        evm.signingDate.replace('Z', '+00:00'),
-        'x'.repeat(60_000),
-      ].map((signingDate) => ({ ...evm, signingDate })),
-      {},
-      [],
-    ]
-    for (const proof of malformed) await expectRefused(proof, 400, 'invalid_request')
+  let evm: Proof
+  let sol: Proof
+  let strangers: string
+  const stranger = privateKeyToAccount(generatePrivateKey())
+  beforeAll(async () => {
+    evm = await prove()
+    sol = await prove('solana')
+    strangers = await stranger.signMessage({ message: (await messageOf(world)).message })
+  })
+  const movedMs = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const atOtherTime = () => new Date(Date.parse(evm.signingDate) + 1).toISOString()
+  const inCapitals = account.address.replace(/[a-f]/, (letter) => letter.toUpperCase())
+
+  it.each<[name: string, proof: () => Proof]>([
+    ["another's wallet", () => ({ ...evm, wallet: stranger.address })],
+    ["another's signature", () => ({ ...evm, signature: strangers })],
+    ['a signature cut short', () => ({ ...evm, signature: evm.signature.slice(0, -4) })],
+    ['a signature with a byte more', () => ({ ...evm, signature: `${evm.signature}00` })],
+    ['an empty signature', () => ({ ...evm, signature: `0x${'00'.repeat(65)}` })],
+    ["another's Solana wallet", () => ({ ...sol, wallet: solanaAccount().address })],
+    ['the zero key of Solana', () => ({ ...sol, wallet: '1'.repeat(32) })],
+    ['an empty signature on Solana', () => ({ ...sol, signature: `0x${'00'.repeat(64)}` })],
+    ['another date', () => ({ ...evm, signingDate: atOtherTime() })],
+    ['a date of 11 minutes ago', () => ({ ...evm, signingDate: movedMs(-11 * 60_000) })],
+    ['a date in 2 minutes', () => ({ ...evm, signingDate: movedMs(2 * 60_000) })],
+    ['the first date', () => ({ ...evm, signingDate: '1970-01-01T00:00:00.000Z' })],
+  ])('is unauthorized with %s, and changes nothing', async (_, proof) => {
+    await expectRefused(proof(), 401, 'unauthorized')
+  })
+
+  it.each<[name: string, proof: () => Proof]>([
+    ['an EVM wallet as Solana', () => ({ ...evm, type: 'solana' })],
+    ['a Solana wallet as EVM', () => ({ ...sol, type: 'evm' })],
+    ['an EVM wallet as Bitcoin', () => ({ ...evm, type: 'bitcoin' })],
+    ['an EVM proof of a Solana wallet', () => ({ ...evm, wallet: sol.wallet })],
+    ['a wrong checksum', () => ({ ...evm, wallet: inCapitals })],
+    ['60,000 characters', () => ({ ...evm, wallet: '0'.repeat(60_000) })],
+    ['60,000 characters on Solana', () => ({ ...sol, wallet: 'z'.repeat(60_000) })],
+  ])('has an unsupported address with %s, and changes nothing', async (_, proof) => {
+    await expectRefused(proof(), 400, 'unsupported_address')
+  })
+
+  it.each<[name: string, proof: () => unknown]>([
+    ['a signature of Solana without 0x', () => ({ ...evm, signature: sol.signature.slice(2) })],
+    ['an empty signature', () => ({ ...evm, signature: '0x' })],
+    ['a long signature', () => ({ ...evm, signature: `0x${'a'.repeat(60_000)}` })],
+    ['an EVM signature on Solana', () => ({ ...sol, signature: evm.signature })],
+    ['a long signature on Solana', () => ({ ...sol, signature: 'z'.repeat(60_000) })],
+    ['a short signature on Solana', () => ({ ...sol, signature: sol.signature.slice(0, -2) })],
+    ['an unknown type', () => ({ ...evm, type: 'dogecoin' })],
+    ['no type', () => ({ ...evm, type: undefined })],
+    ['a signature that is a number', () => ({ ...evm, signature: 1 })],
+    ['a wallet that is a list', () => ({ ...evm, wallet: [evm.wallet] })],
+    ['no date', () => ({ ...evm, signingDate: '' })],
+    ['the date 0', () => ({ ...evm, signingDate: '0' })],
+    ['30 February', () => ({ ...evm, signingDate: '2026-02-30T00:00:00.000Z' })],
+    ['a date in words', () => ({ ...evm, signingDate: new Date().toString() })],
+    ['a zone', () => ({ ...evm, signingDate: evm.signingDate.replace('Z', '+00:00') })],
+    ['a long date', () => ({ ...evm, signingDate: 'x'.repeat(60_000) })],
+    ['no field', () => ({})],
+    ['a list', () => []],
+  ])('is malformed with %s, and changes nothing', async (_, proof) => {
+    await expectRefused(proof(), 400, 'invalid_request')
   })
 
   it('of any make gets a 4xx', async () => {

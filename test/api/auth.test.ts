@@ -7,7 +7,7 @@ import {
   signatureToCompactSignature,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SESSIONS_A_WALLET } from '../../src/db/auth/sessions.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { logInto, type Reply, useApi } from './support.js'
@@ -59,17 +59,19 @@ describe('the message', () => {
       `localhost wants you to sign in with your Ethereum account:\n${account.address}\n`,
     )
     expect(message.endsWith(`Issued At: ${signingDate}`)).toBe(true)
-    for (const [query, error] of [
-      ['type=evm', 'invalid_request'],
-      [`wallet=${account.address}`, 'invalid_request'],
-      [`type=dogecoin&wallet=${account.address}`, 'invalid_request'],
-      [`type=solana&wallet=${account.address}`, 'unsupported_address'],
-      ['type=evm&wallet=nonsense', 'unsupported_address'],
-    ])
-      expect((await world.get(`/v1/auth/message?${query}`)).body, query).toMatchObject({
-        status: 400,
-        error,
-      })
+  })
+
+  it.each([
+    ['type=evm', 'invalid_request'],
+    [`wallet=${account.address}`, 'invalid_request'],
+    [`type=dogecoin&wallet=${account.address}`, 'invalid_request'],
+    [`type=solana&wallet=${account.address}`, 'unsupported_address'],
+    ['type=evm&wallet=nonsense', 'unsupported_address'],
+  ])('is refused for %s: %s', async (query, error) => {
+    expect((await world.get(`/v1/auth/message?${query}`)).body).toMatchObject({
+      status: 400,
+      error,
+    })
   })
 })
 
@@ -86,7 +88,8 @@ describe('a key', () => {
       expect(headers.get('cache-control')).toBe('no-store')
       const before = await sessions()
       const again = await Promise.all(Array.from({ length: 8 }, () => exchange(proof)))
-      for (const reply of again) expect(reply).toMatchObject({ status: 200, body })
+      for (const [i, reply] of again.entries())
+        expect(reply, `exchange ${i}`).toMatchObject({ status: 200, body })
       expect(await sessions()).toBe(before)
       const wallet = type === 'evm' ? account.address.toLowerCase() : solana.address
       const { token } = body
@@ -97,10 +100,14 @@ describe('a key', () => {
       ]
       for (const sent of forms)
         for (const method of ['GET', 'POST']) {
+          const name = `${method} ${JSON.stringify(sent)}`
           const reply = await validate(sent, { method })
-          expect(reply).toMatchObject({ status: 200, body: { ...proof, wallet, isValid: true } })
-          expect(reply.headers.get('cache-control')).toBe('private, no-store')
-          expect(reply.headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
+          expect(reply, name).toMatchObject({
+            status: 200,
+            body: { ...proof, wallet, isValid: true },
+          })
+          expect(reply.headers.get('cache-control'), name).toBe('private, no-store')
+          expect(reply.headers.get('vary'), name).toBe('Authorization, X-AUTH-KEY')
         }
       expect(
         (await validate({ authorization: `Bearer ${token}`, 'x-auth-key': token })).status,
@@ -112,15 +119,20 @@ describe('a key', () => {
     const proof = await prove('solana')
     const bytes = fromHex(proof.signature)
     const { token } = (await exchange(proof)).body
-    for (const signature of [bs58.encode(bytes), bytes.toString('base64'), proof.signature])
-      expect((await exchange({ ...proof, signature })).body).toEqual({ token })
+    const forms = {
+      base58: bs58.encode(bytes),
+      base64: bytes.toString('base64'),
+      hex: proof.signature,
+    }
+    for (const [form, signature] of Object.entries(forms))
+      expect((await exchange({ ...proof, signature })).body, form).toEqual({ token })
     const evm = await prove()
     const parity = `${evm.signature.slice(0, -2)}${evm.signature.endsWith('1b') ? '00' : '01'}`
     const compact = serializeCompactSignature(
       signatureToCompactSignature(parseSignature(evm.signature as Hex)),
     )
-    for (const signature of [parity, compact])
-      expect((await exchange({ ...evm, signature })).body).toEqual((await exchange(evm)).body)
+    for (const [form, signature] of Object.entries({ parity, compact }))
+      expect((await exchange({ ...evm, signature })).body, form).toEqual((await exchange(evm)).body)
     expect((await validate({ 'x-auth-key': token })).body.signature).toBe(proof.signature)
   })
 
@@ -183,7 +195,7 @@ describe('a key', () => {
     const valid = await Promise.all(tokens.map(isValid))
     expect(valid).toEqual(tokens.map((_, i) => i >= 3))
     // neither a dropped one nor an older date comes back, and a kept one does
-    for (const i of [0, 1, 3]) expect((await given(i)).status).toBe(401)
+    for (const i of [0, 1, 3]) expect((await given(i)).status, `date ${i}`).toBe(401)
     expect((await given(4)).body).toEqual({ token: tokens[3] })
     await world.request('/v1/auth/token', {
       method: 'DELETE',
@@ -239,57 +251,67 @@ describe('a key', () => {
     const bearer = (key: string) => ['Authorization', `Bearer ${key}`]
     const other = 'k'.repeat(43)
     expect(await statusOf([...bearer(token), ...bearer(token)])).toBe(200)
-    for (const two of [
-      [...bearer(token), ...bearer(other)],
-      [...bearer(other), ...bearer(token)],
-    ])
-      expect(await statusOf(two)).toBe(400)
+    expect(await statusOf([...bearer(token), ...bearer(other)])).toBe(400)
+    expect(await statusOf([...bearer(other), ...bearer(token)])).toBe(400)
     expect(await statusOf(['X-AUTH-KEY', token, 'x-auth-key', other])).toBe(400)
   })
 
-  it('that is none, or two different ones, is refused', async () => {
-    const { token } = (await exchange(await prove())).body
-    const refused: Record<string, string>[] = [
-      {},
-      { authorization: '' },
-      { 'x-auth-key': 'undefined' },
-      { authorization: 'Bearer ' },
-      { authorization: token },
-      { authorization: `Basic ${token}` },
-      { 'x-auth-key': `${token}x` },
-      { 'x-auth-key': token.slice(1) },
-      { 'x-auth-key': token.toLowerCase() },
-      { 'x-auth-key': 'k'.repeat(10_000) },
-      { authorization: `Bearer ${'\u00ff'.repeat(43)}` },
-    ]
-    for (const headers of refused) {
-      const reply = await validate(headers)
+  describe('that is none, or two different ones', () => {
+    let token: string
+    beforeAll(async () => {
+      token = (await exchange(await prove())).body.token
+    })
+
+    it.each<[name: string, headers: () => Record<string, string>]>([
+      ['no header', () => ({})],
+      ['an empty Authorization', () => ({ authorization: '' })],
+      ['the key undefined', () => ({ 'x-auth-key': 'undefined' })],
+      ['Bearer without a key', () => ({ authorization: 'Bearer ' })],
+      ['Authorization without Bearer', () => ({ authorization: token })],
+      ['another scheme', () => ({ authorization: `Basic ${token}` })],
+      ['a character more', () => ({ 'x-auth-key': `${token}x` })],
+      ['a character less', () => ({ 'x-auth-key': token.slice(1) })],
+      ['another case', () => ({ 'x-auth-key': token.toLowerCase() })],
+      ['a long key', () => ({ 'x-auth-key': 'k'.repeat(10_000) })],
+      ['bytes beside ASCII', () => ({ authorization: `Bearer ${'\u00ff'.repeat(43)}` })],
+    ])('is refused: %s', async (_, headers) => {
+      const reply = await validate(headers())
       expect(reply).toMatchObject({
         status: 401,
         body: { status: 401, error: 'unauthorized', isValid: false },
       })
       expect(reply.headers.get('www-authenticate')).toBe('Bearer')
-    }
-    const two = { authorization: `Bearer ${token}`, 'x-auth-key': `${token.slice(1)}x` }
-    expect(await validate(two)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    })
+
+    it('is refused: two different ones', async () => {
+      const two = { authorization: `Bearer ${token}`, 'x-auth-key': `${token.slice(1)}x` }
+      expect(await validate(two)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+    })
   })
 })
 
 describe('a route that takes a key but needs none', () => {
-  it('answers as without one where the key is not valid, and has caches vary by it', async () => {
-    const path = `/v1/clusters/address/${account.address}`
-    const { token } = (await exchange(await prove())).body
-    for (const [key, control] of [
-      ['', null],
-      ['x'.repeat(43), null],
-      [token, 'private, no-store'],
-    ]) {
-      const { status, headers } = await world.request(path, { headers: { 'x-auth-key': key } })
+  const path = `/v1/clusters/address/${account.address}`
+  const validKey = async (): Promise<string> => (await exchange(await prove())).body.token
+
+  it.each<[name: string, key: () => string | Promise<string>, control: string | null]>([
+    ['an empty key', () => '', null],
+    ['an unknown key', () => 'x'.repeat(43), null],
+    ['a valid key', validKey, 'private, no-store'],
+  ])(
+    'answers as without one where the key is not valid, and has caches vary by it: %s',
+    async (_, key, control) => {
+      const { status, headers } = await world.request(path, {
+        headers: { 'x-auth-key': await key() },
+      })
       expect(status).toBe(404)
       expect(headers.get('vary')).toBe('Authorization, X-AUTH-KEY')
       expect(headers.get('cache-control')).toBe(control)
-    }
-    const two = { 'x-auth-key': token, authorization: 'Bearer other' }
+    },
+  )
+
+  it('refuses two keys', async () => {
+    const two = { 'x-auth-key': await validKey(), authorization: 'Bearer other' }
     expect((await world.request(path, { headers: two })).status).toBe(400)
   })
 })
@@ -302,7 +324,13 @@ describe('the log', () => {
     await exchange({ ...proof, wallet: solana.address })
     const text = logged.join('')
     expect(text).toContain('/v1/auth/token')
-    for (const secret of [token, proof.signature, account.address, account.address.toLowerCase()])
-      expect(text).not.toContain(secret)
+    const { address } = account
+    const secrets = {
+      token,
+      signature: proof.signature,
+      address,
+      lowerCase: address.toLowerCase(),
+    }
+    for (const [secret, value] of Object.entries(secrets)) expect(text, secret).not.toContain(value)
   })
 })

@@ -279,10 +279,10 @@ it('a change of its cluster reads names below a community once, however many pri
   const { name, owner } = await community()
   const stem = 'x'.repeat(27)
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
-  for (const one of below)
-    expect(
-      (await register(owner, name, { name: one, walletAddress: randomAddress() })).status,
-    ).toBe(200)
+  for (const one of below) {
+    const wish = { name: one, walletAddress: randomAddress() }
+    expect((await register(owner, name, wish)).status, one).toBe(200)
+  }
   const one = (i: number) => ({ address: randomAddress(), isPrivate: true, name: `${stem}${i}` })
   const hidden = Array.from({ length: 100 }, (_, i) => one(i))
   expect((await owner.add(hidden)).status).toBe(200)

@@ -21,6 +21,6 @@ it.each([
   const { responses } = (await world.get(document)).body.paths[route].get
   expect(status).toBe(304)
   expect(Object.keys(responses)).toContain('304')
-  for (const answered of ['200', '304'])
-    expect(Object.keys(responses[answered].headers)).toContain('ETag')
+  expect(Object.keys(responses['200'].headers)).toContain('ETag')
+  expect(Object.keys(responses['304'].headers)).toContain('ETag')
 })

@@ -69,36 +69,50 @@ const expectEnvelope = (reply: Raw, status: number, error: string) => {
 }
 
 describe('errors', () => {
-  it('are JSON for unknown routes, wrong methods and paths that can’t be decoded', async () => {
-    for (const path of [
-      '/nope',
-      '/v1',
-      '/v1/names/address',
-      '/v2/events',
-      '/v1/names/address//x',
-      '/v1/clusters/id/',
-    ])
-      expectEnvelope(await raw('GET', path), 404, 'not_found')
-    for (const method of ['PUT', 'DELETE', 'PATCH', 'TRACE', 'PROPFIND'])
-      expectEnvelope(await raw(method, `/v1/names/address/${alice}`), 404, 'not_found')
-    expectEnvelope(await raw('POST', '/v1/events'), 404, 'not_found')
-    for (const path of ['/v1/names/address/%', '/v1/names/address/%zz', '/v1/clusters/name/%c3%28'])
-      expectEnvelope(await raw('GET', path), 400, 'invalid_request')
-    expectEnvelope(await raw('GET', `/v1/events?x=${'a'.repeat(5_000)}`), 400, 'invalid_request')
+  it.each([
+    '/nope',
+    '/v1',
+    '/v1/names/address',
+    '/v2/events',
+    '/v1/names/address//x',
+    '/v1/clusters/id/',
+  ])('are JSON for the unknown route %s', async (path) => {
+    expectEnvelope(await raw('GET', path), 404, 'not_found')
   })
 
-  it('are none for paths in other cases, with a slash at their end, escapes, or the origin of the server', async () => {
-    const paths = [
-      `/V1/Names/Address/${alice}`,
-      `/v1/names/address/${alice}/`,
-      `/v1/names/address/%30${alice.slice(1)}`,
-    ]
-    for (const path of [...paths, `${world.url}${paths[0]}`]) {
-      const reply = await raw('GET', path)
-      expect(JSON.parse(reply.text), path).toMatchObject({ address: alice, clusterName: name })
-    }
+  it.each([
+    ['PUT', `/v1/names/address/${alice}`],
+    ['DELETE', `/v1/names/address/${alice}`],
+    ['PATCH', `/v1/names/address/${alice}`],
+    ['TRACE', `/v1/names/address/${alice}`],
+    ['PROPFIND', `/v1/names/address/${alice}`],
+    ['POST', '/v1/events'],
+  ])('are JSON for the wrong method %s', async (method, path) => {
+    expectEnvelope(await raw(method, path), 404, 'not_found')
+  })
+
+  it.each([
+    ['%', '/v1/names/address/%'],
+    ['%zz', '/v1/names/address/%zz'],
+    ['half of UTF-8', '/v1/clusters/name/%c3%28'],
+    ['5,000 characters', `/v1/events?x=${'a'.repeat(5_000)}`],
+    ['only an escape', '/%zz'],
+  ])('are JSON for paths that can’t be decoded: %s', async (_, path) => {
+    expectEnvelope(await raw('GET', path), 400, 'invalid_request')
+  })
+
+  it.each<[name: string, path: () => string]>([
+    ['in other cases', () => `/V1/Names/Address/${alice}`],
+    ['with a slash at their end', () => `/v1/names/address/${alice}/`],
+    ['with escapes', () => `/v1/names/address/%30${alice.slice(1)}`],
+    ['with the origin of the server', () => `${world.url}/V1/Names/Address/${alice}`],
+  ])('are none for paths %s', async (_, path) => {
+    const reply = await raw('GET', path())
+    expect(JSON.parse(reply.text)).toMatchObject({ address: alice, clusterName: name })
+  })
+
+  it('are none for images', async () => {
     expect((await raw('GET', `/image/${name}.svg`)).headers['content-type']).toBe('image/svg+xml')
-    expectEnvelope(await raw('GET', '/%zz'), 400, 'invalid_request')
   })
 
   it('are JSON for what is no HTTP and for headers that are too large', async () => {
@@ -119,13 +133,14 @@ describe('errors', () => {
 })
 
 describe('the OpenAPI documents and /', () => {
-  it('are served as committed', async () => {
-    for (const path of ['/openapi.json', '/openapi-v0.1.json']) {
-      const committed = JSON.parse(
-        readFileSync(new URL(`../../src/client/generated${path}`, import.meta.url), 'utf8'),
-      )
-      expect((await world.get(path)).body, path).toEqual(committed)
-    }
+  it.each(['/openapi.json', '/openapi-v0.1.json'])('%s is served as committed', async (path) => {
+    const committed = JSON.parse(
+      readFileSync(new URL(`../../src/client/generated${path}`, import.meta.url), 'utf8'),
+    )
+    expect((await world.get(path)).body).toEqual(committed)
+  })
+
+  it('/ names the document', async () => {
     expect((await world.get('/')).body).toMatchObject({
       service: 'clusterd',
       openapi: '/openapi.json',
@@ -138,41 +153,43 @@ describe('bodies', () => {
   const post = (body: string | Buffer | undefined, headers?: http.OutgoingHttpHeaders) =>
     raw('POST', '/v1/names', body, headers)
 
-  it('are read as JSON whatever their content type', async () => {
-    const types = [
-      'application/json',
-      'text/plain;charset=UTF-8',
-      'application/x-www-form-urlencoded',
-      'x',
-      '',
-    ]
-    for (const type of [
-      ...types,
-      'application/json;charset=latin1',
-      'application/json;charset=utf-16',
-    ])
-      expect((await post(asked, { 'content-type': type })).status, type).toBe(200)
+  it.each([
+    'application/json',
+    'text/plain;charset=UTF-8',
+    'application/x-www-form-urlencoded',
+    'x',
+    '',
+    'application/json;charset=latin1',
+    'application/json;charset=utf-16',
+  ])('are read as JSON with the content type "%s"', async (type) => {
+    expect((await post(asked, { 'content-type': type })).status).toBe(200)
+  })
+
+  it('are read as JSON without a content type, in pieces, and with white space', async () => {
     expect((await post(asked)).status).toBe(200)
     expect((await post(asked, { 'transfer-encoding': 'chunked' })).status).toBe(200)
     expect((await post(` \n${asked}\n`, { 'content-encoding': 'identity' })).status).toBe(200)
   })
 
-  it('that are empty, broken, deep or compressed get 400, and large ones 413', async () => {
-    const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
-    const bodies = [
-      undefined,
-      '',
-      ' ',
-      '{',
-      'nul',
-      "{'a':1}",
-      '[1,]',
-      '\ufeff[]x',
-      deep(33),
-      deep(60_000),
-    ]
-    for (const body of bodies) expectEnvelope(await post(body), 400, 'invalid_request')
-    expectEnvelope(await post(Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])), 400, 'invalid_request')
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+  it.each<[name: string, body: string | Buffer | undefined]>([
+    ['missing', undefined],
+    ['empty', ''],
+    ['a space', ' '],
+    ['an open bracket', '{'],
+    ['half a word', 'nul'],
+    ['in single quotes', "{'a':1}"],
+    ['with a comma too many', '[1,]'],
+    ['with text behind', '\ufeff[]x'],
+    ['33 levels deep', deep(33)],
+    ['60,000 levels deep', deep(60_000)],
+    ['no UTF-8', Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])],
+  ])('are refused when %s', async (_, body) => {
+    expectEnvelope(await post(body), 400, 'invalid_request')
+  })
+
+  it('that are compressed get 400, and large ones 413', async () => {
     const large = 'The body is larger than 131072 bytes.'
     const refused = async (status: number, message: string, ...sent: Parameters<typeof post>) => {
       const answer = await post(...sent)
@@ -248,11 +265,16 @@ describe('headers', () => {
     expect(headers.etag).toMatch(/^W\//)
   })
 
-  it('of any API key are no reason to refuse, and HEAD is answered', async () => {
-    for (const key of ['', 'undefined', 'x'.repeat(500)])
-      expect(
-        (await raw('GET', `/v1/names/address/${alice}`, undefined, { 'x-api-key': key })).status,
-      ).toBe(200)
+  it.each([
+    ['empty', ''],
+    ['undefined', 'undefined'],
+    ['long', 'x'.repeat(500)],
+  ])('of an API key that is %s are no reason to refuse', async (_, key) => {
+    const path = `/v1/names/address/${alice}`
+    expect((await raw('GET', path, undefined, { 'x-api-key': key })).status).toBe(200)
+  })
+
+  it('of HEAD are answered', async () => {
     const head = await raw('HEAD', `/v1/names/address/${alice}`)
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(Number(head.headers['content-length'])).toBeGreaterThan(50)
@@ -299,9 +321,12 @@ describe('a database that is gone', () => {
           names: [{ name: freshName() }],
         }),
       ]
-      for (const reply of await Promise.all(requests)) {
-        expect(reply).toMatchObject({ status: 503, body: { status: 503, error: 'unavailable' } })
-        expect(reply.headers.get('retry-after')).toBeTruthy()
+      for (const [i, reply] of (await Promise.all(requests)).entries()) {
+        expect(reply, `request ${i}`).toMatchObject({
+          status: 503,
+          body: { status: 503, error: 'unavailable' },
+        })
+        expect(reply.headers.get('retry-after'), `request ${i}`).toBeTruthy()
       }
       expect((await own.get('/nope/nope')).status).toBe(404)
       back = await startPostgres({ dataDir, port: postgres.port })

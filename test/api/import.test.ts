@@ -92,7 +92,7 @@ describe('an import of an export', () => {
       for (const order of ['oldest', 'newest'])
         for (const path of ['/v1/events', '/v0.1/events'])
           await answers(`${path}?limit=1000&orderBy=${order}`)
-      for (const id of clusters.keys()) expect(await answers(`/v1/clusters/id/${id}`)).toBe(200)
+      for (const id of clusters.keys()) expect(await answers(`/v1/clusters/id/${id}`), id).toBe(200)
       for (const name of names.keys())
         for (const path of ['/v1/clusters/name/', '/v0.1/cluster/', '/v0.1/address/'])
           await answers(`${path}${name}`)
@@ -163,25 +163,24 @@ describe('an import of an export', () => {
     const { url, pool } = await emptyDatabase('refused')
     const changed = (at: number, change: (line: string) => string) =>
       lines.map((line, i) => (i === at ? change(line) : line))
-    const refused: [readonly string[], string][] = [
-      [changed(7, (line) => `${line} `), 'line 8: this is no event of the feed.'],
-      [changed(7, () => '{"id":"m-1-8"}'), 'line 8: this is no event of the feed.'],
+    const noEvent = 'line 8: this is no event of the feed.'
+    const gap = 'line 1: event 2 comes after event 0.'
+    const dropped = (line: string) => line.replace('CREATE_CLUSTER', 'DROP_TABLE')
+    const refused: [what: string, given: readonly string[], why: string][] = [
+      ['a space behind', changed(7, (line) => `${line} `), noEvent],
+      ['an id alone', changed(7, () => '{"id":"m-1-8"}'), noEvent],
       [
+        'another generation',
         changed(7, (line) => line.replace('"m-1-8"', '"m-2-8"')),
         'line 8: the feed of mainnet began anew',
       ],
-      [lines.toSpliced(7, 1), 'line 8: event 9 comes after event 7.'],
-      [
-        changed(0, (line) => line.replace('CREATE_CLUSTER', 'DROP_TABLE')),
-        'line 1: this is no event',
-      ],
-      [changed(7, () => `"${'x'.repeat(100_000)}"`), 'line 8 is too long'],
-      [
-        lines.filter((line) => !line.includes('CREATE_CLUSTER')),
-        'line 1: event 2 comes after event 0.',
-      ],
+      ['a line less', lines.toSpliced(7, 1), 'line 8: event 9 comes after event 7.'],
+      ['another type', changed(0, dropped), 'line 1: this is no event'],
+      ['a long line', changed(7, () => `"${'x'.repeat(100_000)}"`), 'line 8 is too long'],
+      ['no clusters', lines.filter((line) => !line.includes('CREATE_CLUSTER')), gap],
     ]
-    for (const [given, why] of refused) await expect(importLines(url, given)).rejects.toThrow(why)
+    for (const [what, given, why] of refused)
+      await expect(importLines(url, given), what).rejects.toThrow(why)
     const wrong = `0x${'12'.repeat(32)}`
     await expect(run(url, 'import', file, '--checkpoint', wrong)).rejects.toThrow(
       'not the checkpoint expected',

@@ -27,53 +27,65 @@ const clusterIdOf = async (address: string): Promise<string> =>
   (await world.get(`/v1/clusters/address/${address}`)).body.clusterId
 
 describe('GET /v1/names/address/:address', () => {
-  it('answers the cluster’s oldest name, in any case of the address', async () => {
-    const record = {
-      address: alice,
-      type: 'evm',
-      clusterName: first,
+  it.each([
+    ['in lower case', alice],
+    ['with a checksum', getAddress(alice)],
+    ['with a slash', `${alice}/`],
+  ])('answers the cluster’s oldest name for an address %s', async (_, form) => {
+    expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({
+      status: 200,
+      body: {
+        address: alice,
+        type: 'evm',
+        clusterName: first,
+        walletName: 'main',
+        isVerified: true,
+      },
+    })
+  })
+
+  it('answers the name of a Solana wallet', async () => {
+    expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual({
+      address: solana,
+      type: 'solana',
+      clusterName: solName,
       walletName: 'main',
       isVerified: true,
-    }
-    for (const form of [alice, getAddress(alice), `${alice}/`]) {
-      expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({
-        status: 200,
-        body: record,
-      })
-    }
-    const other = { ...record, address: solana, type: 'solana', clusterName: solName }
-    expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual(other)
+    })
   })
 
-  it('answers 404 with the record of an unknown address', async () => {
-    const nothing = { clusterName: null, walletName: null }
-    for (const address of [randomAddress(), flipCase(getAddress(alice))]) {
-      const { status, body } = await world.get(`/v1/names/address/${address}`)
-      expect([status, body]).toEqual([404, { address, type: 'evm', ...nothing }])
-    }
-    for (const junk of ['junk', '0x12', '%00', '..%2f', 'ü'])
-      expect(await world.get(`/v1/names/address/${junk}`)).toMatchObject({
-        status: 404,
-        body: { type: null, ...nothing },
-      })
+  it.each([
+    ['unknown', randomAddress()],
+    ['of a wrong checksum', flipCase(getAddress(alice))],
+  ])('answers 404 with the record of an address that is %s', async (_, address) => {
+    const { status, body } = await world.get(`/v1/names/address/${address}`)
+    const record = { address, type: 'evm', clusterName: null, walletName: null }
+    expect([status, body]).toEqual([404, record])
   })
 
-  it('selects the testnet by testnet=true, exactly', async () => {
-    const name = async (query: string) =>
-      (await world.get(`/v1/names/address/${alice}${query}`)).body.clusterName
-    expect(await name('?testnet=true')).toBe(testName)
-    for (const query of [
-      '?testnet=1',
-      '?testnet=TRUE',
-      '?testnet=',
-      '?testnet=undefined',
-      '?other=1&other=2',
-      '?',
-    ])
-      expect(await name(query)).toBe(first)
-    expect(
-      (await world.get(`/v1/names/address/${alice}?testnet=true&testnet=true`)).body.error,
-    ).toBe('invalid_request')
+  it.each(['junk', '0x12', '%00', '..%2f', 'ü'])('answers 404 for %s', async (junk) => {
+    expect(await world.get(`/v1/names/address/${junk}`)).toMatchObject({
+      status: 404,
+      body: { type: null, clusterName: null, walletName: null },
+    })
+  })
+
+  it.each([
+    ['?testnet=true', testName],
+    ['?testnet=1', first],
+    ['?testnet=TRUE', first],
+    ['?testnet=', first],
+    ['?testnet=undefined', first],
+    ['?other=1&other=2', first],
+    ['?', first],
+  ])('selects the testnet by testnet=true, exactly: %s', async (query, name) => {
+    const { body } = await world.get(`/v1/names/address/${alice}${query}`)
+    expect(body.clusterName).toBe(name)
+  })
+
+  it('refuses testnet=true twice', async () => {
+    const { body } = await world.get(`/v1/names/address/${alice}?testnet=true&testnet=true`)
+    expect(body.error).toBe('invalid_request')
   })
 })
 
@@ -94,7 +106,7 @@ describe('POST /v1/names/address', () => {
     expect(body[3].address).toBe(alice)
   })
 
-  it('takes 0 to 1,000 addresses and nothing else', async () => {
+  it('takes 0 to 1,000 addresses', async () => {
     expect((await world.post('/v1/names/address', [])).body).toEqual([])
     const many = Array.from({ length: 1_000 }, randomAddress)
     expect((await world.post('/v1/names/address', many)).body).toHaveLength(1_000)
@@ -102,8 +114,18 @@ describe('POST /v1/names/address', () => {
       status: 400,
       body: { status: 400, error: 'too_many' },
     })
-    for (const body of [undefined, null, {}, 'x', [1], [null], [[alice]]])
-      expect((await world.post('/v1/names/address', body)).body.error).toBe('invalid_request')
+  })
+
+  it.each([
+    { body: undefined },
+    { body: null },
+    { body: {} },
+    { body: 'x' },
+    { body: [1] },
+    { body: [null] },
+    { body: [[alice]] },
+  ])('refuses the body $body', async ({ body }) => {
+    expect((await world.post('/v1/names/address', body)).body.error).toBe('invalid_request')
   })
 })
 
@@ -197,11 +219,13 @@ describe('GET /v1/names/owner/address/:address', () => {
       },
       expect.objectContaining({ name: second, createdAt: '2026-11-20 08:00:02.123+00' }),
     ])
-    for (const address of [randomAddress(), 'junk'])
-      expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({
-        status: 200,
-        body: [],
-      })
+  })
+
+  it.each([randomAddress(), 'junk'])('answers no name of %s', async (address) => {
+    expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({
+      status: 200,
+      body: [],
+    })
   })
 })
 
@@ -227,24 +251,29 @@ describe('GET /v1/clusters', () => {
     ]
     paths.push(`name/${first}%2F`, `name/${first.toUpperCase()}`)
     for (const path of paths)
-      expect((await world.get(`/v1/clusters/${path}`)).body).toEqual(cluster)
+      expect((await world.get(`/v1/clusters/${path}`)).body, path).toEqual(cluster)
   })
 
-  it('answers 404 for unknown ones and 400 for malformed ids and names', async () => {
-    const expectError = async (path: string, status: number, error: string) =>
-      expect(await world.get(`/v1/clusters/${path}`)).toMatchObject({
-        status,
-        body: { status, error },
-      })
-    await expectError(`id/0x${'ab'.repeat(32)}`, 404, 'not_found')
-    await expectError(`name/${freshName()}`, 404, 'not_found')
-    await expectError('id/0x12', 400, 'invalid_request')
-    await expectError('name/a%20b', 400, 'invalid_name')
-    await expectError(`name/${'x'.repeat(33)}`, 400, 'invalid_name')
-    for (const address of [randomAddress(), 'junk', flipCase(getAddress(alice))]) {
-      const reply = await world.get(`/v1/clusters/address/${address}`)
-      expect(reply).toMatchObject({ status: 404, body: { clusterId: null } })
-    }
+  it.each([
+    ['an unknown id', `id/0x${'ab'.repeat(32)}`, 404, 'not_found'],
+    ['an unknown name', `name/${freshName()}`, 404, 'not_found'],
+    ['an id too short', 'id/0x12', 400, 'invalid_request'],
+    ['a name with a space', 'name/a%20b', 400, 'invalid_name'],
+    ['a name too long', `name/${'x'.repeat(33)}`, 400, 'invalid_name'],
+  ])('answers %s', async (_, path, status, error) => {
+    expect(await world.get(`/v1/clusters/${path}`)).toMatchObject({
+      status,
+      body: { status, error },
+    })
+  })
+
+  it.each([
+    ['unknown', randomAddress()],
+    ['junk', 'junk'],
+    ['of a wrong checksum', flipCase(getAddress(alice))],
+  ])('answers 404 for an address that is %s', async (_, address) => {
+    const reply = await world.get(`/v1/clusters/address/${address}`)
+    expect(reply).toMatchObject({ status: 404, body: { clusterId: null } })
   })
 })
 

@@ -19,31 +19,36 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     const { body } = await world.get(`/v1/clusters/id/${id}`)
     const { wallets, ...cluster } = body
     const { createdBy, createdMs } = mirrored
-    expect(cluster).toEqual({ id, createdBy, createdAt: seconds(createdMs), isTestnet: false })
+    expect(cluster, id).toEqual({
+      id,
+      createdBy,
+      createdAt: seconds(createdMs),
+      isTestnet: false,
+    })
     const shown = [...mirrored.wallets].map(([address, { createdMs, updatedMs, ...entry }]) => {
       const times = { createdAt: seconds(createdMs), updatedAt: seconds(updatedMs) }
       return { address, ...entry, ...times, isPrivate: false }
     })
-    expect(new Set(wallets)).toEqual(new Set(shown))
+    expect(new Set(wallets), id).toEqual(new Set(shown))
   }
-  for (const id of clusters) expect(mirror.clusters.has(id)).toBe(true)
+  for (const id of clusters) expect(mirror.clusters.has(id), id).toBe(true)
 
   for (const [name, { cluster, wei, createdMs, updatedMs, updatedBy }] of mirror.names) {
-    expect((await world.get(`/v1/clusters/name/${name}`)).body.id).toBe(cluster)
+    expect((await world.get(`/v1/clusters/name/${name}`)).body.id, name).toBe(cluster)
     const owner = [...mirror.clusters.get(cluster)!.wallets].find(
       ([, wallet]) => wallet.isVerified,
     )?.[0]
     if (!owner) continue // whoever is verified there is private
     const records = (await world.get(`/v1/names/owner/address/${owner}`)).body
     const record = records.find((one: { name: string }) => one.name === name)
-    expect(record).toMatchObject({
+    expect(record, name).toMatchObject({
       name,
       owner,
       totalWeiAmount: wei,
       clusterId: cluster,
       updatedBy,
     })
-    expect([record.createdAt.slice(0, 19), record.updatedAt.slice(0, 19)]).toEqual(
+    expect([record.createdAt.slice(0, 19), record.updatedAt.slice(0, 19)], name).toEqual(
       [createdMs, updatedMs].map((ms) => seconds(ms).slice(0, 19)),
     )
   }
@@ -54,23 +59,22 @@ it('a mirror built from /v1/events alone is the public state that the API answer
   )
   expect([...mirror.communityNames.keys()]).toEqual(rows.map(({ pair }) => pair))
   for (const [pair, { address, isVerified, createdMs, createdBy }] of mirror.communityNames) {
-    expect((await world.post('/v1/names', [{ name: pair }])).body).toMatchObject([
+    expect((await world.post('/v1/names', [{ name: pair }])).body, pair).toMatchObject([
       { address, isVerified },
     ])
     const records = (await world.get(`/v1/names/owner/address/${address}`)).body
     const record = records.find((one: { name: string }) => one.name === pair)
-    expect(record).toMatchObject({
+    expect(record, pair).toMatchObject({
       owner: address,
       clusterId: homeOf(mirror, address),
       updatedBy: createdBy,
     })
-    expect(record.createdAt.slice(0, 19)).toBe(seconds(createdMs).slice(0, 19))
+    expect(record.createdAt.slice(0, 19), pair).toBe(seconds(createdMs).slice(0, 19))
   }
   // look-ups find an address in the one cluster in which it is verified
   for (const { address } of members) {
-    expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(
-      homeOf(mirror, address),
-    )
+    const { clusterId } = (await world.get(`/v1/clusters/address/${address}`)).body
+    expect(clusterId, address).toBe(homeOf(mirror, address))
   }
   await expectReplayed(world)
 })

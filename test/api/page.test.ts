@@ -14,16 +14,20 @@ const load = (path: string, accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
   fetch(`${world.url}${path}`, { headers: { accept } })
 
 describe('the page', () => {
-  it('is shown to browsers, and programs get JSON', async () => {
+  it('is shown to browsers', async () => {
     const shown = await load('/')
     expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(await shown.text()).toMatch(/^<!doctype html>/)
-    for (const accept of ['*/*', 'application/json', '']) {
+  })
+
+  it.each(['*/*', 'application/json', ''])(
+    'is JSON to programs that accept "%s"',
+    async (accept) => {
       const json = await load('/', accept)
       expect(await json.json()).toMatchObject({ service: 'clusterd' })
       expect(json.headers.get('vary')).toBe('accept')
-    }
-  })
+    },
+  )
 
   it('is shown for a name that is held, where profileUrl leads, and for no other', async () => {
     const held = freshName()
@@ -34,39 +38,35 @@ describe('the page', () => {
     for (const path of [new URL(profileUrl).pathname, `/${held}/`, `/${onTestnet}`]) {
       const shown = await load(path, '*/*')
       expect(shown.status, path).toBe(200)
-      expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
-      expect(shown.headers.get('content-security-policy')).toContain("script-src 'self'")
+      expect(shown.headers.get('content-type'), path).toBe('text/html; charset=utf-8')
+      expect(shown.headers.get('content-security-policy'), path).toContain("script-src 'self'")
     }
     for (const path of ['/nobody-holds-this', '/a%20b', '/metrics', `/${held}/main`])
       expect((await world.get(path)).status, path).toBe(404)
   })
 
-  it('is shown to browsers wherever the API answers nothing, and says where no page is', async () => {
-    const pages = {
-      '/nobody-holds-this': 200,
-      '/club/alice': 200,
-      '/tx/0x00': 200,
-      '/@account': 200,
-      '/a/b/c': 404,
-      '/a%20b': 404,
-    }
-    for (const [path, status] of Object.entries(pages)) {
-      const shown = await load(path)
-      expect([shown.status, shown.headers.get('content-type')], path).toEqual([
-        status,
-        'text/html; charset=utf-8',
-      ])
-      expect(shown.headers.get('vary'), path).toBe('accept, accept-encoding')
-    }
-    for (const path of [
-      '/v1/nothing',
-      '/v0.1/nothing',
-      '/v1/events',
-      '/bundles/assign',
-      '/openapi.json',
+  it.each([
+    ['/nobody-holds-this', 200],
+    ['/club/alice', 200],
+    ['/tx/0x00', 200],
+    ['/@account', 200],
+    ['/a/b/c', 404],
+    ['/a%20b', 404],
+  ])('is shown to browsers wherever the API answers nothing: %s, %d', async (path, status) => {
+    const shown = await load(path)
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([
+      status,
+      'text/html; charset=utf-8',
     ])
-      expect((await load(path)).headers.get('content-type'), path).toContain('application/json')
+    expect(shown.headers.get('vary')).toBe('accept, accept-encoding')
   })
+
+  it.each(['/v1/nothing', '/v0.1/nothing', '/v1/events', '/bundles/assign', '/openapi.json'])(
+    'is not at %s, which is the API’s',
+    async (path) => {
+      expect((await load(path)).headers.get('content-type')).toContain('application/json')
+    },
+  )
 
   it('leads from a name whose path is another page’s to its own', async () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])
@@ -150,8 +150,9 @@ describe('what the page asks', () => {
     expect((await hidden.verify(id)).status).toBe(200)
     const path = `/v1/clusters/address/${hidden.address}`
     expect(await hidden.call('GET', path)).toMatchObject({ status: 200, body: { clusterId: id } })
-    for (const reply of [owner.call('GET', path), world.get(path)])
-      expect(await reply).toMatchObject({ status: 404, body: { clusterId: null } })
+    const notFound = { status: 404, body: { clusterId: null } }
+    expect(await owner.call('GET', path), 'a member without a proof').toMatchObject(notFound)
+    expect(await world.get(path), 'anybody').toMatchObject(notFound)
   })
 })
 
@@ -170,9 +171,9 @@ describe('the reference', () => {
     for (const path of paths) {
       const file = await load(path)
       expect(file.headers.get('content-encoding'), path).toBe('gzip')
-      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-      expect((await file.text()).length).toBeGreaterThan(100)
-      expect((await load(path.replace(/docs\/\w+/, 'docs/0'))).status).toBe(404)
+      expect(file.headers.get('cache-control'), path).toBe('public, max-age=31536000, immutable')
+      expect((await file.text()).length, path).toBeGreaterThan(100)
+      expect((await load(path.replace(/docs\/\w+/, 'docs/0'))).status, path).toBe(404)
     }
   })
 })

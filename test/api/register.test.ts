@@ -79,26 +79,33 @@ describe('POST /v1/names/register/check', () => {
     ])
   })
 
-  it('refuses other shapes, and more than 1,000', async () => {
-    for (const body of [undefined, {}, 'x', [1], [{ name: 'x' }]])
-      expect((await world.post('/v1/names/register/check', body)).body.error).toBe(
-        'invalid_request',
-      )
+  it.each([
+    { body: undefined },
+    { body: {} },
+    { body: 'x' },
+    { body: [1] },
+    { body: [{ name: 'x' }] },
+  ])('refuses the body $body', async ({ body }) => {
+    expect((await world.post('/v1/names/register/check', body)).body.error).toBe('invalid_request')
+  })
+
+  it('refuses more than 1,000', async () => {
     const many = Array.from({ length: 1_001 }, freshName)
     expect((await world.post('/v1/names/register/check', many)).body.error).toBe('too_many')
   })
 })
 
 describe('POST /v1/names/register/evm', () => {
-  it('answers a transaction that bids for the names', async () => {
-    const one = freshName()
-    const two = freshName()
-    const names = [
-      { name: `${one}/` },
-      { name: two.toUpperCase(), amountWei: (MINIMUM_WEI * 3n).toString() },
-    ]
-    const value = MINIMUM_WEI * 4n
-    for (const path of ['/v1/names/register/evm', '/v1/register/evm']) {
+  it.each(['/v1/names/register/evm', '/v1/register/evm'])(
+    'answers a transaction that bids for the names: %s',
+    async (path) => {
+      const one = freshName()
+      const two = freshName()
+      const names = [
+        { name: `${one}/` },
+        { name: two.toUpperCase(), amountWei: (MINIMUM_WEI * 3n).toString() },
+      ]
+      const value = MINIMUM_WEI * 4n
       const { status, body } = await world.post(path, {
         network: '1',
         sender: getAddress(sender),
@@ -128,56 +135,76 @@ describe('POST /v1/names/register/evm', () => {
       const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
       expect(args[0]).toEqual([MINIMUM_WEI, MINIMUM_WEI * 3n])
       expect(args[1].map((word) => hexToString(word, { size: 32 }))).toEqual([one, two])
-    }
-  })
+    },
+  )
 
-  it('understands each name of the amount, one at a time', async () => {
-    for (const key of ['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount']) {
+  it.each(['amountWei', 'weiAmount', 'bidAmountWei', 'bidWeiAmount'])(
+    'understands %s as the amount',
+    async (key) => {
       const { body } = await quote(
         valid({ names: [{ name: freshName(), [key]: '20000000000000000' }] }),
       )
       expect(body.names[0].amountWei).toBe('20000000000000000')
-    }
+    },
+  )
+
+  it('refuses two names of the amount at a time', async () => {
     const both = [
       { name: freshName(), amountWei: '20000000000000000', weiAmount: '20000000000000000' },
     ]
     await expectError(valid({ names: both }), 'invalid_amount')
   })
 
-  it('refuses amounts in any odd form', async () => {
-    const odd = [
-      ' ',
-      '1e18',
-      '0x10',
-      '-1',
-      '+1',
-      '1.0',
-      '010000000000000000',
-      ' 10000000000000000',
-      '٣',
-      '1_0',
-    ]
-    const large = [(2n ** 256n).toString(), '9'.repeat(78), '9'.repeat(1_000)]
-    const numbers = [1e18, 0, true, [], {}]
-    const small = ['0', '1', (MINIMUM_WEI - 1n).toString()]
-    for (const amountWei of [...odd, ...large, ...numbers, ...small]) {
-      const body = await expectError(
-        valid({ names: [{ name: freshName(), amountWei }] }),
-        'invalid_amount',
-      )
-      expect(body.details[0].path).toBe('names[0].amountWei')
-    }
-    const max = (2n ** 256n - 1n).toString()
-    expect((await quote(valid({ names: [{ name: freshName(), amountWei: max }] }))).status).toBe(
-      200,
+  it.each([
+    // odd
+    { amountWei: ' ' },
+    { amountWei: '1e18' },
+    { amountWei: '0x10' },
+    { amountWei: '-1' },
+    { amountWei: '+1' },
+    { amountWei: '1.0' },
+    { amountWei: '010000000000000000' },
+    { amountWei: ' 10000000000000000' },
+    { amountWei: '٣' },
+    { amountWei: '1_0' },
+    // large
+    { amountWei: (2n ** 256n).toString() },
+    { amountWei: '9'.repeat(78) },
+    { amountWei: '9'.repeat(1_000) },
+    // of other types
+    { amountWei: 1e18 },
+    { amountWei: 0 },
+    { amountWei: true },
+    { amountWei: [] },
+    { amountWei: {} },
+    // small
+    { amountWei: '0' },
+    { amountWei: '1' },
+    { amountWei: (MINIMUM_WEI - 1n).toString() },
+  ])('refuses the amount $amountWei', async ({ amountWei }) => {
+    const body = await expectError(
+      valid({ names: [{ name: freshName(), amountWei }] }),
+      'invalid_amount',
     )
+    expect(body.details[0].path).toBe('names[0].amountWei')
+  })
+
+  it('takes the largest amount once', async () => {
+    const max = (2n ** 256n - 1n).toString()
+    const one = { name: freshName(), amountWei: max }
+    expect((await quote(valid({ names: [one] }))).status).toBe(200)
     const together = [freshName(), freshName()].map((name) => ({ name, amountWei: max }))
     await expectError(valid({ names: together }), 'invalid_amount')
   })
 
-  it('refuses malformed, repeated, too many, unavailable names', async () => {
-    for (const name of ['', 'a b', 'é', 'x'.repeat(33), 'a/b'])
+  it.each(['', 'a b', 'é', 'x'.repeat(33), 'a/b'])(
+    'refuses the malformed name "%s"',
+    async (name) => {
       await expectError(valid({ names: [{ name: freshName() }, { name }] }), 'invalid_name')
+    },
+  )
+
+  it('refuses repeated, too many, unavailable names', async () => {
     const name = freshName()
     await expectError(valid({ names: [{ name }, { name: name.toUpperCase() }] }), 'invalid_request')
     await expectError(valid({ names: [{ name }, { name: `${name}/` }] }), 'invalid_request')
@@ -196,14 +223,20 @@ describe('POST /v1/names/register/evm', () => {
     })
   })
 
-  it('refuses unknown networks, naming the enabled ones', async () => {
-    for (const network of ['8453', 'solana', '999', '', 'toString', '__proto__']) {
+  it.each(['8453', 'solana', '999', '', 'toString', '__proto__'])(
+    'refuses the unknown network "%s", naming the enabled ones',
+    async (network) => {
       const body = await expectError(valid({ network }), 'unsupported_network')
       expect(body.message).toContain('1, 11155111')
-    }
-    for (const network of [1, null, undefined, ['1']])
+    },
+  )
+
+  it.each([{ network: 1 }, { network: null }, { network: undefined }, { network: ['1'] }])(
+    'refuses the network $network',
+    async ({ network }) => {
       await expectError(valid({ network }), 'invalid_request')
-  })
+    },
+  )
 
   it('selects the testnet by network; testnet=true leaves testnets only', async () => {
     const names = [{ name: taken }]
@@ -214,18 +247,23 @@ describe('POST /v1/names/register/evm', () => {
     expect(body.message).toContain('enabled are: 11155111')
   })
 
-  it('refuses senders that are no EVM address', async () => {
-    for (const other of [
-      bs58.encode(Buffer.alloc(32, 9)),
-      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
-    ])
-      await expectError(valid({ sender: other }), 'invalid_sender')
-    const checksummed = getAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
-    const wrong = checksummed.replace('F', 'f')
-    for (const bad of ['', '0x', 'junk', `${sender}0`, wrong, 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L'])
-      await expectError(valid({ sender: bad }), 'unsupported_address')
-    for (const bad of [undefined, null, 5, {}])
-      await expectError(valid({ sender: bad }), 'invalid_request')
+  const CHECKSUMMED = getAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')
+
+  it.each<[name: string, sender: unknown, error: string]>([
+    ['of Solana', bs58.encode(Buffer.alloc(32, 9)), 'invalid_sender'],
+    ['of Bitcoin', 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', 'invalid_sender'],
+    ['empty', '', 'unsupported_address'],
+    ['only 0x', '0x', 'unsupported_address'],
+    ['junk', 'junk', 'unsupported_address'],
+    ['a digit too long', `${sender}0`, 'unsupported_address'],
+    ['of a wrong checksum', CHECKSUMMED.replace('F', 'f'), 'unsupported_address'],
+    ['of Dogecoin', 'DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L', 'unsupported_address'],
+    ['missing', undefined, 'invalid_request'],
+    ['null', null, 'invalid_request'],
+    ['a number', 5, 'invalid_request'],
+    ['an object', {}, 'invalid_request'],
+  ])('refuses a sender that is %s', async (_, other, error) => {
+    await expectError(valid({ sender: other }), error)
   })
 
   it('carries the referring cluster', async () => {
@@ -236,16 +274,20 @@ describe('POST /v1/names/register/evm', () => {
     const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
     expect(args[2]).toBe(clusterId)
     expect(body.referral).toBe(clusterId)
-    // an old link stops no sale
-    for (const referralClusterId of [`0x${'ab'.repeat(32)}`, '', null, 'undefined']) {
-      const { body: unreferred } = await quote(valid({ referralClusterId }))
-      expect(unreferred.referral).toBeNull()
-      expect(
-        decodeFunctionData({ abi: ABI, data: unreferred.transactionData.data }).args,
-      ).toHaveLength(2)
-    }
-    for (const referralClusterId of ['0x12', 7, {}])
-      await expectError(valid({ referralClusterId }), 'invalid_request')
+  })
+
+  it.each([`0x${'ab'.repeat(32)}`, '', null, 'undefined'])(
+    'is stopped by no old link: referralClusterId %s',
+    async (referralClusterId) => {
+      const { body } = await quote(valid({ referralClusterId }))
+      expect(body.referral).toBeNull()
+      const { args } = decodeFunctionData({ abi: ABI, data: body.transactionData.data })
+      expect(args).toHaveLength(2)
+    },
+  )
+
+  it.each(['0x12', 7, {}])('refuses the referralClusterId %j', async (referralClusterId) => {
+    await expectError(valid({ referralClusterId }), 'invalid_request')
   })
 })
 

@@ -126,18 +126,18 @@ describe('GET /v1/names/register/tx/:tx', () => {
     expect(await rememberedRow(hash)).toBeUndefined()
   })
 
-  it('refuses what is no hash', async () => {
-    const zeros = '0'.repeat(64)
-    for (const junk of [
-      '0x',
-      '0x12',
-      zeros,
-      `0x${zeros}0`,
-      `0x${'g'.repeat(64)}`,
-      '5'.repeat(200),
-      'l'.repeat(88),
-    ])
-      expect(await statusOf(junk)).toMatchObject({ http: 400, error: 'invalid_request' })
+  const ZEROS = '0'.repeat(64)
+
+  it.each([
+    ['no digit', '0x'],
+    ['two digits', '0x12'],
+    ['no 0x', ZEROS],
+    ['a digit too many', `0x${ZEROS}0`],
+    ['other digits', `0x${'g'.repeat(64)}`],
+    ['200 characters', '5'.repeat(200)],
+    ['other characters than base58', 'l'.repeat(88)],
+  ])('refuses what is no hash: %s', async (_, junk) => {
+    expect(await statusOf(junk)).toMatchObject({ http: 400, error: 'invalid_request' })
   })
 
   it('answers 503 when no record decides and a chain is down; look-ups go on', async () => {
@@ -283,8 +283,8 @@ describe('GET /v1/names/register/tx/:tx', () => {
         clients().walletClient.sendTransaction({ to: account.address, data, gas: 100_000n })
       const wrapped = await send(`0x12345678${'00'.repeat(12)}${hub.slice(2)}`)
       const other = await send('0x12345678')
-      for (const hash of [wrapped, other])
-        expect(await statusOf(hash)).toMatchObject({ status: 'pending' })
+      expect(await statusOf(wrapped)).toMatchObject({ status: 'pending' })
+      expect(await statusOf(other)).toMatchObject({ status: 'pending' })
       expect(await rememberedRow(wrapped)).toMatchObject({ chain: 1, verdict: null })
       expect(await rememberedRow(other)).toBeUndefined()
     })

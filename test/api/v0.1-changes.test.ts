@@ -19,12 +19,9 @@ describe('/v0.1/auth', () => {
     const signature = await account.signMessage({ message: body.message })
     const proof = { signature, signingDate: body.signingDate, type: 'evm', wallet: account.address }
     const { token } = (await world.post('/v1/auth/token', proof)).body
-    for (const path of ['/v0.1/auth/token', '/v0.1/auth/key'])
-      expect((await world.post(path, proof)).body).toEqual({
-        authenticationKey: token,
-        token,
-        isValid: true,
-      })
+    const key = { authenticationKey: token, token, isValid: true }
+    expect((await world.post('/v0.1/auth/token', proof)).body).toEqual(key)
+    expect((await world.post('/v0.1/auth/key', proof)).body).toEqual(key)
     const wallet = account.address.toLowerCase()
     const ways: Record<string, string>[] = [
       { 'x-auth-key': token },
@@ -32,16 +29,17 @@ describe('/v0.1/auth', () => {
     ]
     for (const headers of ways) {
       for (const method of ['GET', 'POST']) {
+        const name = `${method} ${JSON.stringify(headers)}`
         const reply = await world.request('/v0.1/auth/validate', { method, headers })
-        expect(reply.body).toEqual({
+        expect(reply.body, name).toEqual({
           signature,
           signingDate: body.signingDate,
           type: 'evm',
           wallet,
           isValid: true,
         })
-        expect(reply.headers.get('deprecation')).toMatch(/^@/)
-        expect(reply.headers.get('vary')).toContain('X-AUTH-KEY')
+        expect(reply.headers.get('deprecation'), name).toMatch(/^@/)
+        expect(reply.headers.get('vary'), name).toContain('X-AUTH-KEY')
       }
     }
     const nobody = await world.request('/v0.1/auth/validate', {

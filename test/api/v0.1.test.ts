@@ -92,27 +92,43 @@ describe('a deprecated answer', () => {
     expect((await world.get('/v1/events')).headers.get('deprecation')).toBeNull()
   })
 
-  it('names nothing that is not served', async () => {
-    const shape = (path: string) => path.replace(/:\w+/g, ':')
-    const served = routes.map(({ path }) => shape(path))
-    for (const { deprecated } of routes)
-      if (deprecated) expect(served).toContain(shape(deprecated.successor))
-    for (const look of ['name', 'address', 'cluster', 'register/check', 'register/tx']) {
-      const [, path] = /<(.*)>/.exec((await world.get(`/v0.1/${look}/a/b/c`)).headers.get('link')!)!
+  const shape = (path: string) => path.replace(/:\w+/g, ':')
+  const served = routes.map(({ path }) => shape(path))
+
+  it.each(routes.filter(({ deprecated }) => deprecated))(
+    'names nothing that is not served: $method $path',
+    ({ deprecated }) => {
+      expect(served).toContain(shape(deprecated!.successor))
+    },
+  )
+
+  it.each(['name', 'address', 'cluster', 'register/check', 'register/tx'])(
+    'names nothing that is not served below %s',
+    async (look) => {
+      const { headers } = await world.get(`/v0.1/${look}/a/b/c`)
+      const [, path] = /<(.*)>/.exec(headers.get('link')!)!
       expect(['/openapi.json', ...served]).toContain(path)
-    }
-  })
+    },
+  )
 })
 
 describe('GET /v0.1/name/:address and POST /v0.1/name/addresses', () => {
-  it('answer the full name, null where there is none', async () => {
-    for (const form of [alice, getAddress(alice), `${alice}/`])
-      expect(await get(`/name/${form}`)).toBe(`${first}/main`)
-    expect(await get(`/name/${solana}`)).toBe(`${solName}/main`)
-    expect(await get(`/name/${bob}`)).toBeNull()
-    expect(await get(`/name/${bob}?testnet=true`)).toBe(`${testName}/main`)
-    for (const junk of [...JUNK, '0x12', 'null'])
-      expect(await get(`/name/${junk}`), junk).toBeNull()
+  it.each([
+    ['an address', alice, `${first}/main`],
+    ['an address with a checksum', getAddress(alice), `${first}/main`],
+    ['an address with a slash', `${alice}/`, `${first}/main`],
+    ['an address of Solana', solana, `${solName}/main`],
+    ['an address without a name', bob, null],
+    ['an address of the testnet', `${bob}?testnet=true`, `${testName}/main`],
+  ])('answer the full name of %s', async (_, path, name) => {
+    expect(await get(`/name/${path}`)).toBe(name)
+  })
+
+  it.each([...JUNK, '0x12', 'null'])('answer null for "%s"', async (junk) => {
+    expect(await get(`/name/${junk}`)).toBeNull()
+  })
+
+  it('answer many addresses in their order', async () => {
     expect(await post('/name/addresses', [getAddress(alice), 'junk', bob, solana, alice])).toEqual([
       { address: alice, name: `${first}/main` },
       { address: 'junk', name: null },
@@ -128,23 +144,34 @@ describe('GET /v0.1/name/:address and POST /v0.1/name/addresses', () => {
 })
 
 describe('GET and POST /v0.1/address', () => {
-  it('answer the wallet under its full name', async () => {
-    for (const form of [
-      first,
-      `${first}/`,
-      first.toUpperCase(),
-      `${first}%2F`,
-      `${first}/main`,
-      `${first}%2Fmain`,
-    ])
-      expect(await get(`/address/${form}`), form).toEqual(wallet(`${first}/main`))
-    expect(await get(`/address/${second}/MAIN/`)).toEqual(wallet(`${second}/main`))
+  it.each([
+    ['a name', first, `${first}/main`],
+    ['a name with a slash', `${first}/`, `${first}/main`],
+    ['a name in capitals', first.toUpperCase(), `${first}/main`],
+    ['a name with an escaped slash', `${first}%2F`, `${first}/main`],
+    ['a full name', `${first}/main`, `${first}/main`],
+    ['a full name with an escaped slash', `${first}%2Fmain`, `${first}/main`],
+    ['a full name in capitals', `${second}/MAIN/`, `${second}/main`],
+  ])('answer the wallet under %s', async (_, form, name) => {
+    expect(await get(`/address/${form}`)).toEqual(wallet(name))
+  })
+
+  it('answer wallets of Solana and of the testnet', async () => {
     expect(await get(`/address/${solName}`)).toMatchObject({ type: 'solana', address: solana })
     expect(await get(`/address/${testName}?testnet=true`)).toMatchObject({ address: bob })
-    for (const unknown of [freshName(), `${first}/other`, testName, ...JUNK])
-      expect(await get(`/address/${unknown}`), unknown).toBeNull()
-    for (const junk of JUNK)
-      expect(await get(`/address/${first}/${junk || '%20'}`), junk).toBeNull()
+  })
+
+  it.each([
+    ['an unknown name', freshName()],
+    ['an unknown wallet', `${first}/other`],
+    ['a name of the testnet', testName],
+  ])('answer null for %s', async (_, unknown) => {
+    expect(await get(`/address/${unknown}`)).toBeNull()
+  })
+
+  it.each(JUNK)('answer null for "%s", as a name and as a wallet', async (junk) => {
+    expect(await get(`/address/${junk}`), 'a name').toBeNull()
+    expect(await get(`/address/${first}/${junk || '%20'}`), 'a wallet').toBeNull()
   })
 
   it('echo the names in bulk and leave out what resolves to nothing', async () => {
@@ -164,22 +191,41 @@ describe('GET and POST /v0.1/address', () => {
 })
 
 describe('GET and POST /v0.1/cluster', () => {
-  it('answer metadata by name and address, null where there is none', async () => {
-    for (const name of [first, second]) {
-      const metadata = cluster(name, [wallet(`${name}/main`)])
-      for (const form of [name, `${name}/`, name.toUpperCase(), `${name}%2F`])
-        expect(await get(`/cluster/${form}`), form).toEqual(metadata)
-    }
+  it.each([
+    ['the first name', first, first],
+    ['the first name with a slash', `${first}/`, first],
+    ['the first name in capitals', first.toUpperCase(), first],
+    ['the first name with an escaped slash', `${first}%2F`, first],
+    ['the second name', second, second],
+    ['the second name with a slash', `${second}/`, second],
+    ['the second name in capitals', second.toUpperCase(), second],
+    ['the second name with an escaped slash', `${second}%2F`, second],
+  ])('answer metadata by %s', async (_, form, name) => {
+    expect(await get(`/cluster/${form}`)).toEqual(cluster(name, [wallet(`${name}/main`)]))
+  })
+
+  it('answer metadata by address', async () => {
     expect(await get(`/cluster/address/${getAddress(alice)}`)).toEqual(
       cluster(first, [wallet(`${first}/main`)]),
     )
     expect(await get(`/cluster/address/${bob}?testnet=true`)).toMatchObject({
       name: `${testName}/`,
     })
-    for (const unknown of [freshName(), testName, `${first}/main`, ...JUNK])
-      expect(await get(`/cluster/${unknown}`), unknown).toBeNull()
-    for (const unknown of [bob, randomAddress(), ...JUNK])
-      expect(await get(`/cluster/address/${unknown}`), unknown).toBeNull()
+  })
+
+  it.each([
+    ['an unknown name', freshName()],
+    ['a name of the testnet', testName],
+    ['a full name', `${first}/main`],
+    ['an address of the testnet', `address/${bob}`],
+    ['an unknown address', `address/${randomAddress()}`],
+  ])('answer null for %s', async (_, unknown) => {
+    expect(await get(`/cluster/${unknown}`)).toBeNull()
+  })
+
+  it.each(JUNK)('answer null for "%s", as a name and as an address', async (junk) => {
+    expect(await get(`/cluster/${junk}`), 'a name').toBeNull()
+    expect(await get(`/cluster/address/${junk}`), 'an address').toBeNull()
   })
 
   it('answer many, leaving out what nobody holds', async () => {
@@ -212,13 +258,18 @@ describe('GET and POST /v0.1/register/check', () => {
       isAvailable: false,
     })
     expect(await check(`${first}?testnet=true`)).toEqual({ name: first, isAvailable: true })
-    for (const junk of JUNK)
-      expect(await check(junk), junk).toEqual({ name: expect.any(String), isAvailable: false })
     const asked = [free, `${free}/`, first, 'a b', pending, '', free.toUpperCase()]
     const available = [true, true, false, false, false, false, true]
     expect(await post('/register/check', asked)).toEqual(
       asked.map((name, i) => ({ name, isAvailable: available[i] })),
     )
+  })
+
+  it.each(JUNK)('take "%s" for not available', async (junk) => {
+    expect(await get(`/register/check/${junk}`)).toEqual({
+      name: expect.any(String),
+      isAvailable: false,
+    })
   })
 })
 
@@ -231,9 +282,10 @@ describe('POST /v0.1/register', () => {
     ...change,
   })
 
-  it('answers the quote of v1 in its old shape', async () => {
-    const name = freshName()
-    for (const key of ['bidAmountWei', 'bidWeiAmount', 'amountWei', 'weiAmount']) {
+  it.each(['bidAmountWei', 'bidWeiAmount', 'amountWei', 'weiAmount'])(
+    'answers the quote of v1 in its old shape, of %s',
+    async (key) => {
+      const name = freshName()
       const request = {
         network: '1',
         sender: getAddress(alice),
@@ -247,8 +299,8 @@ describe('POST /v0.1/register', () => {
       expect({ type, referral }).toEqual({ type: 'evm', referral: null })
       expect(body).toEqual({ ...rest, names: [{ name, amount: '20000000000000000' }] })
       expect(names[0].amountWei).toBe('20000000000000000')
-    }
-  })
+    },
+  )
 
   it('carries the referring address in 32 bytes', async () => {
     const evm = await quote(asked({ referralAddress: getAddress(bob) }))
@@ -275,17 +327,19 @@ describe('POST /v0.1/register', () => {
 })
 
 describe('GET /v0.1/register/tx/:tx', () => {
-  it('answers the hash and its status, not_found for what is none', async () => {
+  it('answers the hash and its status', async () => {
     const tx = randomHash()
     await world.append('mainnet', [bid({ from: randomAddress(), name: freshName(), tx })])
     const { headers, body } = await world.get(`/v0.1/register/tx/${tx}`)
     expect(body).toEqual({ tx, status: 'finalized' })
     expect(headers.get('cache-control')).toBe('no-store')
-    for (const junk of JUNK)
-      expect(await get(`/register/tx/${junk}`), junk).toEqual({
-        tx: expect.any(String),
-        status: 'not_found',
-      })
+  })
+
+  it.each(JUNK)('answers not_found for "%s"', async (junk) => {
+    expect(await get(`/register/tx/${junk}`)).toEqual({
+      tx: expect.any(String),
+      status: 'not_found',
+    })
   })
 })
 
@@ -336,10 +390,12 @@ describe('GET /image/:name.svg', () => {
     expect(svg).toMatch(/^<svg .*<\/svg>$/)
     expect(await (await draw(first.toUpperCase())).text()).toBe(svg)
     expect(await (await draw(second)).text()).not.toBe(svg)
-    for (const bad of ['%3Cscript%3E', 'a%20b', 'x'.repeat(33)])
-      expect(await world.get(`/image/${bad}.svg`)).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_name' },
-      })
+  })
+
+  it.each(['%3Cscript%3E', 'a%20b', 'x'.repeat(33)])('draws no %s', async (bad) => {
+    expect(await world.get(`/image/${bad}.svg`)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_name' },
+    })
   })
 })

@@ -67,7 +67,7 @@ describe('the container file', () => {
     expect(of('COPY')[1]).toContain(`/tmp/${name}-*.tgz`)
     expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['node', PROGRAM])
     for (const image of of('FROM'))
-      expect(engines.node).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
+      expect(engines.node, image).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
   })
 
   it('runs as nobody special, and is asked for its health where the daemon answers', () => {
@@ -80,11 +80,12 @@ describe('the container file', () => {
     expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${NODE_FLAGS.join(' ')}`)
   })
 
-  it('takes no secret, world or build of the checkout into the image', () => {
-    const ignored = read('Containerfile.dockerignore').split('\n')
-    for (const entry of ['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])
-      expect(ignored).toContain(entry)
-  })
+  it.each(['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])(
+    'takes no secret, world or build of the checkout into the image: %s',
+    (entry) => {
+      expect(read('Containerfile.dockerignore').split('\n')).toContain(entry)
+    },
+  )
 })
 
 describe('the compose file', () => {
@@ -92,10 +93,12 @@ describe('the compose file', () => {
 
   it('names files that are there, and variables that `clusterd init --compose` writes', () => {
     for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g))
-      expect(existsSync(path)).toBe(true)
+      expect(existsSync(path), path).toBe(true)
     const source = readFileSync('src/cli/init/init.ts', 'utf8')
-    for (const [, variable] of compose.matchAll(/\$\{(\w+):[?-]/g))
-      expect(variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)).toBe(true)
+    for (const [, variable] of compose.matchAll(/\$\{(\w+):[?-]/g)) {
+      const isWritten = variable === 'CLUSTERD_IMAGE' || source.includes(`${variable}=`)
+      expect(isWritten, variable).toBe(true)
+    }
   })
 
   it('opens the API to this machine alone, and the operator’s port to nobody', () => {

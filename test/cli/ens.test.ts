@@ -71,15 +71,34 @@ const named = async (parent: string) => {
   ).toLowerCase()
 }
 
-it('sends nothing where something is missing, and says what', async () => {
-  for (const [options, sentence] of [
-    [{}, 'Nobody owns bundles.eth in the registry 0x'],
-    [{ fields: { parent: 'other.eth' } }, '`ens` of bundles.eth'],
-    [{ fields: { rpcUrls: undefined } }, 'name its nodes'],
-    [{ env: { SITE_URL: undefined } }, 'SITE_URL is not set'],
-    [{ env: { ENS_ADDRESS: undefined } }, 'ENS_ADDRESS is not set'],
-  ] as const)
-    expect(await run(options)).toEqual({ code: 1, out: expect.stringContaining(sentence) })
+it.each<{ name: string; options: Parameters<typeof run>[0]; sentence: string }>([
+  {
+    name: 'an owner',
+    options: {},
+    sentence: 'Nobody owns bundles.eth in the registry 0x',
+  },
+  {
+    name: 'the name in the chains file',
+    options: { fields: { parent: 'other.eth' } },
+    sentence: '`ens` of bundles.eth',
+  },
+  {
+    name: 'a node',
+    options: { fields: { rpcUrls: undefined } },
+    sentence: 'name its nodes',
+  },
+  {
+    name: 'a site',
+    options: { env: { SITE_URL: undefined } },
+    sentence: 'SITE_URL is not set',
+  },
+  {
+    name: 'a signer',
+    options: { env: { ENS_ADDRESS: undefined } },
+    sentence: 'ENS_ADDRESS is not set',
+  },
+])('sends nothing where $name is missing, and says so', async ({ options, sentence }) => {
+  expect(await run(options)).toEqual({ code: 1, out: expect.stringContaining(sentence) })
   expect(await sent()).toBe(0)
 })
 

@@ -47,12 +47,13 @@ describe('clusterd init', () => {
         'solana-relayer.json',
       ].toSorted(),
     )
-    for (const file of files) expect(statSync(join(at('first'), file)).mode & 0o777).toBe(0o600)
+    for (const file of files)
+      expect(statSync(join(at('first'), file)).mode & 0o777, file).toBe(0o600)
     const { TOKEN_KEY, SHARE_KEY, QUOTE_KEY } = variables(join(at('first'), '.env'))
     expect(new Set([TOKEN_KEY, SHARE_KEY, QUOTE_KEY]).size).toBe(3)
-    for (const key of [TOKEN_KEY, SHARE_KEY, QUOTE_KEY]) {
-      expect(key).toMatch(/^0x[0-9a-f]{64}$/)
-      expect(out).not.toContain(key)
+    for (const [variable, key] of Object.entries({ TOKEN_KEY, SHARE_KEY, QUOTE_KEY })) {
+      expect(key, variable).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(out, variable).not.toContain(key)
     }
     expect(out).not.toContain(readFileSync(join(at('first'), 'relayer-password'), 'utf8').trim())
   })

@@ -99,7 +99,7 @@ const PODS: [string, string][] = [
 it('every manifest is of its kind, with no field that the kind has not', () => {
   const known = manifests.filter(({ apiVersion }) => !OPERATORS.includes(apiVersion))
   const text = known.map((one, i) => {
-    expect(TYPES).toHaveProperty([one.apiVersion])
+    expect(TYPES, one.kind).toHaveProperty([one.apiVersion])
     const module = `kubernetes-types/${TYPES[one.apiVersion]}`
     return `import type { ${one.kind} as K${i} } from '${module}'\nexport const m${i}: K${i} = ${JSON.stringify(one)}`
   })
@@ -167,12 +167,10 @@ describe('the processes', () => {
       const { containers, terminationGracePeriodSeconds } = podOf('Deployment', name)
       const { ports, startupProbe, livenessProbe, readinessProbe } = containers[0]!
       for (const { name: port, containerPort } of ports!)
-        expect(containerPort).toBe(PORTS[port as keyof typeof PORTS])
-      expect([livenessProbe, startupProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
-        { path: '/health', port: 'ops' },
-        { path: '/health', port: 'ops' },
-        { path: '/ready', port: 'ops' },
-      ])
+        expect(containerPort, port).toBe(PORTS[port as keyof typeof PORTS])
+      expect(livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
+      expect(startupProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
+      expect(readinessProbe.httpGet).toEqual({ path: '/ready', port: 'ops' })
       // src/startDaemon.ts: a start waits ten minutes for its database and its migrations
       expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(
         600,
@@ -210,7 +208,7 @@ it('the key of the airdrops’ operator goes to those that answer alone', () => 
 })
 
 it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports', () => {
-  for (const file of kustomization!.resources) expect(files).toContain(file)
+  for (const file of kustomization!.resources) expect(files, file).toContain(file)
   for (const { files: named = [] } of generated.values())
     for (const file of named)
       parseChainsFile(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')), file)
@@ -223,11 +221,14 @@ it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports
         selector?: { matchLabels: object }
         podSelector?: { matchLabels: object }
       }
-      expect(labels).toContain(JSON.stringify((selector ?? podSelector)!.matchLabels))
+      const chosen = (selector ?? podSelector)!.matchLabels
+      expect(labels, `${kind} ${name}`).toContain(JSON.stringify(chosen))
     }
   for (const [kind, name] of PODS)
-    for (const { configMap, secret } of podOf(kind, name).volumes ?? [])
-      expect(configMap ? generated.has(configMap.name) : secrets.has(secret!.secretName)).toBe(true)
+    for (const { configMap, secret } of podOf(kind, name).volumes ?? []) {
+      const isThere = configMap ? generated.has(configMap.name) : secrets.has(secret!.secretName)
+      expect(isThere, `${name}: ${configMap?.name ?? secret!.secretName}`).toBe(true)
+    }
   const ports = podOf('Deployment', 'clusterd-api').containers[0]!.ports!.map(({ name }) => name)
   for (const [, port] of JSON.stringify(manifests).matchAll(/"(?:targetPort|port)":"(\w+)"/g))
     expect(ports).toContain(port)

@@ -41,35 +41,37 @@ const FILE = {
 describe('the compose file of many processes', () => {
   it('has three of the API, two that lead, and a step that migrates before them', () => {
     expect(ours).toEqual(['worker-1', 'worker-2', 'api-1', 'api-2', 'api-3'])
-    for (const name of ours) expect(services[name]).toMatchObject({ depends_on: { migrate: {} } })
+    for (const name of ours)
+      expect(services[name], name).toMatchObject({ depends_on: { migrate: {} } })
     expect(services.migrate!.command).toEqual(['migrate'])
   })
 
-  it('sets variables that there are, to values that a start takes', () => {
-    for (const name of [...ours, 'migrate']) {
-      const set = environmentOf(name, FILE)
-      expect([name, unknownVariables(Object.keys(set))]).toEqual([name, []])
-      const { roles, migrates, drainMs } = checkEnvironment(set, {
-        ROLES: services[name]!.command[2],
-      })
-      expect(roles).toEqual(
-        name.startsWith('worker') ? ['index', 'relay'] : name === 'migrate' ? roles : ['api'],
-      )
-      if (name === 'migrate') continue
-      expect(migrates).toBe(false)
-      const grace = (services[name] as unknown as { stop_grace_period: string }).stop_grace_period
-      expect(Number(grace.replace('s', ''))).toBeGreaterThan(drainMs / 1_000 + END_S)
-    }
+  it.each([...ours, 'migrate'])('sets variables of %s that there are', (name) => {
+    expect(unknownVariables(Object.keys(environmentOf(name, FILE)))).toEqual([])
   })
 
-  it('gives the relayer’s key, and the owner’s role, to those that lead alone', () => {
-    for (const name of ours) {
-      const { RELAYER_KEYSTORE: keystore = '', DATABASE_URL: url } = environmentOf(name, FILE)
-      const isApi = name.startsWith('api')
-      expect([keystore === '', url!.includes('//clusterd_api:')]).toEqual([isApi, isApi])
-      const mounted = isApi ? './chains.json:/etc/clusterd/chains.json:ro' : '.:/etc/clusterd:ro'
-      expect(services[name]).toMatchObject({ volumes: [mounted] })
-    }
+  it('sets variables of the migration to values that a start takes', () => {
+    const variables = environmentOf('migrate', FILE)
+    const roles = { ROLES: services.migrate!.command[2] }
+    expect(() => checkEnvironment(variables, roles)).not.toThrow()
+  })
+
+  it.each(ours)('sets variables of %s to values that a start takes', (name) => {
+    const { roles, migrates, drainMs } = checkEnvironment(environmentOf(name, FILE), {
+      ROLES: services[name]!.command[2],
+    })
+    expect(roles).toEqual(name.startsWith('worker') ? ['index', 'relay'] : ['api'])
+    expect(migrates).toBe(false)
+    const grace = (services[name] as unknown as { stop_grace_period: string }).stop_grace_period
+    expect(Number(grace.replace('s', ''))).toBeGreaterThan(drainMs / 1_000 + END_S)
+  })
+
+  it.each(ours)('gives the relayer’s key, and the owner’s role, to leaders only: %s', (name) => {
+    const { RELAYER_KEYSTORE: keystore = '', DATABASE_URL: url } = environmentOf(name, FILE)
+    const isApi = name.startsWith('api')
+    expect([keystore === '', url!.includes('//clusterd_api:')]).toEqual([isApi, isApi])
+    const mounted = isApi ? './chains.json:/etc/clusterd/chains.json:ro' : '.:/etc/clusterd:ro'
+    expect(services[name]).toMatchObject({ volumes: [mounted] })
   })
 
   it('gives the key of the airdrops’ operator to those that answer alone', () => {
@@ -93,9 +95,9 @@ describe('the compose file of many processes', () => {
 
   it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
     const text = read('compose.yaml')
-    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN).toContain(name)
+    for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN, name).toContain(name)
     for (const [, file] of text.matchAll(/\.\/([\w.]+):\//g))
-      expect(file === 'chains.json' || existsSync(join(FOLDER, file!))).toBe(true)
+      expect(file === 'chains.json' || existsSync(join(FOLDER, file!)), file).toBe(true)
   })
 
   it('keeps clients of PostgreSQL below what it takes', () => {
@@ -125,10 +127,10 @@ describe('HAProxy', () => {
     const everyMs = Number(/ inter (\d+)ms fall 1 /.exec(haproxy)![1])
     const { DRAIN_SECONDS: drain } = environmentOf('api-1', FILE)
     expect(everyMs * 2).toBeLessThan((Number(drain) * 1_000) / 2)
-    for (const side of ['client', 'server'])
-      expect(Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])).toBeGreaterThan(
-        2 * 30,
-      )
+    const timeoutOf = (side: string) =>
+      Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])
+    expect(timeoutOf('client')).toBeGreaterThan(2 * 30)
+    expect(timeoutOf('server')).toBeGreaterThan(2 * 30)
   })
 
   const folder = useFolder()

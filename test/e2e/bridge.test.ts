@@ -191,7 +191,7 @@ describe('several messages in one transaction', () => {
     const answer = async () =>
       (await ask<{ names: unknown }>('GET', `/v1/names/register/tx/${tx}`)).body.names
     expect(await waitFor(async () => isDeepStrictEqual(await answer(), won), 30_000)).toBe(true)
-    for (const name of names) expect(await readOwner(nameWord(name))).toBe(addressWord(batch))
+    for (const name of names) expect(await readOwner(nameWord(name)), name).toBe(addressWord(batch))
   })
 })
 
@@ -217,7 +217,7 @@ describe('the testnet', () => {
       order,
     )
     expect([status, body.error]).toEqual([400, 'unsupported_network'])
-    for (const label of enabled) expect(body.message).toMatch(new RegExp(`\\b${label}\\b`))
+    for (const label of enabled) expect(body.message, label).toMatch(new RegExp(`\\b${label}\\b`))
   })
 })
 

@@ -186,13 +186,9 @@ describe('the client', () => {
     const airdrop = { params: { community: clubName } }
     await refused(member.request('GET', '/v1/airdrop/claim/{community}', airdrop), 'not_found')
     const assigned = { body: { community: clubName, name: 'bob' } }
-    for (const route of ['/v1/bundles/assign', '/bundles/assign'] as const)
-      await refused(
-        member.request('POST', route, assigned),
-        'forbidden',
-        'not_found',
-        'requirements_not_met',
-      )
+    const codes = ['forbidden', 'not_found', 'requirements_not_met'] as const
+    await refused(member.request('POST', '/v1/bundles/assign', assigned), ...codes)
+    await refused(member.request('POST', '/bundles/assign', assigned), ...codes)
   })
 
   it('keeps API keys', async () => {
@@ -241,11 +237,9 @@ describe('signing in', () => {
     const own = clientOf()
     const token = await own.signIn(owner)
     expect(own.token).toBe(token)
-    for (const method of ['GET', 'POST'] as const)
-      expect(await own.request(method, '/v1/auth/validate')).toMatchObject({
-        isValid: true,
-        type: 'evm',
-      })
+    const valid = { isValid: true, type: 'evm' }
+    expect(await own.request('GET', '/v1/auth/validate')).toMatchObject(valid)
+    expect(await own.request('POST', '/v1/auth/validate')).toMatchObject(valid)
     expect(await clientOf({ token }).request('GET', '/v0.1/auth/validate')).toMatchObject({
       isValid: true,
     })
@@ -270,7 +264,7 @@ describe('signing in', () => {
     expect(await clientOf().signIn(browser)).toMatch(/./)
   })
 
-  it('takes wallets of Solana', async () => {
+  describe('by wallets of Solana', () => {
     const account = solanaAccount()
     const sign = (message: Uint8Array) =>
       Uint8Array.from(fromHex(account.sign(Buffer.from(message).toString('utf8'))))
@@ -292,15 +286,19 @@ describe('signing in', () => {
         },
       },
     }
-    for (const wallet of [adapter, phantom, standard]) {
+
+    it.each<{ name: string; wallet: SolanaWallet | StandardWallet }>([
+      { name: 'an adapter', wallet: adapter },
+      { name: 'Phantom', wallet: phantom },
+      { name: 'the Wallet Standard', wallet: standard },
+    ])('takes $name', async ({ wallet }) => {
       const own = clientOf()
       await own.signIn(wallet)
-      const query = { wallet: account.address }
       expect(await own.request('GET', '/v1/auth/validate')).toMatchObject({
         type: 'solana',
-        ...query,
+        wallet: account.address,
       })
-    }
+    })
   })
 
   it('refuses wallets that can not sign', async () => {

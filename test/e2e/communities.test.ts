@@ -290,13 +290,14 @@ describe('a payment that buys nothing', () => {
 describe('a free community', () => {
   const club = () => world().seeds.mainnet!.communities!.open.name
 
-  it('gives names to EVM and Solana wallets alike', async () => {
-    for (const account of [await freshWallet(), solanaAccount()]) {
-      const member = await memberOf(apiOf(world()), account)
-      const name = freshName('m')
-      const { body } = await member.call('POST', `/v1/names/community/${club()}/register`, { name })
-      expect(body).toEqual({ clusterName: `${club()}/${name}`, owner: member.address })
-    }
+  it.each([
+    { name: 'an EVM wallet', accountOf: freshWallet },
+    { name: 'a Solana wallet', accountOf: solanaAccount },
+  ])('gives names to $name', async ({ accountOf }) => {
+    const member = await memberOf(apiOf(world()), await accountOf())
+    const name = freshName('m')
+    const { body } = await member.call('POST', `/v1/names/community/${club()}/register`, { name })
+    expect(body).toEqual({ clusterName: `${club()}/${name}`, owner: member.address })
   })
 
   it('of owners gives them by its owners alone', async () => {

@@ -30,9 +30,9 @@ describe('clusterd mcp', () => {
       ...['check_availability', 'get_cluster', 'list_events', 'list_networks', 'names_of_address'],
       ...['quote_registration', 'resolve_name', 'transaction_status'],
     ])
-    for (const { annotations, description } of tools) {
-      expect(annotations).toMatchObject({ readOnlyHint: true })
-      expect(description).toMatch(/\.$/)
+    for (const { name, annotations, description } of tools) {
+      expect(annotations, name).toMatchObject({ readOnlyHint: true })
+      expect(description, name).toMatch(/\.$/)
     }
   })
 

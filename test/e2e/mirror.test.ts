@@ -11,9 +11,9 @@ const refused = (call: Promise<unknown>, code: string) =>
 
 describe('a mirror of the feed', () => {
   it('is held against the checkpoint of the service', async () => {
-    for (const one of [client, testnet])
+    for (const [network, one] of Object.entries({ mainnet: client, testnet }))
       await expect
-        .poll(async () => (await one.verifyFeed()).count, { timeout: 30_000 })
+        .poll(async () => (await one.verifyFeed()).count, { timeout: 30_000, message: network })
         .toBeGreaterThan(5)
     const { items } = await client.eventsPage({ limit: 10 })
     expect((await client.verifyFeed({ mirror: items })).count).toBeLessThanOrEqual(items.length)
@@ -33,7 +33,7 @@ describe('a mirror of the feed', () => {
     const proof = await client.verifyRegistry({ hub, node })
     const mirror: FeedEvent[] = []
     for await (const event of client.events({ follow: false })) mirror.push(event)
-    expect(mirror.some(({ type }) => type === 'REGISTER_NAME')).toBe(true)
+    expect(mirror.map(({ type }) => type)).toContain('REGISTER_NAME')
     const more = await client.verifyRegistry({ hub, node, mirror })
     expect(more.checkpoint.count).toBeGreaterThanOrEqual(proof.checkpoint.count)
     await refused(

@@ -16,7 +16,7 @@ it('the operator’s page shows chains, leaders, money, nodes and loops of a wor
   await expect.poll(() => page('/'), DEADLINE).toContain(PARKED)
   const text = await page('/')
   for (const heading of ['To look at', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])
-    expect(text).toContain(`<h2>${heading}</h2>`)
+    expect(text, heading).toContain(`<h2>${heading}</h2>`)
   expect(text).toMatch(/<td>mainnet<td>8453<td>\d+<td>/)
   expect(text).toContain('<td>the webhooks<td>')
   expect(text).toMatch(/<td>mainnet<td>1<td><code>0x\w{40}<\/code><td>\d+(\.\d+)?<td>[\de.-]+<td>/)

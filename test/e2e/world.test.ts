@@ -66,7 +66,7 @@ describe('the local world', () => {
       expect(world().accounts.evm).toHaveLength(10)
       for (const { address, privateKey } of world().accounts.evm) {
         expect(privateKeyToAccount(privateKey).address.toLowerCase()).toBe(address)
-        expect(await reader.getBalance({ address })).toBeGreaterThan(10n ** 20n)
+        expect(await reader.getBalance({ address }), address).toBeGreaterThan(10n ** 20n)
       }
       const seed = world().seeds[network]!
       expect(world().accounts.evm.map(({ address }) => address)).not.toContain(seed.owner)
@@ -154,8 +154,9 @@ describe('the commands', () => {
     const options = { env: { ...process.env, CLUSTERD_HOME: inject('home') } }
     const { stdout: out } = await run('npm', ['run', '-s', 'demo'], options)
     for (const step of ['quote', 'sent', 'bridging', 'finalized', 'address', 'price'])
-      expect(out).toContain(`  ${step} `)
-    for (const label of ['1', '8453', 'solana']) expect(out).toContain(`on network "${label}"`)
+      expect(out, step).toContain(`  ${step} `)
+    for (const label of ['1', '8453', 'solana'])
+      expect(out, label).toContain(`on network "${label}"`)
     expect(out).toContain('registration fee 0.2 SOL')
     expect(
       out.match(/latency +\d+\.\d\d s from the payment to the name being final on the hub/g),

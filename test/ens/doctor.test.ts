@@ -40,18 +40,28 @@ const DEPLOY = 'run `clusterd contracts deploy --ens bundles.eth`.'
 const CORRECT = `Correct \`resolver\` in \`ens\`, or ${DEPLOY}`
 
 describe('clusterd doctor', () => {
-  it('goes to an answer, and names a chain, registry or resolver that is wrong', async () => {
-    const { resolver } = world
-    expect(await examine()).toBe(`ok: resolves by ${resolver} undefined`)
-    for (const [changed, said] of [
-      [{ rpcUrls: undefined }, 'The chains file has no chain 31337: name its nodes'],
-      [
-        { registry: RESOLVER },
-        `${RESOLVER} has no resolver() See the nodes, \`resolver\` and \`registry\``,
-      ],
-      [{ resolver: RESOLVER }, `the registry names ${resolver}, not ${RESOLVER} ${CORRECT}`],
-    ] as const)
-      expect(await examine(changed)).toContain(`bad: ${said}`)
+  it('goes to an answer', async () => {
+    expect(await examine()).toBe(`ok: resolves by ${world.resolver} undefined`)
+  })
+
+  it.each<{ name: string; changed: object; said: () => string }>([
+    {
+      name: 'a chain',
+      changed: { rpcUrls: undefined },
+      said: () => 'The chains file has no chain 31337: name its nodes',
+    },
+    {
+      name: 'a registry',
+      changed: { registry: RESOLVER },
+      said: () => `${RESOLVER} has no resolver() See the nodes, \`resolver\` and \`registry\``,
+    },
+    {
+      name: 'a resolver',
+      changed: { resolver: RESOLVER },
+      said: () => `the registry names ${world.resolver}, not ${RESOLVER} ${CORRECT}`,
+    },
+  ])('names $name that is wrong', async ({ changed, said }) => {
+    expect(await examine(changed)).toContain(`bad: ${said()}`)
   })
 
   it.each([
@@ -66,25 +76,39 @@ describe('clusterd doctor', () => {
     })
   })
 
-  it('names what the resolver refuses, and the API that serves another name', async () => {
-    const { mainnet, testnet } = parentsWith(world.resolver)
-    const sign = ensKey.signTypedData
-    const advice = `Give the API this chains file and a signer's key, set its clock by NTP, or ${DEPLOY}`
-    for (const [gateway, said] of [
-      [
-        createEnsGateway({ mainnet }, strangersKey.signTypedData),
-        `the answer (bad signature) ${advice}`,
-      ],
-      [createEnsGateway({ mainnet }, sign, () => 1), 'the answer (answer expired)'],
-      [createEnsGateway(parentsWith(RESOLVER), sign), 'the answer (other resolver)'],
-      [async () => '0x00' as const, 'the answer (no reason)'],
-      [
-        createEnsGateway({ testnet }, sign),
-        'answers HTTP 400 Give the API there `ens` and its key',
-      ],
-    ] as const) {
-      world.serve(gateway)
-      expect(await examine()).toContain(said)
-    }
+  const SIGN = ensKey.signTypedData
+  const ADVICE = `Give the API this chains file and a signer's key, set its clock by NTP, or ${DEPLOY}`
+  const mainnet = () => ({ mainnet: parentsWith(world.resolver).mainnet })
+  const testnet = () => ({ testnet: parentsWith(world.resolver).testnet })
+
+  it.each<{ name: string; gateway: () => Parameters<EnsWorld['serve']>[0]; said: string }>([
+    {
+      name: 'another key',
+      gateway: () => createEnsGateway(mainnet(), strangersKey.signTypedData),
+      said: `the answer (bad signature) ${ADVICE}`,
+    },
+    {
+      name: 'an old answer',
+      gateway: () => createEnsGateway(mainnet(), SIGN, () => 1),
+      said: 'the answer (answer expired)',
+    },
+    {
+      name: 'another resolver',
+      gateway: () => createEnsGateway(parentsWith(RESOLVER), SIGN),
+      said: 'the answer (other resolver)',
+    },
+    {
+      name: 'no answer',
+      gateway: () => async () => '0x00',
+      said: 'the answer (no reason)',
+    },
+    {
+      name: 'an API that serves another name',
+      gateway: () => createEnsGateway(testnet(), SIGN),
+      said: 'answers HTTP 400 Give the API there `ens` and its key',
+    },
+  ])('names $name', async ({ gateway, said }) => {
+    world.serve(gateway())
+    expect(await examine()).toContain(said)
   })
 })

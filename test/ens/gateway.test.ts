@@ -30,24 +30,34 @@ const resultOf = async (name: string, call: Hex) =>
   decodeAbiParameters(SIGNED, slice((await get(lookupOf(name, call))).body.data, 65))[4]
 
 /** Calls of records, and what each returns where there is none. */
-const RECORDS: readonly (readonly [call: Hex, empty: Hex])[] = [
-  [ADDR, encodeAbiParameters(parseAbiParameters('address'), [zeroAddress])],
-  ...[0n, 0x8000_2105n, 501n].map(
-    (coin) => [callOf('addr(bytes32,uint256)', coin), NO_BYTES] as const,
-  ),
-  ...['avatar', 'description', 'url', ''].map(
-    (key) => [callOf('text(bytes32,string)', key), NO_BYTES] as const,
-  ),
-  [callOf('name(bytes32)'), NO_BYTES],
-  [callOf('contenthash(bytes32)'), NO_BYTES],
-  [
-    callOf('pubkey(bytes32)'),
-    encodeAbiParameters(parseAbiParameters('bytes32, bytes32'), [zeroHash, zeroHash]),
-  ],
-  [
-    callOf('ABI(bytes32,uint256)', 1n),
-    encodeAbiParameters(parseAbiParameters('uint256, bytes'), [0n, '0x']),
-  ],
+const RECORDS: readonly { name: string; call: Hex; empty: Hex }[] = [
+  {
+    name: 'addr',
+    call: ADDR,
+    empty: encodeAbiParameters(parseAbiParameters('address'), [zeroAddress]),
+  },
+  ...[0n, 0x8000_2105n, 501n].map((coin) => ({
+    name: `addr of coin ${coin}`,
+    call: callOf('addr(bytes32,uint256)', coin),
+    empty: NO_BYTES,
+  })),
+  ...['avatar', 'description', 'url', ''].map((key) => ({
+    name: `text "${key}"`,
+    call: callOf('text(bytes32,string)', key),
+    empty: NO_BYTES,
+  })),
+  { name: 'name', call: callOf('name(bytes32)'), empty: NO_BYTES },
+  { name: 'contenthash', call: callOf('contenthash(bytes32)'), empty: NO_BYTES },
+  {
+    name: 'pubkey',
+    call: callOf('pubkey(bytes32)'),
+    empty: encodeAbiParameters(parseAbiParameters('bytes32, bytes32'), [zeroHash, zeroHash]),
+  },
+  {
+    name: 'ABI',
+    call: callOf('ABI(bytes32,uint256)', 1n),
+    empty: encodeAbiParameters(parseAbiParameters('uint256, bytes'), [0n, '0x']),
+  },
 ]
 
 describe('the gateway', () => {
@@ -62,11 +72,12 @@ describe('the gateway', () => {
     )
   })
 
-  it('answers private, unverified and unknown wallets with nothing, by the same statements', async () => {
-    const asked = vi.spyOn(world.api.pool, 'query')
-    const statements = () =>
-      asked.mock.calls.map(([query]) => (query as unknown as { name: string }).name)
-    for (const [call, empty] of RECORDS) {
+  it.each(RECORDS)(
+    'answers private, unverified and unknown wallets with nothing, by the same statements: $name',
+    async ({ call, empty }) => {
+      const asked = vi.spyOn(world.api.pool, 'query')
+      const statements = () =>
+        asked.mock.calls.map(([query]) => (query as unknown as { name: string }).name)
       const seen = new Set<string>()
       for (const name of [
         'nobody.seedling',
@@ -76,15 +87,15 @@ describe('the gateway', () => {
         'x.free',
       ]) {
         asked.mockClear()
-        expect(await resultOf(`${name}.bundles.eth`, call), `${name} ${call}`).toBe(empty)
+        expect(await resultOf(`${name}.bundles.eth`, call), name).toBe(empty)
         seen.add(`${statements().filter((name) => name.startsWith('read_'))}`)
       }
       expect(seen.size, `${[...seen]}`).toBe(1)
       for (const name of ['free.bundles.eth', 'bundles.eth', 'seedling.testers.eth'])
-        expect(await resultOf(name, call)).toBe(empty)
-    }
-    asked.mockRestore()
-  })
+        expect(await resultOf(name, call), name).toBe(empty)
+      asked.mockRestore()
+    },
+  )
 })
 
 it(`no fault of ours comes of ${REQUESTS} random calls`, async () => {
@@ -97,7 +108,7 @@ it(`no fault of ours comes of ${REQUESTS} random calls`, async () => {
     .array(label, { maxLength: 4 })
     .map((labels) => [...labels, 'bundles.eth'].join('.'))
   const call = fc.oneof(
-    fc.constantFrom(...RECORDS.map(([one]) => one)),
+    fc.constantFrom(...RECORDS.map(({ call }) => call)),
     fc.bigInt(0n, 2n ** 256n - 1n).map((coin) => callOf('addr(bytes32,uint256)', coin)),
     fc.string().map((key) => callOf('text(bytes32,string)', key)),
     hex,

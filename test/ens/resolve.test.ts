@@ -34,40 +34,46 @@ describe.each(['viem', 'ethers'] as const)('%s resolves', (library) => {
     expect(await resolve('tester.testers.eth')).toBe(getAddress(bob.address))
   })
 
-  it('what is free, private, unverified, of another kind or no name of ours to null', async () => {
-    const own = [
-      'free',
-      'secret.seedling',
-      'unverified.seedling',
-      'sol.seedling',
-      'main.sunny',
-      'a.b.seedling',
-      'é',
-    ]
-    for (const name of own) expect(await resolve(`${name}.bundles.eth`), name).toBeNull()
-    for (const name of ['bundles.eth', 'tester.bundles.eth', 'seedling.testers.eth'])
-      expect(await resolve(name), name).toBeNull()
-  })
+  it.each([
+    'free.bundles.eth',
+    'secret.seedling.bundles.eth',
+    'unverified.seedling.bundles.eth',
+    'sol.seedling.bundles.eth',
+    'main.sunny.bundles.eth',
+    'a.b.seedling.bundles.eth',
+    'é.bundles.eth',
+    'bundles.eth',
+    'tester.bundles.eth',
+    'seedling.testers.eth',
+  ])(
+    'what is free, private, unverified, of another kind or no name of ours to null: %s',
+    async (name) => {
+      expect(await resolve(name)).toBeNull()
+    },
+  )
 })
 
 describe('addresses on other chains', () => {
+  const addressOf = (name: string, coinType: bigint) =>
+    world.viem.getEnsAddress({ name: `${name}.bundles.eth`, coinType })
+
   it('are those of wallets of their kind', async () => {
     const { late, sol, payer } = world.people
-    const of = (name: string, coinType: bigint) =>
-      world.viem.getEnsAddress({ name: `${name}.bundles.eth`, coinType })
-    expect(await of('seedling', toCoinType(8453))).toBe(late.address)
-    expect(await of('seedling', SOLANA)).toBe(rawOf(sol.address))
-    expect(await of('sol.seedling', SOLANA)).toBe(rawOf(sol.address))
-    expect(await of('sunny', SOLANA)).toBe(rawOf(payer.address))
-    for (const [name, coin] of [
-      ['sol.seedling', toCoinType(8453)],
-      ['main.seedling', SOLANA],
-      ['seedling', 0n],
-      ['seedling', 2n ** 32n],
-    ] as const)
-      expect(await of(name, coin), name).toBeNull()
+    expect(await addressOf('seedling', toCoinType(8453))).toBe(late.address)
+    expect(await addressOf('seedling', SOLANA)).toBe(rawOf(sol.address))
+    expect(await addressOf('sol.seedling', SOLANA)).toBe(rawOf(sol.address))
+    expect(await addressOf('sunny', SOLANA)).toBe(rawOf(payer.address))
     const resolver = await world.ethers.getResolver('seedling.bundles.eth')
     expect(await resolver!.getAddress(8453)).toBe(getAddress(late.address))
+  })
+
+  it.each([
+    ['sol.seedling', toCoinType(8453)],
+    ['main.seedling', SOLANA],
+    ['seedling', 0n],
+    ['seedling', 2n ** 32n],
+  ])('are none of wallets of another kind: %s, coin type %d', async (name, coin) => {
+    expect(await addressOf(name, coin)).toBeNull()
   })
 })
 
@@ -86,7 +92,7 @@ describe('texts', () => {
     expect(await text('seedling', 'description')).toBe('seedling/')
     expect(await text('sol.seedling', 'description')).toBe('seedling/sol')
     for (const name of ['free', 'secret.seedling', 'unverified.seedling'])
-      expect(await text(name, 'url')).toBeNull()
+      expect(await text(name, 'url'), name).toBeNull()
     expect(await text('seedling', 'com.twitter')).toBeNull()
     expect(await resolver!.getContentHash()).toBeNull()
   })
@@ -107,15 +113,16 @@ it('nothing forged, expired, of another name or of another resolver resolves', a
   let replayed: Hex = '0x'
   world.serve(async (...asked) => (replayed = await right(...asked)))
   await addressBy.viem('seedling.bundles.eth')
-  for (const wrong of [
-    createEnsGateway(parents, strangersKey.signTypedData),
-    createEnsGateway(parents, sign, () => Date.now() - 600_000),
-    createEnsGateway(parentsWith(zeroAddress), sign),
-    async () => replayed,
-  ]) {
-    world.serve(wrong)
-    await expect(addressBy.viem('sunny.bundles.eth')).rejects.toThrow()
-    expect(await addressBy.ethers('sunny.bundles.eth')).toBeNull()
+  const gateways = {
+    forged: createEnsGateway(parents, strangersKey.signTypedData),
+    expired: createEnsGateway(parents, sign, () => Date.now() - 600_000),
+    'of another resolver': createEnsGateway(parentsWith(zeroAddress), sign),
+    'of another name': async () => replayed,
+  }
+  for (const [wrong, gateway] of Object.entries(gateways)) {
+    world.serve(gateway)
+    await expect(addressBy.viem('sunny.bundles.eth'), wrong).rejects.toThrow()
+    expect(await addressBy.ethers('sunny.bundles.eth'), wrong).toBeNull()
   }
   world.serve(right)
   expect(await addressBy.viem('sunny.bundles.eth')).not.toBeNull()
@@ -130,7 +137,8 @@ it('names of both networks resolve by another process with the key while the fir
   // the last one takes a POST
   await sendTo(`http://127.0.0.1:${await freePort()}/{sender}/{data}.json`, `${second.url}/ens`)
   for (const name of ['seedling.bundles.eth', 'tester.testers.eth'])
-    for (const resolve of Object.values(addressBy)) expect(await resolve(name)).not.toBeNull()
+    for (const [library, resolve] of Object.entries(addressBy))
+      expect(await resolve(name), `${name} by ${library}`).not.toBeNull()
   await Promise.all([second.stop(), sendTo(`${url}/ens/{sender}/{data}.json`)])
 })
 

@@ -114,8 +114,9 @@ describe.skipIf(missingForPatroni)('a database that Patroni fails over, under lo
       )
       const there = new Set(wallets.map((wallet) => wallet.address.toLowerCase()))
       const own = load.acknowledged.filter((one) => one.signer === signer)
-      expect(own.length).toBeGreaterThan(0)
-      expect(own.filter((one) => !there.has(one.address.toLowerCase()))).toEqual([])
+      expect(own.length, address).toBeGreaterThan(0)
+      const lost = own.filter((one) => !there.has(one.address.toLowerCase()))
+      expect(lost, address).toEqual([])
     }
     for (const tx of load.registered) await until.status(stack, tx, 'finalized')
     const feed = await wholeFeed(stack.api)

@@ -173,7 +173,7 @@ describe('communities', () => {
       }),
       { numRuns: 200, examples: [MOVING, HIDING, OWNED].map((steps) => [[...steps]] as const) },
     )
-    for (const word of EVERYTHING) expect(seen).toContain(word)
+    for (const word of EVERYTHING) expect(seen, word).toContain(word)
   })
 
   it('come out the same wherever the batches are cut', () => {

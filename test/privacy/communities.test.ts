@@ -161,26 +161,25 @@ describe('private wallets and communities', () => {
     expect(actor.toString('hex')).toBe(`01${alice.address.slice(2)}`)
   })
 
-  it('register for themselves as strangers do, also below a name of their own cluster', async () => {
-    for (const [theirs, other] of [
-      [pat, eve],
-      [paul, emil],
-    ] as const)
-      for (const community of ['foo', 'bar']) {
-        const [a, b] = [
-          `${community}/self-${theirs.address.slice(-5)}`,
-          `${community}/self-${other.address.slice(-5)}`,
-        ].map((text) => text.toLowerCase()) as [string, string]
-        const events = await feedAfter(async () => {
-          await expectOk(register(theirs, a))
-          await expectOk(register(other, b))
-        })
-        expect(events).toEqual([
-          registered(theirs.address, a, theirs),
-          registered(other.address, b, other),
-        ])
-        expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
-      }
+  it.each<{ name: string; community: string; theirs: () => Member; other: () => Member }>([
+    { name: 'pat in foo', community: 'foo', theirs: () => pat, other: () => eve },
+    { name: 'pat in bar', community: 'bar', theirs: () => pat, other: () => eve },
+    { name: 'paul in foo', community: 'foo', theirs: () => paul, other: () => emil },
+    { name: 'paul in bar', community: 'bar', theirs: () => paul, other: () => emil },
+  ])('register for themselves as strangers do: $name', async ({ community, ...members }) => {
+    const theirs = members.theirs()
+    const other = members.other()
+    const a = `${community}/self-${theirs.address.slice(-5)}`.toLowerCase()
+    const b = `${community}/self-${other.address.slice(-5)}`.toLowerCase()
+    const events = await feedAfter(async () => {
+      await expectOk(register(theirs, a))
+      await expectOk(register(other, b))
+    })
+    expect(events).toEqual([
+      registered(theirs.address, a, theirs),
+      registered(other.address, b, other),
+    ])
+    expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
   })
 
   it('stand for themselves where a member of their cluster registers for them elsewhere', async () => {
@@ -220,8 +219,10 @@ describe('private wallets and communities', () => {
       await publicAnswers(fresh, 'foo/h-fresh'),
     )
     // a name below a community puts nobody into its cluster
-    for (const { address } of [hidden, fresh])
-      expect((await world.get(`/v0.1/cluster/address/${address}`)).body).toBeNull()
+    for (const [name, { address }] of Object.entries({ hidden, fresh })) {
+      const { body } = await world.get(`/v0.1/cluster/address/${address}`)
+      expect(body, name).toBeNull()
+    }
     const [resolved] = (await world.post('/v1/names', [{ name: 'foo/h-self' }])).body
     expect(resolved.isVerified).toBe(false)
     await expectOk(alice.remove(hidden.address))
@@ -252,8 +253,10 @@ describe('private wallets and communities', () => {
 
   it('meet no requirement that would show where they belong', async () => {
     await expectOk(configure(bob, 'bar', { requirements: [{ kind: 'cluster', name: 'foo' }] }))
-    for (const member of [pat, paul, eve])
-      expect((await register(member, 'bar/needs-foo')).body.error).toBe('requirements_not_met')
+    for (const [name, member] of Object.entries({ pat, paul, eve })) {
+      const { body } = await register(member, 'bar/needs-foo')
+      expect(body.error, name).toBe('requirements_not_met')
+    }
     await expectOk(register(alice, 'bar/needs-foo'))
     await expectOk(configure(bob, 'bar'))
   })
@@ -306,12 +309,12 @@ describe('private wallets and communities', () => {
   })
 
   it('stand in the feed with their names below communities alone, and never with a cluster', async () => {
-    for (const { type, from, data } of await readFeed(world)) {
+    for (const { id, type, from, data } of await readFeed(world)) {
       for (const { address } of [pat, paul]) {
         if (!JSON.stringify([from, data]).includes(address)) continue
-        expect(type).toBe('REGISTER_COMMUNITY_NAME')
-        expect(data).toMatchObject({ address, cluster_id: null })
-        expect([address, alice.address, NOBODY]).toContain(from)
+        expect(type, id).toBe('REGISTER_COMMUNITY_NAME')
+        expect(data, id).toMatchObject({ address, cluster_id: null })
+        expect([address, alice.address, NOBODY], id).toContain(from)
       }
     }
     expect(logged.length).toBeGreaterThan(100)

@@ -109,7 +109,7 @@ describe('registry_v1', () => {
     expect(owned.length).toBeGreaterThan(0)
     for (const { name, totalWeiAmount, clusterId } of owned) {
       const sql = `SELECT wei_amount::text AS "totalWeiAmount", cluster_id AS "clusterId" FROM registry_v1.names WHERE name = '${name}'`
-      expect(await rowsOf(sql)).toEqual([{ totalWeiAmount, clusterId }])
+      expect(await rowsOf(sql), name).toEqual([{ totalWeiAmount, clusterId }])
     }
     const events = await rowsOf(
       'SELECT number::int, type, actor, data FROM registry_v1.events ORDER BY number',

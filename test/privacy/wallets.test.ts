@@ -170,17 +170,16 @@ describe('private wallets', () => {
     expect(from('ADD_WALLET', 'seen')).toBe(alice.address)
     expect(from('UPDATE_WALLET_NAME', 'seen-again')).toBe(alice.address)
     expect(from('ADD_WALLET', 'orphan')).toBe(`0x${'0'.repeat(40)}`)
-    for (const address of Object.values(hidden)) {
+    for (const [name, address] of Object.entries(hidden)) {
       const { body } = await world.get(`/v1/events?from=${address}`)
-      expect(body.items).toEqual([])
+      expect(body.items, name).toEqual([])
     }
     expect(feed.map(({ id }) => id)).toEqual(feed.map((_, i) => `m-1-${i + 1}`))
     const mirror = mirrorOf(feed)
     for (const [id, { wallets }] of mirror.clusters) {
       const shown = (await world.get(`/v1/clusters/id/${id}`)).body.wallets
-      expect(shown.map((wallet: { address: string }) => wallet.address).sort()).toEqual(
-        [...wallets.keys()].sort(),
-      )
+      const addresses = shown.map((wallet: { address: string }) => wallet.address).sort()
+      expect(addresses, id).toEqual([...wallets.keys()].sort())
     }
   })
 

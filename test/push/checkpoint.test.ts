@@ -94,7 +94,7 @@ describe('the checkpoint of the feed', () => {
       hash: hashOf(events.slice(0, CHECKPOINT_EVERY)),
     }
     for (const count of [CHECKPOINT_EVERY, CHECKPOINT_EVERY + 1, events.length - 1])
-      expect(await checkpoint(`count=${count}`)).toEqual(kept)
+      expect(await checkpoint(`count=${count}`), `count ${count}`).toEqual(kept)
     expect(await checkpoint(`count=${CHECKPOINT_EVERY - 1}`)).toMatchObject({ count: 0 })
     expect(await checkpoint(`count=${events.length}`)).toEqual({
       ...kept,

@@ -44,7 +44,9 @@ it('a status that is known is not sent again, nor kept by caches', async () => {
   expect((await world.get(path)).headers.get('cache-control')).toBe('no-store')
 })
 
-it('what depends on a key has no tag', async () => {
-  for (const path of [`/v1/clusters/name/${name}`, `/v1/clusters/address/${alice}`])
+it.each([`/v1/clusters/name/${name}`, `/v1/clusters/address/${alice}`])(
+  'what depends on a key has no tag: %s',
+  async (path) => {
     expect(await ask(path, '*')).toEqual({ status: 200, etag: undefined })
-})
+  },
+)

@@ -86,8 +86,8 @@ describe('a status that is waited for', () => {
     await world.append('mainnet', [bid({ from, name: freshName(), tx: other })])
     await waitingIn(2)
     await world.append('mainnet', [entry])
-    for (const answer of await Promise.all(polls))
-      expect(answer.body).toMatchObject({ status: 'finalized' })
+    for (const [i, answer] of (await Promise.all(polls)).entries())
+      expect(answer.body, `poll ${i}`).toMatchObject({ status: 'finalized' })
     // no chain answers here, so that only the tables can know a transaction
     expect((await byDefault).status).toBe(503)
   })

@@ -79,7 +79,7 @@ describe('a stream of the feed', () => {
     expect(itemsOf(messages)).toEqual(items)
     for (const at of [0, 1, 2, 7]) {
       const { body } = await world.get(`/v1/events?nextPage=${messages[at]!.id}&limit=1000`)
-      expect(body.items).toEqual(items.slice(at + 1))
+      expect(body.items, `after ${at}`).toEqual(items.slice(at + 1))
     }
   })
 

@@ -142,9 +142,9 @@ describe('a reorg of the hub above its confirmed blocks', () => {
     }
     const early = seen.filter(({ status }) => status !== 'finalized')
     expect(early.length).toBeGreaterThan(0)
-    for (const one of early) {
-      expect(['not_found', 'pending']).toContain(one.status)
-      expect(one).toMatchObject({ isOwned: false, isInFeed: false })
+    for (const [i, one] of early.entries()) {
+      expect(['not_found', 'pending'], `answer ${i}`).toContain(one.status)
+      expect(one, `answer ${i}`).toMatchObject({ isOwned: false, isInFeed: false })
     }
     expect((await askReady(stack.ops)).problems).toEqual([])
     expect(await owned(name)).toBe(true)
@@ -267,9 +267,9 @@ describe('a reorg of the hub below its confirmation policy', () => {
     // streams end with the generation, and show none of the next
     const texts = await Promise.all(followed.map((response) => response.text()))
     for (const { id } of oldFeed.items) expect(texts[0]).toContain(`"id":"${id}"`)
-    for (const text of texts) {
-      expect(text).not.toContain('"m-2-')
-      expect(text).toMatch(
+    for (const [i, text] of texts.entries()) {
+      expect(text, asked[i]).not.toContain('"m-2-')
+      expect(text, asked[i]).toMatch(
         /\nevent: feed_restarted\ndata: \{"status":409,"error":"feed_restarted".*\}\n\n$/,
       )
     }
@@ -302,10 +302,10 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(names).toEqual(expect.arrayContaining([kept, late, bridged]))
     expect(names).not.toContain(lost)
     expect(logs).toHaveLength(rows.length)
-    for (const { name, actor } of rows)
-      expect(await readOwner(nameWord(name), 'mainnet', stack)).toBe(
-        `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`,
-      )
+    for (const { name, actor } of rows) {
+      const owner = `0x${'0'.repeat(24)}${actor.toString('hex', 1)}`
+      expect(await readOwner(nameWord(name), 'mainnet', stack), name).toBe(owner)
+    }
   })
 
   it('starts the feed anew: ids of the new generation, old tokens refused', async () => {
@@ -314,8 +314,8 @@ describe('a reorg of the hub below its confirmation policy', () => {
     expect(body.items.slice(0, 3).map(({ id: _, ...item }) => item)).toEqual(
       oldFeed.items.slice(0, 3).map(({ id: _, ...item }) => item),
     )
-    for (const token of [oldToken, oldFeed.resume])
-      expect(await feed(`?nextPage=${token}`)).toMatchObject({
+    for (const [name, token] of Object.entries({ page: oldToken, end: oldFeed.resume }))
+      expect(await feed(`?nextPage=${token}`), name).toMatchObject({
         status: 409,
         body: { error: 'feed_restarted' },
       })

@@ -52,11 +52,13 @@ describe('processes beside the leader', () => {
   it('are ready, and tell what the leader does', async () => {
     standby = await another({ ROLES: 'api,index,relay' })
     reader = await another({ ROLES: 'api' })
-    for (const daemon of [standby, reader]) {
-      expect(await codeOf(`${daemon.ops}/ready`)).toBe(200)
-      expect(await codeOf(`${daemon.ops}/health`)).toBe(200)
-      await expect.poll(async () => (await daemon.status()).problems, DEADLINE).toEqual([])
-      expect((await leaders(daemon)).sort()).toEqual(['mainnet index there', 'mainnet relay there'])
+    for (const [name, daemon] of Object.entries({ standby, reader })) {
+      expect(await codeOf(`${daemon.ops}/ready`), name).toBe(200)
+      expect(await codeOf(`${daemon.ops}/health`), name).toBe(200)
+      const options = { ...DEADLINE, message: name }
+      await expect.poll(async () => (await daemon.status()).problems, options).toEqual([])
+      const known = (await leaders(daemon)).sort()
+      expect(known, name).toEqual(['mainnet index there', 'mainnet relay there'])
     }
     expect(await standby.metric('clusterd_leader')).toEqual([
       'clusterd_leader{network="mainnet",role="index"} 0',
@@ -122,9 +124,9 @@ describe('processes beside the leader', () => {
     await expect
       .poll(async () => (await reader.status()).problems.join(), DEADLINE)
       .toContain(`chain "${SPOKE}"`)
-    for (const { ops } of [reader, standby, stack]) {
-      expect(await codeOf(`${ops}/ready`)).toBe(200)
-      expect(await codeOf(`${ops}/status`)).toBe(503)
+    for (const [name, { ops }] of Object.entries({ reader, standby, stack })) {
+      expect(await codeOf(`${ops}/ready`), name).toBe(200)
+      expect(await codeOf(`${ops}/status`), name).toBe(503)
     }
     process.kill(stack.anvils[SPOKE]!.pid, 'SIGCONT')
     await until.ready(stack)

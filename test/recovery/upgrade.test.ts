@@ -111,7 +111,8 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     // half of the way, and back: the old version goes on upon the newer tables
     expect(await before[0]!.end()).toBe(0)
     await sleep(BETWEEN_MS)
-    for (const one of after) expect(await one.end()).toBe(0)
+    expect(await after[0]!.end()).toBe(0)
+    expect(await after[1]!.end()).toBe(0)
     await expect.poll(() => leads(before[1]!), DEADLINE).toHaveLength(2)
     await sleep(BETWEEN_MS)
 
@@ -142,7 +143,9 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     console.log(
       `${looked.ms.length} look-ups, ${changed.ms.length} changes, ${bought.hashes.length} registrations`,
     )
-    for (const { failed } of [looked, changed, bought]) expect(failed).toEqual([])
+    expect(looked.failed).toEqual([])
+    expect(changed.failed).toEqual([])
+    expect(bought.failed).toEqual([])
     for (const tx of bought.hashes) await until.status({ api }, tx, 'finalized')
     const feed = await wholeFeed(api)
     await follower.upTo(feed.length)

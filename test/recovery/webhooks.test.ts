@@ -108,10 +108,12 @@ it('gets the feed in order, each message signed', async () => {
   await expectAllDelivered()
   const isGenuine = await documentedCheck()
   for (const { headers, body } of receiver.taken) {
-    expect(isGenuine(headers, body, receiver.key)).toBe(true)
-    expect(isGenuine(headers, `${body} `, receiver.key)).toBe(false)
+    const id = `${headers['webhook-id']}`
+    expect(isGenuine(headers, body, receiver.key), id).toBe(true)
+    expect(isGenuine(headers, `${body} `, receiver.key), id).toBe(false)
     const old = String(Number(headers['webhook-timestamp']) - 3_600)
-    expect(isGenuine({ ...headers, 'webhook-timestamp': old }, body, receiver.key)).toBe(false)
+    const aged = { ...headers, 'webhook-timestamp': old }
+    expect(isGenuine(aged, body, receiver.key), id).toBe(false)
   }
   expect(new Set(receiver.taken.map(({ headers }) => headers['webhook-id'])).size).toBe(
     receiver.taken.length,

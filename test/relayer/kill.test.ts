@@ -88,6 +88,7 @@ describe('a relayer killed when something went wrong', () => {
     ])
     await world.hub.test.dropTransaction({ hash: txs[0]!.hash })
     expect(await die(world, 'relay.noop')).toBe('SIGKILL')
-    for (const one of [lost, guid]) await expectOnce(world, one)
+    await expectOnce(world, lost)
+    await expectOnce(world, guid)
   })
 })

@@ -50,15 +50,16 @@ describe('a payment whose name was won', () => {
     const { rows } = await world.bridge.pool.query('SELECT DISTINCT txs FROM jobs WHERE kind = 6')
     expect(rows).toHaveLength(1)
     await world.watch()
-    for (const one of paid) {
-      expect(await world.stored(one)).toMatchObject({ state: 'done', outcome: 'released' })
-      expect(await world.payout(one)).toEqual({
+    for (const [i, one] of paid.entries()) {
+      const name = `payment ${i}`
+      expect(await world.stored(one), name).toMatchObject({ state: 'done', outcome: 'released' })
+      expect(await world.payout(one), name).toEqual({
         state: CONFIRMED,
         kind: SETTLE,
         reason: null,
         failures: 0,
       })
-      expect(await world.closings(one)).toBe(1)
+      expect(await world.closings(one), name).toBe(1)
     }
   })
 })

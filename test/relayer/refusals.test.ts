@@ -181,9 +181,9 @@ describe('a payment that bought nothing', () => {
       await openJobs(world.bridge.pool, { network: 'mainnet', chain: world.chain }),
     ).toMatchObject([{ kind: 'refuse', state: 'queued', count: 2 }])
     await world.finish(await world.restart())
-    for (const signature of [cheap, lost]) {
-      expect(await payoutOf(signature)).toMatchObject({ state: CONFIRMED, reason: null })
-      expect(await outcomesOf(signature)).toEqual(['refused'])
+    for (const [name, signature] of Object.entries({ cheap, lost })) {
+      expect(await payoutOf(signature), name).toMatchObject({ state: CONFIRMED, reason: null })
+      expect(await outcomesOf(signature), name).toEqual(['refused'])
     }
     expect(`${await outcomeOf(cheap)}, ${await outcomeOf(lost)}`).toBe(
       `invalid underpaid refused, ${BACK}`,

@@ -100,7 +100,8 @@ describe('a signer elsewhere', () => {
     expect((await world.run(relayer)).join()).toContain('failed')
     const waiting = (await world.jobs()).filter(({ state }) => state !== 'confirmed')
     expect(waiting.map(({ reason }) => reason)).toContain('signer_unreachable')
-    for (const job of waiting) expect(job).toMatchObject({ state: 'queued', nonce: null })
+    for (const job of waiting)
+      expect(job, `job ${job.id}`).toMatchObject({ state: 'queued', nonce: null })
 
     signer = await startSigner()
     world.aheadMs = DAY_MS

@@ -217,9 +217,14 @@ describe('a quote on Solana', () => {
   it('is 503 while a price is stale, has jumped or can’t be read, and comes back by itself', async () => {
     const { solUsd } = world.feeds
     const unavailable = { status: 503, body: { status: 503, error: 'unavailable' } }
-    for (const [dollars, ageS] of [[150n, 100_000], [75n], [0n]] as const) {
+    const prices = [
+      { name: 'stale', dollars: 150n, ageS: 100_000 },
+      { name: 'halved', dollars: 75n, ageS: 0 },
+      { name: 'zero', dollars: 0n, ageS: 0 },
+    ]
+    for (const { name, dollars, ageS } of prices) {
       await setPrice(solUsd, dollars * 10n ** 8n, ageS)
-      expect(await quote([{ name: 'x' }])).toMatchObject(unavailable)
+      expect(await quote([{ name: 'x' }]), name).toMatchObject(unavailable)
     }
     await setPrice(solUsd, 155n * 10n ** 8n)
     expect(await quote([{ name: 'x' }])).toMatchObject({ status: 200 })
@@ -344,9 +349,9 @@ describe('the status of another transaction', () => {
     ])
     expect(rows).toEqual([])
     for (const length of [32, 63, 65])
-      expect(await status(bs58.encode(Buffer.alloc(length, 200)))).toMatchObject({
-        error: 'invalid_request',
-      })
+      expect(await status(bs58.encode(Buffer.alloc(length, 200))), `${length} bytes`).toMatchObject(
+        { error: 'invalid_request' },
+      )
     world.proxy.isDown = true
     expect(await status(bs58.encode(Buffer.alloc(64, 201)))).toMatchObject({
       status: 503,

@@ -89,10 +89,10 @@ describe(`a cluster of ${NAMES} names`, () => {
     const friend = await memberOf(world)
     const free = { prices: [], startsAt: null, ownersOnly: false, requirements: [] }
     expect((await owner.call('PUT', `/v1/communities/${community}`, free)).status).toBe(200)
-    for (const name of ['ann', 'ben', 'cat'])
-      expect(
-        (await friend.call('POST', `/v1/names/community/${community}/register`, { name })).status,
-      ).toBe(200)
+    for (const name of ['ann', 'ben', 'cat']) {
+      const path = `/v1/names/community/${community}/register`
+      expect((await friend.call('POST', path, { name })).status, name).toBe(200)
+    }
     await world.append('mainnet', [bid({ from: friend.address, name: 'friends' })])
     const pages = await pagesOf(friend.address, '?limit=2')
     const names = ['friends', ...['ann', 'ben', 'cat'].map((name) => `${community}/${name}`)]
@@ -100,13 +100,13 @@ describe(`a cluster of ${NAMES} names`, () => {
       names.slice(0, 2),
       names.slice(2),
     ])
-    for (const after of ['nobody-has-this', 'a/b', '!'])
-      expect(
-        await world.get(`/v1/names/owner/address/${friend.address}?after=${after}`),
-      ).toMatchObject({
+    for (const after of ['nobody-has-this', 'a/b', '!']) {
+      const path = `/v1/names/owner/address/${friend.address}?after=${after}`
+      expect(await world.get(path), after).toMatchObject({
         status: 400,
         body: { error: 'invalid_page' },
       })
+    }
   })
 
   it('is not read whole for a change of its wallets, whose names still share a space with those of its communities', async () => {

@@ -393,7 +393,7 @@ describe('a deployment by a Safe', () => {
       `clusterd: ${SAFE} has to sign`,
     )
     for (const { chainId, from, to, value, data } of await callsOf(file)) {
-      expect(from).toBe(SAFE)
+      expect(from, `to ${to}`).toBe(SAFE)
       await sendAs([hub, spoke].find((one) => one.chainId === chainId)!, SAFE, {
         to,
         data,

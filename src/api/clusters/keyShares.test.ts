@@ -14,42 +14,47 @@ const addressOf = (type: (typeof TYPES)[number], key: string): string =>
     : bs58.encode(ed25519.getPublicKey(bs58.decode(key).subarray(0, 32)))
 
 describe('a generated key', () => {
-  it.each(TYPES)('of type %s comes back from any two of its three shares', async (type) => {
+  describe.each(TYPES)('of type %s', async (type) => {
     const { address, shares } = await generateKey(type)
     const { user, server, recovery } = shares
-    expect([user, server, recovery].map((share) => share.length)).toEqual([
-      SHARE_BYTES,
-      SHARE_BYTES,
-      SHARE_BYTES,
-    ])
-    const pairs = [
-      [user, server],
-      [server, user],
-      [user, recovery],
-      [recovery, server],
-    ] as const
-    for (const pair of pairs) {
+
+    it.each(Object.entries(shares))('has a %s share of the same length', (_, share) => {
+      expect(share).toHaveLength(SHARE_BYTES)
+    })
+
+    it.each<[string, readonly [Uint8Array, Uint8Array]]>([
+      ["the user's and the server's", [user, server]],
+      ["the server's and the user's", [server, user]],
+      ["the user's and the recovery's", [user, recovery]],
+      ["the recovery's and the server's", [recovery, server]],
+    ])('comes back from two of its three shares: %s', async (_, pair) => {
       const key = await recoverKey(address, pair)
       expect(addressOf(type, key!)).toBe(address.text)
       if (type === 'solana') expect(bs58.encode(bs58.decode(key!).subarray(32))).toBe(address.text)
-    }
-    for (const wrong of [
-      user,
-      Uint8Array.from(randomBytes(SHARE_BYTES)),
-      server.map((byte, i) => (i === 0 ? byte ^ 1 : byte)),
-    ])
-      expect(await recoverKey(address, [user, wrong])).toBeNull()
-    const other = await generateKey(type)
-    expect(await recoverKey(address, [user, other.shares.server])).toBeNull()
+    })
+
+    it.each<[string, () => Promise<Uint8Array> | Uint8Array]>([
+      ['the same again', () => user],
+      ['random bytes', () => Uint8Array.from(randomBytes(SHARE_BYTES))],
+      ['one with a bit changed', () => server.map((byte, i) => (i === 0 ? byte ^ 1 : byte))],
+      ["another key's", async () => (await generateKey(type)).shares.server],
+    ])("does not come back from the user's share and %s", async (_, wrong) => {
+      expect(await recoverKey(address, [user, await wrong()])).toBeNull()
+    })
   })
 
-  it.each(TYPES)('of type %s with a passphrase needs it', async (type) => {
+  describe.each(TYPES)('of type %s with a passphrase', async (type) => {
     const { address, shares } = await generateKey(type, 'pass ﬁ phrase')
     const pair = [shares.user, shares.server] as const
-    // the ligature is normalized (NFKC)
-    expect(addressOf(type, (await recoverKey(address, pair, 'pass fi phrase'))!)).toBe(address.text)
-    for (const wrong of [undefined, 'pass', ''])
+
+    it('comes back with it, the ligature normalized (NFKC)', async () => {
+      const key = await recoverKey(address, pair, 'pass fi phrase')
+      expect(addressOf(type, key!)).toBe(address.text)
+    })
+
+    it.each([undefined, 'pass', ''])('does not come back with %j', async (wrong) => {
       expect(await recoverKey(address, pair, wrong)).toBeNull()
+    })
   })
 })
 

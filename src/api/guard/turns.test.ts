@@ -70,7 +70,7 @@ it('who hangs up is dropped and counts no more', async () => {
   const dropped = Array.from({ length: 8 }, () => take(mallory, 'm', gone.signal))
   const outcomes = Promise.allSettled(dropped)
   gone.abort(new Error('gone'))
-  expect((await outcomes).every(({ status }) => status === 'rejected')).toBe(true)
+  expect((await outcomes).filter(({ status }) => status !== 'rejected')).toEqual([])
   expect(turns.waiting()).toBe(0)
   const later = take(mallory, 'later')
   go()

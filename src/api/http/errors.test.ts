@@ -5,17 +5,28 @@ import { ApiError, errorAnswer, toApiError } from './errors.js'
 const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code })
 
 describe('toApiError', () => {
-  it('sorts what was thrown', () => {
-    const codeOf = (error: unknown) => toApiError(error).code
-    expect(codeOf(new BridgeError('x'))).toBe('bridge_failure')
-    expect(codeOf(new ChainUnavailableError('x'))).toBe('unavailable')
-    for (const code of ['57P01', '53300', '08006', '57014', 'ECONNREFUSED', 'P1001', 'P2034'])
-      expect(codeOf(withCode(code))).toBe('unavailable')
-    expect(codeOf(new AggregateError([withCode('ECONNREFUSED')]))).toBe('unavailable')
-    expect(codeOf(new Error('wrapped', { cause: withCode('57P03') }))).toBe('unavailable')
-    expect(codeOf(new Error('Connection terminated unexpectedly'))).toBe('unavailable')
-    for (const bug of [withCode('42P01'), new TypeError('x'), 'text', null, undefined])
-      expect(codeOf(bug)).toBe('internal')
+  const ENDED = new Error('Connection terminated unexpectedly')
+
+  it.each<[name: string, thrown: unknown, code: string]>([
+    ['a failure of the bridge', new BridgeError('x'), 'bridge_failure'],
+    ['a chain that is away', new ChainUnavailableError('x'), 'unavailable'],
+    ['57P01', withCode('57P01'), 'unavailable'],
+    ['53300', withCode('53300'), 'unavailable'],
+    ['08006', withCode('08006'), 'unavailable'],
+    ['57014', withCode('57014'), 'unavailable'],
+    ['ECONNREFUSED', withCode('ECONNREFUSED'), 'unavailable'],
+    ['P1001', withCode('P1001'), 'unavailable'],
+    ['P2034', withCode('P2034'), 'unavailable'],
+    ['ECONNREFUSED of many', new AggregateError([withCode('ECONNREFUSED')]), 'unavailable'],
+    ['57P03, wrapped', new Error('wrapped', { cause: withCode('57P03') }), 'unavailable'],
+    ['a connection that ended', ENDED, 'unavailable'],
+    ['42P01, a table that is missing', withCode('42P01'), 'internal'],
+    ['a TypeError', new TypeError('x'), 'internal'],
+    ['a text', 'text', 'internal'],
+    ['null', null, 'internal'],
+    ['undefined', undefined, 'internal'],
+  ])('sorts %s', (_, thrown, code) => {
+    expect(toApiError(thrown).code).toBe(code)
   })
 
   it('tells the caller nothing about a bug of ours', () => {

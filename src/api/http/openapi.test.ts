@@ -66,20 +66,22 @@ describe.each(PATHS)('%s', (path) => {
     expect(document.openapi).toBe('3.1.0')
     const isOld = path === '/openapi-v0.1.json'
     for (const { path, operation } of operations(document)) {
-      expect(path.startsWith('/v0.1/')).toBe(isOld)
-      if (isOld) expect(operation.deprecated).toBe(true)
+      expect(path.startsWith('/v0.1/'), path).toBe(isOld)
+      if (isOld) expect(operation.deprecated, path).toBe(true)
     }
   })
 
   it('declares every parameter of a path once, and testnet everywhere', () => {
-    for (const { path, operation } of operations(resolved(document))) {
+    for (const { path, method, operation } of operations(resolved(document))) {
+      const route = `${method} ${path}`
       const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
-      expect(new Set(names).size).toBe(names.length)
-      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(names).toContain(`path ${name}`)
-      expect(names).toContain('query testnet')
+      expect(new Set(names).size, route).toBe(names.length)
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g))
+        expect(names, route).toContain(`path ${name}`)
+      expect(names, route).toContain('query testnet')
       const statuses = Object.keys(operation.responses)
-      expect(statuses).toEqual(expect.arrayContaining(['400', '500', '503']))
-      expect(statuses.some((status) => status === '200' || status === '201')).toBe(true)
+      expect(statuses, route).toEqual(expect.arrayContaining(['400', '500', '503']))
+      expect(statuses.includes('200') || statuses.includes('201'), route).toBe(true)
     }
   })
 })

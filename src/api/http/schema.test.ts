@@ -54,12 +54,18 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
   )
 })
 
+const named = z.object({ name: z.string(), note: z.string().optional() })
+
 it('a field that is required, unknown, or a member of every object stays as it was sent', () => {
-  const schema = z.object({ name: z.string(), note: z.string().optional() })
   const body = JSON.parse(
     '{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}',
   )
-  expect(withoutAbsent(schema, body)).toStrictEqual(body)
-  for (const other of [null, 1, 'x', [], [null]])
-    expect(withoutAbsent(schema, other)).toStrictEqual(other)
+  expect(withoutAbsent(named, body)).toStrictEqual(body)
 })
+
+it.each([{ other: null }, { other: 1 }, { other: 'x' }, { other: [] }, { other: [null] }])(
+  'a body that is no object stays as it was sent: $other',
+  ({ other }) => {
+    expect(withoutAbsent(named, other)).toStrictEqual(other)
+  },
+)

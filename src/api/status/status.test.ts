@@ -15,20 +15,22 @@ describe('parseTxId', () => {
     )
   })
 
-  it('knows what is neither', () => {
-    const hex = 'ab'.repeat(32)
-    const odd = [
-      '',
-      '0x',
-      hex,
-      `0X${hex}`,
-      `0x${hex}a`,
-      `0x${hex.slice(1)}`,
-      ` 0x${hex}`,
-      `0x${hex}\n`,
-      '1'.repeat(63),
-    ]
-    for (const text of [...odd, 'z'.repeat(88), '5'.repeat(89), bs58.encode(Buffer.alloc(63, 9))])
-      expect(parseTxId(text)).toBeNull()
+  const hex = 'ab'.repeat(32)
+
+  it.each([
+    ['no character', ''],
+    ['no digit', '0x'],
+    ['a hash without 0x', hex],
+    ['a hash with 0X', `0X${hex}`],
+    ['a digit too many', `0x${hex}a`],
+    ['a digit too few', `0x${hex.slice(1)}`],
+    ['a space before', ` 0x${hex}`],
+    ['a line feed behind', `0x${hex}\n`],
+    ['63 zero bytes', '1'.repeat(63)],
+    ['88 characters of more than 64 bytes', 'z'.repeat(88)],
+    ['89 characters', '5'.repeat(89)],
+    ['63 bytes', bs58.encode(Buffer.alloc(63, 9))],
+  ])('knows what is neither: %s', (_, text) => {
+    expect(parseTxId(text)).toBeNull()
   })
 })

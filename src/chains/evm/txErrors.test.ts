@@ -119,7 +119,8 @@ describe('classifyTxError', () => {
   )
 
   it.each(cases)('calls "$text" $told', ({ told, text }) => {
-    for (const error of [new Error(text), text]) expect(found(error)).toBe(told)
+    expect(found(new Error(text)), 'an error').toBe(told)
+    expect(found(text), 'a text').toBe(told)
   })
 
   it('reads the words that a transport wrapped', () => {
@@ -128,8 +129,8 @@ describe('classifyTxError', () => {
       url: 'http://node/key',
       error: { code: -32000, message: 'nonce too low' },
     })
-    for (const error of [new InternalRpcError(rpc), new BaseError('sending', { cause: rpc })])
-      expect(found(error)).toBe('used nonce_too_low')
+    expect(found(new InternalRpcError(rpc))).toBe('used nonce_too_low')
+    expect(found(new BaseError('sending', { cause: rpc }))).toBe('used nonce_too_low')
   })
 
   it('knows the code of a revert and the status of too many requests', () => {
@@ -149,21 +150,35 @@ describe('classifyTxError', () => {
     expect(found(http)).toBe('transient unreachable')
   })
 
-  it('does not take the name of a method that failed, or a node of another chain, for the transaction’s chain', () => {
-    const away = new RpcError('transient', 'eth_chainId: "upstream request timeout"')
-    const wrapped = new ChainUnavailableError(`chain "1": no RPC URL answers (${away.message})`, {
-      cause: away,
-    })
-    const wrong = new WrongChainError('http://127.0.0.1:1 is on chain id 5, not 1 (chain "1")')
-    for (const error of [away, wrapped, wrong]) expect(found(error)).toBe('transient unreachable')
+  const AWAY = new RpcError('transient', 'eth_chainId: "upstream request timeout"')
+  const WRAPPED = new ChainUnavailableError(`chain "1": no RPC URL answers (${AWAY.message})`, {
+    cause: AWAY,
+  })
+  const WRONG = new WrongChainError('http://127.0.0.1:1 is on chain id 5, not 1 (chain "1")')
+  const CIRCLE: { cause?: unknown } = {}
+  CIRCLE.cause = CIRCLE
+
+  it.each([
+    ['the name of a method that failed', AWAY],
+    ['the name of a method that failed, wrapped', WRAPPED],
+    ['a node of another chain', WRONG],
+  ])('does not take %s for the transaction’s chain', (_, error) => {
+    expect(found(error)).toBe('transient unreachable')
   })
 
-  it('takes whatever was thrown', () => {
-    for (const thrown of [undefined, null, 5, {}, { cause: { cause: {} } }, Symbol('x')])
-      expect(found(thrown)).toBe('transient unreachable')
-    const circle: { cause?: unknown } = {}
-    circle.cause = circle
-    expect(classifyTxError(circle).class).toBe('transient')
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 5],
+    ['an empty object', {}],
+    ['empty causes', { cause: { cause: {} } }],
+    ['a symbol', Symbol('x')],
+  ])('takes whatever was thrown: %s', (_, thrown) => {
+    expect(found(thrown)).toBe('transient unreachable')
+  })
+
+  it('takes an error that is its own cause', () => {
+    expect(classifyTxError(CIRCLE).class).toBe('transient')
   })
 
   it('never hands on what a node said, which may carry the key in its URL', () => {

@@ -47,11 +47,12 @@ beforeAll(() => vi.spyOn(performance, 'now').mockImplementation(() => (atMs += E
 afterAll(() => vi.restoreAllMocks())
 
 describe('a price', () => {
-  it('is taken where another node shows about the same, or where there is none', async () => {
-    for (const others of [[nodeOf(155)], []]) {
-      const rates = createRates(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
-      expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
-    }
+  it.each([
+    { name: 'another node shows about the same', others: [nodeOf(155)] },
+    { name: 'there is no other node', others: [] },
+  ])('is taken where $name', async ({ others }) => {
+    const rates = createRates(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
+    expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
   })
 
   it('is refused where another node shows a different one', async () => {
@@ -90,17 +91,16 @@ it('is refused where it jumped since the last quotes', async () => {
   await expect(after(3_000)).rejects.toThrow(/the price feed solUsd .* is refused/)
 })
 
-it('takes the least price of gas that a node tells: nothing else bounds it', async () => {
-  for (const [first, second] of [
-    [1_000n, 3n],
-    [3n, 1_000n],
-  ] as const) {
-    const hub = hubOf(
-      nodeOf(150, () => first * GWEI),
-      nodeOf(150, () => second * GWEI),
-    )
-    expect((await createRates(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
-  }
+it.each([
+  { name: 'the second', first: 1_000n, second: 3n },
+  { name: 'the first', first: 3n, second: 1_000n },
+])('takes the least price of gas that a node tells: that of $name', async ({ first, second }) => {
+  const hub = hubOf(
+    nodeOf(150, () => first * GWEI),
+    nodeOf(150, () => second * GWEI),
+  )
+  // nothing else bounds it
+  expect((await createRates(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(3n * GWEI)
 })
 
 it('compares no price with one from before the clock was set back', async () => {

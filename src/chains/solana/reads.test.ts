@@ -23,16 +23,17 @@ it('takes no other transaction for the one that was asked for', async () => {
   })
 })
 
-it('waits for a node that refuses to show a transaction: another node may show it', async () => {
-  // a plan without the method, parameters that a provider does not take
-  for (const code of [-32_601, -32_602, -32_013]) {
+// a plan without the method, parameters that a provider does not take
+it.each([-32_601, -32_602, -32_013])(
+  'waits for a node that refuses to show a transaction by %d: another node may show it',
+  async (code) => {
     const cause = new NodeError({ code, message: 'method not found' })
     const refusing: Call = async () =>
       Promise.reject(new RpcError('refused', cause.message, null, { cause }))
     const read = readListed(refusing, registrar, { signature: 'mine', slot: 7 }, 'confirmed')
     await expect(read).rejects.toMatchObject({ fault: 'transient' })
-  }
-})
+  },
+)
 
 describe('a list of transactions', () => {
   const item = (signature: string, slot: number, err: object | null = null) => ({

@@ -3,15 +3,23 @@ import { describe, expect, it } from 'vitest'
 import { errorName, unitPrice } from './signer.js'
 
 describe('the price of a compute unit', () => {
-  it('is the usual one at first, then twice that of the attempt before, from a thousandth of a lamport on', () => {
-    expect([0, 1, 2, 3].map((attempt) => unitPrice(700, attempt, 10 ** 9))).toEqual([
-      700, 2_000, 4_000, 8_000,
-    ])
-    expect([0, 1, 2].map((attempt) => unitPrice(0, attempt, 10 ** 9))).toEqual([0, 2_000, 4_000])
-    expect([0, 1, 2].map((attempt) => unitPrice(5_000, attempt, 10 ** 9))).toEqual([
-      5_000, 10_000, 20_000,
-    ])
-  })
+  it.each([
+    [700, 0, 700],
+    [700, 1, 2_000],
+    [700, 2, 4_000],
+    [700, 3, 8_000],
+    [0, 0, 0],
+    [0, 1, 2_000],
+    [0, 2, 4_000],
+    [5_000, 0, 5_000],
+    [5_000, 1, 10_000],
+    [5_000, 2, 20_000],
+  ])(
+    'is the usual one at first, then twice that of the attempt before, from a thousandth of a lamport on: of %d, attempt %d',
+    (usual, attempt, price) => {
+      expect(unitPrice(usual, attempt, 10 ** 9)).toBe(price)
+    },
+  )
 
   it('never exceeds the cap, however often it was tried', () => {
     fc.assert(

@@ -51,20 +51,20 @@ it.each([
   for (const said of [{ message: words }, { message: 'Invalid params', data: words }]) {
     const cause = new NodeError({ code: -32_602, ...said })
     const call: Call = () => Promise.reject(new RpcError('refused', '', null, { cause }))
-    expect([await readDecimals(call, mint), await readTokenBalance(call, owner, mint)]).toEqual([
-      null,
-      0n,
-    ])
+    const name = said.message
+    expect(await readDecimals(call, mint), name).toBeNull()
+    expect(await readTokenBalance(call, owner, mint), name).toBe(0n)
   }
 })
 
-it('decimals are those of mints, and those that can be paid in of one program', async () => {
-  for (const [program, decimals, paid] of [
-    [TOKEN_PROGRAM, 9, 9],
-    [TOKEN_2022, 9, null],
-    [null, null, null],
-  ] as const) {
+it.each([
+  { name: 'the first program', program: TOKEN_PROGRAM, decimals: 9, paid: 9 },
+  { name: 'Token-2022', program: TOKEN_2022, decimals: 9, paid: null },
+  { name: 'no mint', program: null, decimals: null, paid: null },
+])(
+  'decimals are those of mints, and those that can be paid in of one program: $name',
+  async ({ program, decimals, paid }) => {
     expect(await readDecimals(node(program), mint)).toBe(decimals)
     expect(await readMintDecimals(node(program), mint)).toBe(paid)
-  }
-})
+  },
+)

@@ -101,6 +101,6 @@ test('a wallet’s next cluster has the next number, however many it has created
     )
     made = count
     const slice = await load(keys)
-    expect(slice.nextClusterNumber.get(keyOf(creator))).toBe(count)
+    expect(slice.nextClusterNumber.get(keyOf(creator)), `of ${count}`).toBe(count)
   }
 })

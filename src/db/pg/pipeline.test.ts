@@ -24,9 +24,9 @@ test('each statement of a pipeline gets its own answer, and sees what those befo
     // the second time, the server knows the statements
     return [await send(), await send()]
   })
-  for (const [inserted, counted, deleted] of answers) {
-    expect([inserted, counted]).toEqual([[{ id: 1 }], [{ count: 1 }]])
-    expect(deleted.rowCount).toBe(1)
+  for (const [time, [inserted, counted, deleted]] of answers.entries()) {
+    expect([inserted, counted], `time ${time}`).toEqual([[{ id: 1 }], [{ count: 1 }]])
+    expect(deleted.rowCount, `time ${time}`).toBe(1)
   }
 })
 

@@ -115,19 +115,17 @@ it.concurrent.each([
   const one: Told = { has: { a: { event: eventOf(kind) } } }
   const other: Told = { has: { a: { event: eventOf(kind, 2) } } }
   expect(await take([one!, one!])).toEqual(await take([one!]))
-  for (const second of [other!, IDLE!, NONE!])
-    await expect(take([one!, second])).rejects.toThrow(CONTRADICT)
+  await expect(take([one!, other!]), 'another event').rejects.toThrow(CONTRADICT)
+  await expect(take([one!, IDLE!]), 'no event').rejects.toThrow(CONTRADICT)
+  await expect(take([one!, NONE!]), 'no transaction').rejects.toThrow(CONTRADICT)
 })
 
 it.concurrent.each([
   ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
   ['whether it did anything, as the first', IDLE!],
 ])('nodes that contradict each other about %s are not believed', async (_, other) => {
-  for (const told of [
-    [ONE!, other],
-    [other, ONE!],
-  ])
-    await expect(take(told)).rejects.toThrow(CONTRADICT)
+  await expect(take([ONE!, other]), 'the other second').rejects.toThrow(CONTRADICT)
+  await expect(take([other, ONE!]), 'the other first').rejects.toThrow(CONTRADICT)
 })
 
 it.concurrent.each([
@@ -136,12 +134,9 @@ it.concurrent.each([
   ['lacks what it lists', NONE!],
 ])('of three one that %s is outvoted', async (_, odd) => {
   const alone = await take([ONE!])
-  for (const told of [
-    [odd, ONE!, ONE!],
-    [ONE!, odd, ONE!],
-    [ONE!, ONE!, odd],
-  ])
-    expect(await take(told)).toEqual(alone)
+  expect(await take([odd, ONE!, ONE!]), 'the first').toEqual(alone)
+  expect(await take([ONE!, odd, ONE!]), 'the second').toEqual(alone)
+  expect(await take([ONE!, ONE!, odd]), 'the third').toEqual(alone)
 })
 
 it.concurrent('what one of three alone lists holds up nothing', async () => {
@@ -151,40 +146,44 @@ it.concurrent('what one of three alone lists holds up nothing', async () => {
   ).toEqual(['b'])
 })
 
-it.concurrent('a node that came to a stop, or keeps but what is newer, denies nothing; one that goes on does', async () => {
-  const stopped = { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }
-  const alone = await take([ONE!])
-  for (const second of [stopped, { has: {}, oldest: SLOT + 1 }]) {
-    expect(await take([ONE!, second])).toEqual(alone)
-    await expect(take([ONE!, second, ODD!])).rejects.toThrow(CONTRADICT)
-  }
-  for (const second of [
-    { ...stopped, headMs: Date.now() },
-    { ...stopped, head: SLOT },
-  ])
-    await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
+it.concurrent.each<[string, Told]>([
+  ['came to a stop', { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }],
+  ['keeps but what is newer', { has: {}, oldest: SLOT + 1 }],
+])('a node that %s denies nothing', async (_, second) => {
+  expect(await take([ONE!, second])).toEqual(await take([ONE!]))
+  await expect(take([ONE!, second, ODD!])).rejects.toThrow(CONTRADICT)
+})
+
+it.concurrent.each<[string, Told]>([
+  ['has not answered for a moment only', { has: {}, head: SLOT - 1, headMs: Date.now() }],
+  ['has come to the slot', { has: {}, head: SLOT, headMs: Date.now() - 120_000 }],
+])('a node that %s denies', async (_, second) => {
+  await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
 })
 
 it.concurrent('a version that one node does not know is another’s to show; what none knows is left', async () => {
   const alone = await take([ONE!])
-  for (const told of [
-    [UNSHOWN, ONE!],
-    [ONE!, UNSHOWN],
-  ])
-    expect(await take(told)).toEqual(alone)
+  expect(await take([UNSHOWN, ONE!]), 'the first').toEqual(alone)
+  expect(await take([ONE!, UNSHOWN]), 'the second').toEqual(alone)
   expect(await take([UNSHOWN, UNSHOWN])).toEqual([])
 })
 
-it.concurrent('what comes before one that a node has not come to, or that is limited, is taken', async () => {
-  const both = { has: { a: PAID, b: PAID } }
-  const limited: Call = async (method, params) => {
-    if (method === 'getTransaction' && params[0] === 'b')
-      throw new RpcError('rate_limited', 'HTTP 429', 1_500)
-    return nodeOf(both)(method, params)
-  }
-  for (const nodes of [[both, ONE!], [limited]]) {
+const BOTH: Told = { has: { a: PAID, b: PAID } }
+const LIMITED: Call = async (method, params) => {
+  if (method === 'getTransaction' && params[0] === 'b')
+    throw new RpcError('rate_limited', 'HTTP 429', 1_500)
+  return nodeOf(BOTH)(method, params)
+}
+
+it.concurrent.each<[string, (Told | Call)[]]>([
+  ['a node has not come to', [BOTH, ONE!]],
+  ['is limited', [LIMITED]],
+])(
+  'what comes before one that %s is taken',
+  async (_, nodes) => {
     const taken: ReadTransaction[] = []
     await expect(take(nodes, ['a', 'b'], taken)).rejects.toThrow()
     expect(signaturesOf(taken)).toEqual(['a'])
-  }
-}, 20_000)
+  },
+  20_000,
+)

@@ -91,15 +91,16 @@ describe('an error in the log', () => {
     expect(logged(error)).not.toContain(SECRET)
   })
 
-  it('takes libraries that a build holds for libraries', () => {
+  it.each([
+    ['a path', SRC],
+    ['a URL', pathToFileURL(SRC).href],
+  ])('takes libraries that a build holds for libraries, by %s', (_, place) => {
     const message = `no ${SECRET}`
     const bundled = Object.assign(new Error(message), { stack: '' })
-    for (const place of [SRC, pathToFileURL(SRC).href]) {
-      bundled.stack = `Error: ${message}\n    at call (${place}libraries/viem.mjs:1:2)`
-      expect(logged(bundled)).not.toContain(SECRET)
-      bundled.stack = bundled.stack.replace('libraries/viem', 'registry/own')
-      expect(logged(bundled)).toContain(SECRET)
-    }
+    bundled.stack = `Error: ${message}\n    at call (${place}libraries/viem.mjs:1:2)`
+    expect(logged(bundled)).not.toContain(SECRET)
+    bundled.stack = bundled.stack.replace('libraries/viem', 'registry/own')
+    expect(logged(bundled)).toContain(SECRET)
   })
 
   it.each<[string, () => unknown]>([

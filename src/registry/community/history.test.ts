@@ -30,10 +30,17 @@ const lowest = (history: RulesVersion[], minutes: number) =>
 describe('the rules at a time', () => {
   const history = [at(0, costing(1n)), at(10, costing(2n)), at(10, costing(3n))]
 
-  it('are the newest set by then', () => {
-    const amountAt = (minutes: number) =>
-      rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount
-    expect([-1, 0, 9.9, 10, 11].map(amountAt)).toEqual([undefined, 1n, 1n, 3n, 3n])
+  it.each([
+    [-1, undefined],
+    [0, 1n],
+    [9.9, 1n],
+    [10, 3n],
+    [11, 3n],
+  ])('are the newest set by then, after %d minutes', (minutes, amount) => {
+    expect(rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount).toBe(amount)
+  })
+
+  it('are missing where none were set', () => {
     expect(rulesAt([], T0)).toBeNull()
   })
 
@@ -65,14 +72,23 @@ describe('the price that counts for a block', () => {
     expect(lowest([at(0, costing(9n)), at(60, costing(5n))], 60)).toBe(5n)
   })
 
-  it('is one that was in force for a moment only', () => {
+  it.each([
+    [59, 9n],
+    [60, 1n],
+    [90, 1n],
+    [91, 9n],
+  ])('is one that was in force for a moment only, after %d minutes', (minutes, price) => {
     const history = [at(0, costing(9n)), at(60, costing(1n)), at(61, costing(9n))]
-    expect([59, 60, 90, 91].map((minutes) => lowest(history, minutes))).toEqual([9n, 1n, 1n, 9n])
+    expect(lowest(history, minutes)).toBe(price)
   })
 
-  it('goes on for half an hour after prices were dropped', () => {
+  it.each([
+    [60, 5n],
+    [89, 5n],
+    [90, null],
+  ])('goes on for half an hour after prices were dropped, after %d minutes', (minutes, price) => {
     const history = [at(0, costing(5n)), at(60, costing(null))]
-    expect([60, 89, 90].map((minutes) => lowest(history, minutes))).toEqual([5n, 5n, null])
+    expect(lowest(history, minutes)).toBe(price)
   })
 
   it('is asked in that token, on that network, for that recipient', () => {

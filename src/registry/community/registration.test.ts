@@ -65,15 +65,14 @@ describe('a registration in a community', () => {
       'not_verified',
     )
     expect(problemOf({ beneficiary: 'other' })).toBe('not_verified')
-    for (const beneficiary of ['own', 'other'] as const)
-      expect(problemOf({ rules: rules({ ownersOnly: true }), isOwner: true, beneficiary })).toBe(
-        'free',
-      )
+    const ofOwner = { rules: rules({ ownersOnly: true }), isOwner: true }
+    expect(problemOf({ ...ofOwner, beneficiary: 'own' })).toBe('free')
+    expect(problemOf({ ...ofOwner, beneficiary: 'other' })).toBe('free')
     expect(problemOf({ isTaken: true })).toBe('not_available')
     expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
   })
 
-  it('is refused for the first reason of those that hold, in the order of the interface', () => {
+  describe('is refused for the first reason of those that hold, in the order of the interface', () => {
     const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
       not_found: { rules: null },
       invalid_chain_id: {
@@ -88,8 +87,10 @@ describe('a registration in a community', () => {
       requirements_not_met: { areRequirementsMet: false },
     }
     const worst = { isTaken: true, areRequirementsMet: false }
-    for (const problem of REGISTRATION_PROBLEMS.slice(0, 6))
+
+    it.each(REGISTRATION_PROBLEMS.slice(0, 6))('%s', (problem) => {
       expect(problemOf({ ...worst, ...ALL[problem] })).toBe(problem)
+    })
   })
 
   it('never gets to a later reason before an earlier one', () => {
@@ -141,12 +142,18 @@ describe('a registration in a community', () => {
     )
   })
 
-  it('costs the first price of the network, of the community where none is named', () => {
-    const paid = rules({ prices: [inUsdc, onMainnet, onBase] })
-    for (const given of [{}, wish({ network: '1' }), { isOwner: true }])
-      expect(priceOf({ rules: paid, ...given })).toEqual(inUsdc)
-    expect(priceOf({ rules: paid, ...wish({ network: '8453' }) })).toEqual(onBase)
-  })
+  it.each<{ name: string; given: Partial<RegistrationInputs>; price: typeof onMainnet }>([
+    { name: 'no network', given: {}, price: inUsdc },
+    { name: 'a network of two prices', given: wish({ network: '1' }), price: inUsdc },
+    { name: 'no network, for the owner', given: { isOwner: true }, price: inUsdc },
+    { name: 'a network of one price', given: wish({ network: '8453' }), price: onBase },
+  ])(
+    'costs the first price of the network, of the community where none is named: $name',
+    ({ given, price }) => {
+      const paid = rules({ prices: [inUsdc, onMainnet, onBase] })
+      expect(priceOf({ rules: paid, ...given })).toEqual(price)
+    },
+  )
 
   it('costs what the request names, or what its wallet can pay', () => {
     const onSolana = { ...onMainnet, network: 'solana', token: 'native' }
@@ -159,16 +166,27 @@ describe('a registration in a community', () => {
     expect(priceFor({ network: '1', token: RECIPIENT })).toEqual(fault('no_price'))
     expect(priceFor({ network: '1', payer: 'solana' })).toEqual(fault('other_payer'))
     expect(priceFor({ network: 'solana', payer: 'evm' })).toEqual(fault('other_payer'))
-    // a label of no chain is refused whether anything costs or not
-    for (const asked of [paid, rules()])
-      expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual(
-        fault('no_network'),
-      )
   })
 
-  it('is granted again to who holds the name, and to nobody else', () => {
-    for (const asked of [rules(), rules({ prices: [onMainnet] })])
-      expect(problemOf({ rules: asked, isTaken: true, isHeld: true })).toBe('held')
+  it.each([
+    { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
+    { name: 'is free', asked: rules() },
+  ])('is refused for a label of no chain where a name $name', ({ asked }) => {
+    expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual({
+      outcome: 'refused',
+      problem: 'invalid_chain_id',
+      fault: 'no_network',
+    })
+  })
+
+  it.each([
+    { name: 'is free', asked: rules() },
+    { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
+  ])('is granted again to who holds the name, where it $name', ({ asked }) => {
+    expect(problemOf({ rules: asked, isTaken: true, isHeld: true })).toBe('held')
+  })
+
+  it('is not granted again to somebody else', () => {
     expect(problemOf({ isTaken: true, isHeld: true, beneficiary: 'other' })).toBe('not_verified')
   })
 

@@ -12,6 +12,8 @@ const d = wallet(4)
 const NO_EFFECT = { refusal: null, hasEffect: false, events: [] }
 const SILENT = { publicCount: 0, actor: null, effects: Buffer.alloc(0) }
 
+type World = ReturnType<typeof clusterWorld>
+
 /** A cluster of a, with b in public and c in private. */
 function listed() {
   const w = clusterWorld()
@@ -36,57 +38,85 @@ describe('a change', () => {
     })
   })
 
-  it('that repeats what stands has no effect', () => {
+  it.each<{ name: string; change: (w: World) => unknown }>([
+    { name: 'adds a public wallet', change: (w) => w.add(a, [b, 'b', null]) },
+    { name: 'adds a public wallet as public', change: (w) => w.add(a, [b, 'b', false]) },
+    { name: 'adds a private wallet', change: (w) => w.add(a, [c, 'c', null]) },
+    { name: 'adds a private wallet as private', change: (w) => w.add(a, [c, 'c', true]) },
+    { name: 'renames to the same names', change: (w) => w.rename(a, [b, 'b'], [a, 'main']) },
+    { name: 'renames nothing', change: (w) => w.rename(a) },
+    { name: 'removes what is not there', change: (w) => w.remove(a, d) },
+    { name: 'verifies again', change: (w) => w.verify(b, 1) },
+    { name: 'backs up again', change: (w) => w.backUp(a, b) },
+  ])('that repeats what stands has no effect: $name', ({ change }) => {
     const w = listed()
     w.verify(b, 1)
     w.backUp(a, b)
-    const repeated = [
-      ...[null, false].map((isPrivate) => w.add(a, [b, 'b', isPrivate])),
-      ...[null, true].map((isPrivate) => w.add(a, [c, 'c', isPrivate])),
-      ...[
-        w.rename(a, [b, 'b'], [a, 'main']),
-        w.rename(a),
-        w.remove(a, d),
-        w.verify(b, 1),
-        w.backUp(a, b),
-      ],
-    ]
-    for (const change of repeated)
-      expect(change).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
+    expect(change(w)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
     expect(w.entryOf(b)!.updatedSeq).toBe(3)
     expect(w.entryOf(c)).toMatchObject({ isPrivate: true, updatedSeq: 1 })
   })
 
   it('that only its cluster sees has an effect without an event', () => {
     const w = listed()
-    for (const change of [
-      w.rename(a, [c, 'x']),
-      w.backUp(a, c),
-      w.remove(a, c),
-      w.add(a, [d, 'd', true]),
-    ])
-      expect(change).toMatchObject({ refusal: null, hasEffect: true, cluster: 1, events: [] })
+    const silent = { refusal: null, hasEffect: true, cluster: 1, events: [] }
+    expect(w.rename(a, [c, 'x'])).toMatchObject(silent)
+    expect(w.backUp(a, c)).toMatchObject(silent)
+    expect(w.remove(a, c)).toMatchObject(silent)
+    expect(w.add(a, [d, 'd', true])).toMatchObject(silent)
   })
 
-  it('is refused whole, with the address or the name that is wrong', () => {
+  it.each<{ name: string; change: (w: World) => { refusal: unknown }; refusal: object }>([
+    {
+      name: 'adds a public wallet among others',
+      change: (w) => w.add(a, [d, 'd'], [b, 'x']),
+      refusal: { code: 'wallet_exists', address: b },
+    },
+    {
+      name: 'adds a public wallet as private',
+      change: (w) => w.add(a, [b, 'b', true]),
+      refusal: { code: 'already_public', address: b },
+    },
+    {
+      name: 'adds its actor as private',
+      change: (w) => w.add(d, [d, 'me', true]),
+      refusal: { code: 'already_public', address: d },
+    },
+    {
+      name: 'adds two wallets of one name',
+      change: (w) => w.add(a, [d, 'x'], [wallet(9), 'x']),
+      refusal: { code: 'wallet_name_taken', name: 'x' },
+    },
+    {
+      name: 'renames to a name in use',
+      change: (w) => w.rename(a, [c, 'main']),
+      refusal: { code: 'wallet_name_taken', name: 'main' },
+    },
+    {
+      name: 'renames as an unverified wallet',
+      change: (w) => w.rename(b, [a, 'x']),
+      refusal: { code: 'not_in_cluster', address: null },
+    },
+    {
+      name: 'renames a stranger among others',
+      change: (w) => w.rename(a, [b, 'x'], [d, 'y']),
+      refusal: { code: 'not_in_cluster', address: d },
+    },
+    {
+      name: 'removes as a stranger',
+      change: (w) => w.remove(d, a),
+      refusal: { code: 'not_in_cluster', address: null },
+    },
+    {
+      name: 'backs up a stranger',
+      change: (w) => w.backUp(a, d),
+      refusal: { code: 'not_in_cluster', address: d },
+    },
+  ])('is refused whole, with the address or the name that is wrong: $name', (wrong) => {
     const w = listed()
-    const at = (code: string, address: Buffer | null) => ({ code, address })
-    const taken = (name: string) => ({ code: 'wallet_name_taken', name })
-    const tried = [
-      [w.add(a, [d, 'd'], [b, 'x']), at('wallet_exists', b)],
-      [w.add(a, [b, 'b', true]), at('already_public', b)],
-      [w.add(d, [d, 'me', true]), at('already_public', d)],
-      [w.add(a, [d, 'x'], [wallet(9), 'x']), taken('x')],
-      [w.rename(a, [c, 'main']), taken('main')],
-      [w.rename(b, [a, 'x']), at('not_in_cluster', null)],
-      [w.rename(a, [b, 'x'], [d, 'y']), at('not_in_cluster', d)],
-      [w.remove(d, a), at('not_in_cluster', null)],
-      [w.backUp(a, d), at('not_in_cluster', d)],
-    ] as const
-    for (const [change, refusal] of tried) {
-      expect(change.refusal).toEqual(refusal)
-      expect(change).toMatchObject({ events: [], cluster: null, hasEffect: false, row: SILENT })
-    }
+    const change = wrong.change(w)
+    expect(change.refusal).toEqual(wrong.refusal)
+    expect(change).toMatchObject({ events: [], cluster: null, hasEffect: false, row: SILENT })
     expect(w.registry).toMatchObject({ clusters: [{ serial: 1 }], wallets: [{}, {}, {}] })
   })
 

@@ -223,17 +223,18 @@ describe('a slice', () => {
     expect(registry.moves).toEqual([])
   })
 
-  it('of a cluster that nothing leaves, or that is unknown, has no effect', () => {
+  it.each([
+    { name: 'nothing leaves', idIn: (registry: MemoryRegistry) => registry.clusters[1]!.id },
+    { name: 'is unknown', idIn: () => Buffer.alloc(32, 9) },
+  ])('of a cluster that $name has no effect', ({ idIn }) => {
     const registry = moving()
     const before = answers(registry)
-    for (const id of [registry.clusters[1]!.id, Buffer.alloc(32, 9)]) {
-      append(registry, [sliceOf(id)], LATE, () => rules)
-      expect(registry.journal.at(-1)).toMatchObject({
-        publicCount: 0,
-        actor: null,
-        effects: Buffer.alloc(0),
-      })
-    }
+    append(registry, [sliceOf(idIn(registry))], LATE, () => rules)
+    expect(registry.journal.at(-1)).toMatchObject({
+      publicCount: 0,
+      actor: null,
+      effects: Buffer.alloc(0),
+    })
     expect([answers(registry), registry.moves.length]).toEqual([before, 1])
   })
 })

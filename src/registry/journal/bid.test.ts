@@ -97,21 +97,31 @@ describe('decideBid', () => {
     expect(decideBid(bid(0n), 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
   })
 
-  it('refuses a malformed name before a small amount, either before a pause, and all before asking who owns it', () => {
+  it.each<{ name: string; refused: ReturnType<typeof bid>; reason: Refusal }>([
+    {
+      name: 'a malformed name before a small amount',
+      refused: bid(9n, null, true),
+      reason: 'malformed_name',
+    },
+    {
+      name: 'a small amount before a pause',
+      refused: bid(9n, 'foo', true),
+      reason: 'below_minimum',
+    },
+    {
+      name: 'a pause before asking who owns it',
+      refused: bid(10n, 'foo', true),
+      reason: 'paused',
+    },
+  ])('refuses $name', ({ refused, reason }) => {
     const never = () => {
       throw new Error('asked')
     }
-    const refusals: [ReturnType<typeof bid>, Refusal][] = [
-      [bid(9n, null, true), 'malformed_name'],
-      [bid(9n, 'foo', true), 'below_minimum'],
-      [bid(10n, 'foo', true), 'paused'],
-    ]
-    for (const [refused, reason] of refusals)
-      expect(decideBid(refused, 10n, never)).toEqual({
-        outcome: 'refused',
-        name: refused.name,
-        reason,
-      })
+    expect(decideBid(refused, 10n, never)).toEqual({
+      outcome: 'refused',
+      name: refused.name,
+      reason,
+    })
   })
 })
 

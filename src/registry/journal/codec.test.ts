@@ -22,16 +22,14 @@ describe('bytes that a codec did not write', () => {
   })
 })
 
-it('a number is eight bytes, the highest first', () => {
-  for (const [value, hex] of [
-    [0, '0000000000000000'],
-    [0x0102_0304, '0000000001020304'],
-    [Number.MAX_SAFE_INTEGER, '001fffffffffffff'],
-    [0xfedc_ba98, '00000000fedcba98'],
-  ] as const) {
-    expect(encode(u64, 1, value).toString('hex')).toBe(`01${hex}`)
-    expect(decode(u64, 1, Buffer.from(`01${hex}`, 'hex'))).toBe(value)
-  }
+it.each([
+  [0, '0000000000000000'],
+  [0x0102_0304, '0000000001020304'],
+  [Number.MAX_SAFE_INTEGER, '001fffffffffffff'],
+  [0xfedc_ba98, '00000000fedcba98'],
+])('a number is eight bytes, the highest first: %d is %s', (value, hex) => {
+  expect(encode(u64, 1, value).toString('hex')).toBe(`01${hex}`)
+  expect(decode(u64, 1, Buffer.from(`01${hex}`, 'hex'))).toBe(value)
 })
 
 it('what may be null is behind a flag', () => {

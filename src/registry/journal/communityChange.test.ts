@@ -28,7 +28,7 @@ describe("the body of a community's change", () => {
     )
   })
 
-  it('that says more, says less or says what the rules forbid stops the reader', () => {
+  describe('that says more, says less or says what the rules forbid stops the reader', () => {
     const alice = `01${'aa'.repeat(20)}`
     const registration = {
       actor: alice,
@@ -40,37 +40,45 @@ describe("the body of a community's change", () => {
     }
     const free = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
     const asks = { network: '1', token: 'native', amount: '5', recipient: EVM }
-    const bad = (kind: CommunityChange['kind'], body: object) =>
-      expect(
-        () => decodeChange(kind, Buffer.from(JSON.stringify(body))),
-        JSON.stringify(body),
-      ).toThrow(RangeError)
-    for (const other of [
-      { ...registration, more: 1 },
-      { ...registration, community: 'Foo' },
-      { ...registration, community: 'foo/' },
-      { ...registration, name: 'a/' },
-      { ...registration, name: '' },
-      { ...registration, met: 'ab' },
-      { ...registration, met: '' },
-      { ...registration, isAssigned: 0 },
-      { ...registration, actor: null },
-      { ...registration, actor: alice.toUpperCase() },
+    const decode = (kind: CommunityChange['kind'], body: object) =>
+      decodeChange(kind, Buffer.from(JSON.stringify(body)))
+
+    it.each<{ name: string; body: object }>([
+      { name: 'a field more', body: { ...registration, more: 1 } },
+      { name: 'a community in capitals', body: { ...registration, community: 'Foo' } },
+      { name: 'a community with a slash', body: { ...registration, community: 'foo/' } },
+      { name: 'a name with a slash', body: { ...registration, name: 'a/' } },
+      { name: 'an empty name', body: { ...registration, name: '' } },
+      { name: 'a short hash of requirements', body: { ...registration, met: 'ab' } },
+      { name: 'an empty hash of requirements', body: { ...registration, met: '' } },
+      { name: 'a flag that is a number', body: { ...registration, isAssigned: 0 } },
+      { name: 'no actor', body: { ...registration, actor: null } },
+      { name: 'an actor in capitals', body: { ...registration, actor: alice.toUpperCase() } },
       // wallets of other chains can't sign in, and get no names
-      { ...registration, wallet: `03${Buffer.from('cosmos1').toString('hex')}` },
-    ])
-      bad('register_community_name', other)
-    bad('configure_community', registration)
-    bad('register_community_name', { actor: alice, community: 'foo', rules: free })
-    for (const rules of [
-      { ...free, ownersOnly: true, prices: [asks] },
-      { ...free, prices: [asks, asks] },
-      { ...free, prices: [{ ...asks, amount: '05' }] },
-      { ...free, prices: [{ ...asks, amount: '0' }] },
-      { ...free, startsAt: '1970-01-01' },
-      { ...free, more: [] },
-      { prices: [] },
-    ])
-      bad('configure_community', { actor: null, community: 'foo', rules })
+      {
+        name: 'a wallet of another chain',
+        body: { ...registration, wallet: `03${Buffer.from('cosmos1').toString('hex')}` },
+      },
+      { name: 'rules', body: { actor: alice, community: 'foo', rules: free } },
+    ])('a registration with $name', ({ body }) => {
+      expect(() => decode('register_community_name', body)).toThrow(RangeError)
+    })
+
+    it('a configuration that is a registration', () => {
+      expect(() => decode('configure_community', registration)).toThrow(RangeError)
+    })
+
+    it.each<{ name: string; rules: object }>([
+      { name: 'a price for owners', rules: { ...free, ownersOnly: true, prices: [asks] } },
+      { name: 'a price twice', rules: { ...free, prices: [asks, asks] } },
+      { name: 'a leading zero', rules: { ...free, prices: [{ ...asks, amount: '05' }] } },
+      { name: 'a price of nothing', rules: { ...free, prices: [{ ...asks, amount: '0' }] } },
+      { name: 'a day as its start', rules: { ...free, startsAt: '1970-01-01' } },
+      { name: 'a field more', rules: { ...free, more: [] } },
+      { name: 'prices alone', rules: { prices: [] } },
+    ])('a configuration with $name', ({ rules }) => {
+      const body = { actor: null, community: 'foo', rules }
+      expect(() => decode('configure_community', body)).toThrow(RangeError)
+    })
   })
 })

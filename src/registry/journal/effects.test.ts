@@ -186,22 +186,28 @@ describe('the bytes that journals hold', () => {
     )
   })
 
-  it('are no others', () => {
-    const wrong = [
-      ...[
-        '',
-        '01',
-        '0100',
-        '0101',
-        '010102',
-        '01010100000000000000',
-        '010101ffffffffffffffff',
-        '01010000',
-      ],
-      ...['010200', '0103', '010300', '010307', '01030101', '0104', '0202', '0002'],
-    ]
-    for (const text of wrong)
-      expect(() => decodeCommunityEffects(Buffer.from(text, 'hex')), text).toThrow(RangeError)
+  it.each([
+    '',
+    '01',
+    '0100',
+    '0101',
+    '010102',
+    '01010100000000000000',
+    '010101ffffffffffffffff',
+    '01010000',
+    '010200',
+    '0103',
+    '010300',
+    '010307',
+    '01030101',
+    '0104',
+    '0202',
+    '0002',
+  ])('are no others: "%s"', (text) => {
+    expect(() => decodeCommunityEffects(Buffer.from(text, 'hex'))).toThrow(RangeError)
+  })
+
+  it('have no event of an unknown type', () => {
     const unknownEvent = Buffer.from(`01${'00'.repeat(8)}63`, 'hex')
     expect(() => decodeChangeEffects(unknownEvent)).toThrow(RangeError)
   })

@@ -99,16 +99,19 @@ describe('public events of a bid', () => {
 })
 
 describe('other rows and fields', () => {
-  it('a change of the minimum, or one that was refused, is no public event', () => {
-    const none = { ...bidRow({ outcome: 'lost' }, 0), actor: null, effects: NO_EFFECTS }
-    expect(publicEvents({ ...none, kind: 'minimum', body: bigIntToWord(1n) })).toEqual([])
-    for (const kind of [
-      'create_cluster',
-      'configure_community',
-      'register_community_name',
-    ] as const)
-      expect(publicEvents({ ...none, kind })).toEqual([])
+  const refused = { ...bidRow({ outcome: 'lost' }, 0), actor: null, effects: NO_EFFECTS }
+
+  it('a change of the minimum is no public event', () => {
+    const minimum = { ...refused, kind: 'minimum' as const, body: bigIntToWord(1n) }
+    expect(publicEvents(minimum)).toEqual([])
   })
+
+  it.each(['create_cluster', 'configure_community', 'register_community_name'] as const)(
+    '%s that was refused is no public event',
+    (kind) => {
+      expect(publicEvents({ ...refused, kind })).toEqual([])
+    },
+  )
 
   it('ids name network, generation and number', () => {
     expect(eventId('mainnet', 1, 42)).toBe('m-1-42')
@@ -219,20 +222,20 @@ describe('the name that an entry registered', () => {
     expect(dataOf(bought)).toEqual([
       { type: 'REGISTER_COMMUNITY_NAME', data: { ...data, cluster_id: null } },
     ])
-    expect([signed, bought].flatMap(publicEvents).map(clustersOf)).toEqual([[7], []])
+    expect(publicEvents(signed).map(clustersOf)).toEqual([[7]])
+    expect(publicEvents(bought).map(clustersOf)).toEqual([[]])
   })
 
-  it('is none of a payment that was lost or refused', () => {
+  it.each([
+    { outcome: 'lost' as const },
+    { outcome: 'refused' as const, reason: 'underpaid' as const },
+  ])('is none of a payment that was $outcome', (effects) => {
     const row = {
       ...bidRow({ outcome: 'lost' }, 0),
       kind: 'pay_community_name' as const,
       body: paid(nameToWord('a')),
     }
-    for (const effects of [
-      { outcome: 'lost' },
-      { outcome: 'refused', reason: 'underpaid' },
-    ] as const)
-      expect(publicEvents({ ...row, effects: encodeCommunityEffects(effects) })).toEqual([])
+    expect(publicEvents({ ...row, effects: encodeCommunityEffects(effects) })).toEqual([])
   })
 
   it('is none where the words are no names or the body is of another kind', () => {

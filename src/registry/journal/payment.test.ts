@@ -53,14 +53,16 @@ describe("a payment's body", () => {
         },
       ),
     )
+  })
+
+  it.each([
+    { name: 'a negative amount', wrong: { amount: -1n } },
+    { name: 'a part of a millisecond', wrong: { blockMs: 0.5 } },
+    { name: 'no transaction', wrong: { tx: Buffer.alloc(0) } },
+    { name: 'a payer of two bytes', wrong: { payer: Buffer.of(1, 2) } },
+  ])('with $name stops the reader', ({ wrong }) => {
     const [sample] = fc.sample(payment, 1)
-    for (const wrong of [
-      { amount: -1n },
-      { blockMs: 0.5 },
-      { tx: Buffer.alloc(0) },
-      { payer: Buffer.of(1, 2) },
-    ])
-      expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
+    expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
   })
 
   it('that can not be written or read names the kind, and what is wrong', () => {

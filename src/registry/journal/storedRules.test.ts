@@ -18,14 +18,15 @@ const rulesFor = (count: number): CommunityRules => ({
 const bodyOf = (rules: CommunityRules) =>
   encodeChange({ kind: 'configure_community', actor: null, community: 'foo', rules })
 
-it('stored rules are decoded once for each body, those of before the bound of addresses too', () => {
-  for (const count of [0, 1, 5]) {
+it.each([0, 1, 5])(
+  'stored rules with %d requirements are decoded once for each body, those of before the bound of addresses too',
+  (count) => {
     const rules = rulesFor(count)
     const decoded = rulesOfBody(bodyOf(rules))
     expect(decoded).toEqual(rules)
     expect(rulesOfBody(bodyOf(rules))).toBe(decoded)
-  }
-})
+  },
+)
 
 it('bodies that are none are refused each time', () => {
   for (let i = 0; i < 2; i++) expect(() => rulesOfBody(Buffer.from('{}'))).toThrow(RangeError)

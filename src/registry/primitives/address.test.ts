@@ -72,13 +72,14 @@ describe('EVM addresses', () => {
 })
 
 describe('Solana addresses', () => {
-  it('takes every key, from 32 characters to 44', () => {
-    for (const key of [Buffer.alloc(32), Buffer.alloc(32, 1), Buffer.alloc(32, 255)]) {
-      const text = bs58.encode(key)
-      expect(parsed(text)).toMatchObject({ type: 'solana', text })
-    }
-    expect(bs58.encode(Buffer.alloc(32))).toHaveLength(32)
-    expect(bs58.encode(Buffer.alloc(32, 255))).toHaveLength(44)
+  it.each([
+    { name: 'the lowest', key: Buffer.alloc(32), length: 32 },
+    { name: 'one between', key: Buffer.alloc(32, 1), length: 43 },
+    { name: 'the highest', key: Buffer.alloc(32, 255), length: 44 },
+  ])('takes every key: $name, of $length characters', ({ key, length }) => {
+    const text = bs58.encode(key)
+    expect(parsed(text)).toMatchObject({ type: 'solana', text })
+    expect(text).toHaveLength(length)
   })
 
   it('refuses base58 of another length', () => {
@@ -90,9 +91,14 @@ describe('Solana addresses', () => {
     )
   })
 
-  it('refuses characters outside base58, and what is too long before it decodes', () => {
-    for (const c of ['0', 'O', 'I', 'l', ' ', 'é', '\n'])
-      expect(parseAddress(c + '1'.repeat(31))).toBe('unsupported_address')
+  it.each(['0', 'O', 'I', 'l', ' ', 'é', '\n'])(
+    'refuses %j, which is not in base58',
+    (character) => {
+      expect(parseAddress(character + '1'.repeat(31))).toBe('unsupported_address')
+    },
+  )
+
+  it('refuses what is too long before it decodes', () => {
     // decoding is quadratic: this would take minutes
     expect(parseAddress('z'.repeat(1_000_000))).toBe('unsupported_address')
   })
@@ -148,17 +154,27 @@ describe('stored forms', () => {
     expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(`0x${hex} is not a stored address`)
   })
 
-  it('of any chain come back as wallets, and are refused for text that is no address', () => {
-    for (const text of [EIP55[0]!.toLowerCase(), '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa']) {
-      const wallet = lookupAddress(text)!
-      expect(wallet.text).toBe(text)
-      expect(decodeWallet(wallet.bytes)).toEqual(wallet)
-    }
+  it.each([
+    ['an EVM address', EIP55[0]!.toLowerCase()],
+    ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+  ])('of any chain come back as wallets: %s', (_, text) => {
+    const wallet = lookupAddress(text)!
+    expect(wallet.text).toBe(text)
+    expect(decodeWallet(wallet.bytes)).toEqual(wallet)
+  })
+
+  it('are refused for stored bytes that are no address', () => {
     expect(() => decodeWallet(Buffer.from('03313131', 'hex'))).toThrow(
       '0x03313131 is not a stored address',
     )
-    for (const text of ['', 'nobody', `${EIP55[0]!}0`]) expect(lookupAddress(text)).toBeNull()
   })
+
+  it.each(['', 'nobody', `${EIP55[0]!}0`])(
+    'are refused for text that is no address: "%s"',
+    (text) => {
+      expect(lookupAddress(text)).toBeNull()
+    },
+  )
 
   it('do not change when the bytes they were read from do', () => {
     const word = addressToWord(parsed(EIP55[0]!).bytes)

@@ -31,10 +31,12 @@ describe('bytes', () => {
       }),
     )
     expect(bigIntToWord(0n).equals(Buffer.alloc(32))).toBe(true)
-    for (const value of [-1n, -(2n ** 255n), 2n ** 256n, 2n ** 300n])
-      expect(() => bigIntToWord(value)).toThrow(
-        new RangeError(`${value} does not fit an unsigned 256-bit word`),
-      )
+  })
+
+  it.each([-1n, -(2n ** 255n), 2n ** 256n, 2n ** 300n])('are no word of %d', (value) => {
+    expect(() => bigIntToWord(value)).toThrow(
+      new RangeError(`${value} does not fit an unsigned 256-bit word`),
+    )
   })
 
   it('of any length are an unsigned integer, wherever they lie in their buffer', () => {

