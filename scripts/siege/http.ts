@@ -29,8 +29,8 @@ export function createClient(api: string, localAddress: string, sockets: number)
   const ask = ({ method = 'GET', path, body, headers }: Call) =>
     new Promise<Reply>((resolve, reject) => {
       const startedMs = performance.now()
-      const payload =
-        body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const encoded = body === undefined ? undefined : JSON.stringify(body)
+      const payload = typeof body === 'string' ? body : encoded
       const json = payload === undefined ? {} : { 'content-type': 'application/json' }
       const signal = AbortSignal.timeout(PATIENCE_MS)
       const options = {

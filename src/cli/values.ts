@@ -25,8 +25,17 @@ export const withNetwork = (command: Command, says: string): Command =>
     .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
     .option('--testnet', 'on the testnet')
 
-export const networksOf = ({ testnet, mainnet }: NetworkOptions): readonly Network[] =>
-  testnet ? ['testnet'] : mainnet ? ['mainnet'] : NETWORKS
+/** The network that the options name; null where they name none. */
+export function networkOf({ testnet, mainnet }: NetworkOptions): Network | null {
+  if (testnet) return 'testnet'
+  return mainnet ? 'mainnet' : null
+}
+
+/** The network that the options name, else both. */
+export function networksOf(options: NetworkOptions): readonly Network[] {
+  const network = networkOf(options)
+  return network === null ? NETWORKS : [network]
+}
 
 /** @throws ConfigError where the chains file lacks the label */
 export function configuredChain(label: string): ChainConfig {

@@ -91,8 +91,8 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (nature === 'mispaid' && isIndexed)
       return [{ logIndex: 0, source, names: ['n0'], refusal: 'quote_mismatch', hub: outcome() }]
     if (!isSpoke || !isIndexed) return []
-    const names =
-      nature === 'spoke' ? bids.map(({ name }) => name) : nature === 'refused' ? [] : null
+    const unread = nature === 'refused' ? [] : null
+    const names = nature === 'spoke' ? bids.map(({ name }) => name) : unread
     return [{ logIndex: 0, source, names, hub: outcome() }]
   }
   const paidNames = (): PaidName[] =>

@@ -314,7 +314,8 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const by = isOwn ? account! : absentAccount(toHex(row.signer!))
     const store = this.#storeOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
-    const reason = typeof call === 'string' ? call : isVoid(row, nowMs) ? 'reclaimed' : null
+    const voided = isVoid(row, nowMs) ? 'reclaimed' : null
+    const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
       return async () => ((await store.save(parked(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce up; then it is parked as one never signed

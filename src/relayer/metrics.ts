@@ -75,8 +75,10 @@ export function createOutboxMetrics(
   ofSigner(
     'clusterd_relayer_runway_seconds',
     'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
-    ({ balance, runwayMs }) =>
-      balance === null ? null : runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000,
+    ({ balance, runwayMs }) => {
+      if (balance === null) return null
+      return runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000
+    },
   )
   ofNetwork(
     'clusterd_relay_authority_lamports',

@@ -216,10 +216,13 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
 /** Bytes of a payment: its accounts, their places in the instruction, and its sequence. */
-function bytesOf({ payment }: Row): number {
-  const accounts =
-    payment?.target.kind === 'communityName' ? (payment.money.token === NATIVE ? 3 : 6) : 2
-  return accounts * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
+const bytesOf = ({ payment }: Row): number =>
+  accountsOf(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
+
+/** Accounts that a payment adds to the instruction. */
+function accountsOf(payment: Row['payment']): number {
+  if (payment?.target.kind !== 'communityName') return 2
+  return payment.money.token === NATIVE ? 3 : 6
 }
 
 /**

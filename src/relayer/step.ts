@@ -127,7 +127,8 @@ async function sign(
     if (last?.purpose === purpose) await ports.sender.broadcast(last.raw).catch(() => null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
-  return purpose === 'cancel' ? 'cancelled' : nonce === null ? 'signed' : 'replaced'
+  if (purpose === 'cancel') return 'cancelled'
+  return nonce === null ? 'signed' : 'replaced'
 }
 
 /** Why nothing was signed, where another attempt may be. */

@@ -21,8 +21,8 @@ const node = createServer(async (req, res) => {
     parentHash: `0x${'00'.repeat(32)}`,
     timestamp: '0x1',
   }
-  const result =
-    method === 'eth_chainId' ? '0x7a69' : method === 'eth_getBlockByNumber' ? block : undefined
+  const results: Record<string, unknown> = { eth_chainId: '0x7a69', eth_getBlockByNumber: block }
+  const result = results[method]
   if (!isSilent) req.socket.destroy()
   else if (result)
     res

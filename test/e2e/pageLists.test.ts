@@ -35,25 +35,28 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     page.getByRole('region', { name: part }).getByRole('button', { name: 'Show more' })
 
   it.each([
-    ['/@account', 'Your bundle'],
-    ['/address/', 'Names'],
-    ['/', 'Names'],
-  ])('%s shows a part of the names, says that there are more, and goes on', async (path, part) => {
-    await open(path === '/address/' ? `/address/${address}` : path === '/' ? `/${names[0]}` : path)
-    if (path === '/@account') await page.getByRole('button', { name: 'Test Wallet' }).click()
-    await more(part).waitFor()
-    expect(await shown(part)).toBe(100)
-    await more(part).press('Enter')
-    await page
-      .getByRole('region', { name: part })
-      .getByRole('link', { name: `${names[102]}/` })
-      .waitFor()
-    expect(await shown(part)).toBe(103)
-    expect(await more(part).count()).toBe(0)
-    // who goes by keyboard stays at the list
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('That is all.')
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
-  })
+    { path: '/@account', part: 'Your bundle', suffix: () => '' },
+    { path: '/address/', part: 'Names', suffix: () => address },
+    { path: '/', part: 'Names', suffix: () => names[0]! },
+  ])(
+    '$path shows a part of the names, says that there are more, and goes on',
+    async ({ path, part, suffix }) => {
+      await open(`${path}${suffix()}`)
+      if (path === '/@account') await page.getByRole('button', { name: 'Test Wallet' }).click()
+      await more(part).waitFor()
+      expect(await shown(part)).toBe(100)
+      await more(part).press('Enter')
+      await page
+        .getByRole('region', { name: part })
+        .getByRole('link', { name: `${names[102]}/` })
+        .waitFor()
+      expect(await shown(part)).toBe(103)
+      expect(await more(part).count()).toBe(0)
+      // who goes by keyboard stays at the list
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('That is all.')
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
+    },
+  )
 
   it('an address shows its names once, not before and after its cluster is known', async () => {
     const asked: string[] = []

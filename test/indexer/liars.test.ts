@@ -180,14 +180,14 @@ test('a first node whose newest header has another parent, or that calls it fina
   while ((await indexer.step()).kind !== 'idle');
   const journalled = await causesInJournal()
   const { nextBlock } = indexer.state
-  say = async (method, body) =>
-    method === 'eth_getBlockByNumber' && body.includes('"finalized"')
-      ? { body: body.replace('"finalized"', '"latest"') }
-      : method === 'eth_getBlockByNumber' && body.includes('"latest"')
-        ? answering(({ result }) => ({
-            result: { ...(result as object), parentHash: `0x${'5e'.repeat(32)}` },
-          }))
-        : undefined
+  const withOtherParent = answering(({ result }) => ({
+    result: { ...(result as object), parentHash: `0x${'5e'.repeat(32)}` },
+  }))
+  say = async (method, body) => {
+    if (method !== 'eth_getBlockByNumber') return undefined
+    if (body.includes('"finalized"')) return { body: body.replace('"finalized"', '"latest"') }
+    return body.includes('"latest"') ? withOtherParent : undefined
+  }
   await world.bid(0, ['early'])
   await world.test.mine({ blocks: 3 })
   for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})

@@ -143,10 +143,11 @@ export function modelSender(model: Model, id: string, fault: (call: string) => v
       const head = Math.max(0, model.blocks.length - 1 - model.lag)
       const executed = executionsOf(model, id).filter((block) => block <= head)
       const isConfirmed = executed.some((block) => head - block >= MODEL_CONFIRMATIONS)
+      const unsure = executed.length > 0 ? 'unconfirmed' : 'no'
       return {
         head,
         isSure: true,
-        done: isConfirmed ? 'confirmed' : executed.length > 0 ? 'unconfirmed' : 'no',
+        done: isConfirmed ? 'confirmed' : unsure,
         nonce: nonceState(model, job.nonce, head),
         mined: receipt(job, head),
       }
@@ -175,7 +176,8 @@ function nonceState(model: Model, nonce: number | null, head: number): NonceView
   if (nonce === null) return 'later'
   if (countAt(model, head - MODEL_CONFIRMATIONS) > nonce) return 'confirmed'
   const count = countAt(model, head)
-  return count > nonce ? 'unconfirmed' : count === nonce ? 'next' : 'later'
+  if (count > nonce) return 'unconfirmed'
+  return count === nonce ? 'next' : 'later'
 }
 
 /** A node's mempool, in geth's words. */

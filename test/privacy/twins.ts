@@ -131,13 +131,14 @@ const HISTORY: readonly Step[] = [
   ...hide(add(alice, listed(evm('5c'), 'last', true)), remove(alice, evm('5c'))),
 ]
 
+function causeMsOf(step: Step): number {
+  if ('hidden' in step) return step.hidden.causeMs
+  return 'really' in step ? step.really.causeMs : step.causeMs
+}
+
 /** Every millisecond at which something happened, and those beside. */
 export const TIMES: readonly number[] = [
-  ...new Set(
-    HISTORY.flatMap(
-      (step) => ('hidden' in step ? step.hidden : 'really' in step ? step.really : step).causeMs,
-    ).flatMap((ms) => [ms - 1, ms, ms + 1]),
-  ),
+  ...new Set(HISTORY.map(causeMsOf).flatMap((ms) => [ms - 1, ms, ms + 1])),
 ]
 
 /** Entries per transaction. */

@@ -83,13 +83,14 @@ async function attemptRegistration(
   ])
   // a name may have gone to this very wallet between the two reads, by the same request sent twice
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
+  const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationInputs = {
     rules,
     wish: { ...wish, payer: owner.type },
     isNetworkKnown: wish.network === null || isLabelOf(context.network, wish.network),
     nowMs: context.now(),
     isOwner: standing.isOwner,
-    beneficiary: wallet === null ? request.unnamed : standing.isOwn ? 'own' : 'other',
+    beneficiary: wallet === null ? request.unnamed : named,
     isTaken: availability !== 'free',
     isHeld: standing.isHeld,
     areRequirementsMet: null,

@@ -59,6 +59,12 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
   }
 }
 
+/** Why a payment is refused whatever the hub decides; null: it is not. */
+function refusalOf(payment: TxPayment): SentPacket['refusal'] {
+  if (payment.isForeign) return 'quote_mismatch'
+  return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
+}
+
 /** @param confirmationsOf called once, for a transaction that is not confirmed yet */
 export async function paymentsOf(
   { context, tx }: TxQuery,
@@ -75,11 +81,7 @@ export async function paymentsOf(
         logIndex: payment.sequence,
         source: { isConfirmed, confirmations },
         names: [wordText(payment.name)],
-        refusal: payment.isForeign
-          ? 'quote_mismatch'
-          : payment.outcome === 'reclaimed' && !payment.received
-            ? 'reclaimed'
-            : null,
+        refusal: refusalOf(payment),
         refund: payment.outcome ?? 'held',
         hub: await outcomeOf(context, payment),
       }),

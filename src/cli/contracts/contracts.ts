@@ -11,7 +11,7 @@ import { ConfigError, labelsOf, presetOf, readDraft, readEnvironment } from '../
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
-import type { NetworkOptions } from '../values.js'
+import { type NetworkOptions, networkOf } from '../values.js'
 import { openEns } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
@@ -26,7 +26,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
   // without a description the chains say which network's are missing
   const inUse = described[0] ?? draft.chains[0]!.network
-  const network: Network = testnet ? 'testnet' : mainnet ? 'mainnet' : inUse
+  const network: Network = networkOf({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
   const desired = desiredOf(draft, network)
   const chains = new Map(

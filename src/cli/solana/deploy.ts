@@ -78,9 +78,10 @@ export async function upgradeCheck(options: SigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
   const found = await readProgram(rpc, new PublicKey(programId))
   const isOurs = found !== null && isRegistrar(found.code)
+  const known = isOurs ? 'ours' : 'another'
   printJson({
     programId,
-    code: found ? (isOurs ? 'ours' : 'another') : 'none',
+    code: found === null ? 'none' : known,
     sha256: found && checksumOf(found.code),
     deployedSlot: found && Number(found.slot),
     upgradeAuthority: found && (found.upgradeAuthority?.toBase58() ?? 'none: the program is final'),

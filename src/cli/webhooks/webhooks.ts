@@ -21,14 +21,22 @@ import { duration, printJson, printList } from '../output.js'
 
 const COMMAND = { command: 'webhooks', max: 1 }
 
-const view = ({ key: _, from, failingMs, createdMs, parked, ...webhook }: Webhook) => ({
-  ...webhook,
-  state: parked !== null ? 'parked' : failingMs !== null ? 'failing' : 'active',
-  parked,
-  from: from && decodeWallet(from).text,
-  failingSince: failingMs && new Date(failingMs).toISOString(),
-  createdAt: new Date(createdMs).toISOString(),
-})
+function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
+  if (parked !== null) return 'parked'
+  return failingMs !== null ? 'failing' : 'active'
+}
+
+const view = (hook: Webhook) => {
+  const { key: _, from, failingMs, createdMs, parked, ...webhook } = hook
+  return {
+    ...webhook,
+    state: stateOf(hook),
+    parked,
+    from: from && decodeWallet(from).text,
+    failingSince: failingMs && new Date(failingMs).toISOString(),
+    createdAt: new Date(createdMs).toISOString(),
+  }
+}
 
 /** `clusterd webhooks list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {

@@ -234,5 +234,8 @@ export async function readAvailability(
     (name) => name,
     (asked) => availability(db, network, [asked]),
   )
-  return rows.map((row) => (row?.taken ? 'taken' : row?.pending ? 'pending' : 'free'))
+  return rows.map((row) => {
+    if (row?.taken) return 'taken'
+    return row?.pending ? 'pending' : 'free'
+  })
 }

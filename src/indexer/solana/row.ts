@@ -74,8 +74,10 @@ function namePayment(
 }
 
 const MAX = BigInt(Number.MAX_SAFE_INTEGER)
-const withinNumber = (value: bigint): number =>
-  Number(value > MAX ? MAX : value < -MAX ? -MAX : value)
+function withinNumber(value: bigint): number {
+  if (value > MAX) return Number(MAX)
+  return value < -MAX ? Number(-MAX) : Number(value)
+}
 
 /** A payment for a community name as it is stored. */
 function communityPayment(

@@ -52,7 +52,8 @@ export class LogOutput {
     fs.write(this.#fd, next, (error, written) => {
       this.#isWriting = false
       this.#isClosed = error?.code === 'EPIPE'
-      this.#keep(next, this.#isClosed ? next.length : error ? 0 : written)
+      const done = error ? 0 : written
+      this.#keep(next, this.#isClosed ? next.length : done)
       if (error?.code === 'EAGAIN')
         setTimeout(() => this.#isWriting || this.#writeWaiting(), LAST_PAUSE_MS).unref()
       else if (!error) this.#writeWaiting()

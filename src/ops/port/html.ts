@@ -6,12 +6,11 @@ export class Html {
   constructor(readonly text: string) {}
 }
 
-const escaped = (value: unknown): string =>
-  value instanceof Html
-    ? value.text
-    : Array.isArray(value)
-      ? value.map(escaped).join('')
-      : escapeMarkup(String(value ?? ''))
+function escaped(value: unknown): string {
+  if (value instanceof Html) return value.text
+  if (Array.isArray(value)) return value.map(escaped).join('')
+  return escapeMarkup(String(value ?? ''))
+}
 
 /** HTML in which everything that is put in is escaped, but other HTML and lists of it. */
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>

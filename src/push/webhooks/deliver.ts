@@ -80,7 +80,7 @@ export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise
   }
   const { generation, items, last, hasMore, resume } = page
   // the head was read before the page, which may hold more than it counts
-  const seen = hasMore ? 0 : generation === headGeneration ? headSeen : 0
+  const seen = !hasMore && generation === headGeneration ? headSeen : 0
   const after = {
     ...well,
     cursor: resume,

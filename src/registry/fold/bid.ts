@@ -5,6 +5,8 @@ import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import type { JournalRow, NameRow, WalletRow } from './rows.js'
 import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } from './work.js'
 
+type WonBid = Extract<BidEffects, { outcome: 'won' }>
+
 /** Folds a bid; a winning one puts its name into the bidder's cluster. */
 export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
@@ -23,14 +25,16 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   work.owners.set(decision.name, effects.cluster)
   work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq })
   row.effects = encodeBidEffects(effects)
-  row.publicCount = effects.created ? 3 : effects.published ? 2 : 1
+  row.publicCount = publicCountOf(effects)
 }
 
-function settleInCluster(
-  work: Work,
-  seq: number,
-  wallet: Buffer,
-): Extract<BidEffects, { outcome: 'won' }> {
+/** Public events of a bid that won: of the name, of a new cluster, and of its wallet. */
+function publicCountOf({ created, published }: WonBid): number {
+  if (created) return 3
+  return published ? 2 : 1
+}
+
+function settleInCluster(work: Work, seq: number, wallet: Buffer): WonBid {
   const key = keyOf(wallet)
   const verified = work.verified.get(key)
   if (!verified) {

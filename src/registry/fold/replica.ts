@@ -53,7 +53,8 @@ export function createTeller(
       if (ofFeed !== Number(generation))
         write = eventWriter(network, Number(generation), (at) => ids[at]!)
       ofFeed = Number(generation)
-      ids = to ? [to, data.from_cluster_id] : own ? [own] : []
+      if (to) ids = [to, data.from_cluster_id]
+      else ids = own ? [own] : []
       const event = {
         type,
         cluster: own === null ? null : 0,

@@ -30,9 +30,8 @@ export function viewOf(
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
     return { is: 'done' }
-  const reason =
-    outcome === 'reclaimed' ? outcome : isBack ? 'refunded_elsewhere' : 'settled_elsewhere'
-  return { is: 'lost', reason }
+  if (outcome === 'reclaimed') return { is: 'lost', reason: outcome }
+  return { is: 'lost', reason: isBack ? 'refunded_elsewhere' : 'settled_elsewhere' }
 }
 
 /** View of a signed transaction on a cluster. Height is read before status, so none that lands between is lost. */

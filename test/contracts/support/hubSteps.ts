@@ -170,9 +170,14 @@ const RARE: ReadonlySet<string> = new Set([
   'forced',
 ])
 
+function weightOf(kind: string): number {
+  if (kind === 'unpaused') return 6
+  return RARE.has(kind) ? 3 : 10
+}
+
 export const step = fc.oneof(
   ...Object.entries(steps).map(([kind, arbitrary]) => ({
-    weight: kind === 'unpaused' ? 6 : RARE.has(kind) ? 3 : 10,
+    weight: weightOf(kind),
     arbitrary: arbitrary as fc.Arbitrary<Step>,
   })),
 )

@@ -174,7 +174,8 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
         const id = keccak256(concatHex([source, toHex(sequence, { size: 8 })]))
         if (delivered.has(id)) continue
         delivered.add(id)
-        const form = from === zeroHash ? 'ZeroSender' : isBatch(bids) ? null : 'BadBatch'
+        const batchError = isBatch(bids) ? null : 'BadBatch'
+        const form = from === zeroHash ? 'ZeroSender' : batchError
         const decided = form ? { logs: [], won: 0n } : decideAll(from, bids, referral)
         wonByDeliveries += decided.won
         const isOver = decided.won > 0n && wonByDeliveries > settings.deliverLimit

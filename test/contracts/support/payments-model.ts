@@ -64,8 +64,10 @@ export function createPaymentsModel(
   const isWellFormed = (name: Hex) => isNameWord(Buffer.from(name.slice(2), 'hex'))
 
   /** The error with which the odd token refuses any transfer. */
-  const refusal = () =>
-    mode === TOKEN.revert ? 'Error' : mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null
+  const refusal = () => {
+    if (mode === TOKEN.revert) return 'Error'
+    return mode === TOKEN.sayNo ? 'SafeERC20FailedOperation' : null
+  }
 
   /** What the contract loses when it sends an amount, or the token's error. */
   function lossOf(token: Address, to: Address, amount: bigint): bigint | string {

@@ -25,14 +25,11 @@ const COMMUNITY_EVERY = 1_000
 
 /** @param total names of the whole registry, of which the greatest owner and community have a share */
 export function shapeOf(cluster: number, total: number): Shape {
-  const below =
-    cluster === GREAT_COMMUNITY
-      ? Math.floor(total / 1_000)
-      : cluster % COMMUNITY_EVERY === 999
-        ? 5
-        : null
+  const usualBelow = cluster % COMMUNITY_EVERY === 999 ? 5 : null
+  const usualNames = cluster % 12 === 0 ? 2 : 1
+  const below = cluster === GREAT_COMMUNITY ? Math.floor(total / 1_000) : usualBelow
   return {
-    names: cluster === GREAT_OWNER ? Math.floor(total / 100) : cluster % 12 === 0 ? 2 : 1,
+    names: cluster === GREAT_OWNER ? Math.floor(total / 100) : usualNames,
     others: FULL.includes(cluster) ? FULL_OTHERS : cluster % 5,
     below,
   }

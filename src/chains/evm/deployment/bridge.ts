@@ -166,8 +166,10 @@ function textOf({
   optionalDVNCount,
   ...uln
 }: Uln): string {
-  const list = (count: number, addresses: readonly Hex[]) =>
-    count === 0 ? DEFAULT : count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()
+  const list = (count: number, addresses: readonly Hex[]) => {
+    if (count === 0) return DEFAULT
+    return count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()
+  }
   const required = `${confirmations || DEFAULT} confirmations, all of ${list(requiredDVNCount, requiredDVNs)}`
   return `${required}, ${uln.optionalDVNThreshold} of ${list(optionalDVNCount, uln.optionalDVNs)}`
 }

@@ -90,6 +90,22 @@ async function codeItems(
   return { items, areDeployed: codes.map((one) => one.found !== 'none') }
 }
 
+type FoundCode = 'ours' | 'another' | 'none'
+
+async function foundOf(ask: Call, code: Hex, creation: Contract['creation']): Promise<FoundCode> {
+  if (code === '0x') return 'none'
+  return (await isOurs(ask, code, creation)) ? 'ours' : 'another'
+}
+
+/** What to do about a contract that can't be deployed. */
+function adviceOn(found: FoundCode, proxy: Hex): string {
+  if (found === 'another')
+    return 'It is another contract, or was constructed with other values: correct the chains file.'
+  if (proxy === '0x')
+    return `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
+  return 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
+}
+
 /** `ours`, `another` or `none`, and the deployment where that is possible. */
 export async function codeItem(
   ask: Call,
@@ -98,20 +114,14 @@ export async function codeItem(
 ): Promise<Item> {
   const codeAt = (at: Hex) => ask<Hex>('eth_getCode', [at, 'latest'])
   const [proxy, code] = await Promise.all([codeAt(DEPLOYMENT_PROXY), codeAt(address)])
-  const found = code === '0x' ? 'none' : (await isOurs(ask, code, creation)) ? 'ours' : 'another'
+  const found = await foundOf(ask, code, creation)
   const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
-  const advice =
-    found === 'another'
-      ? 'It is another contract, or was constructed with other values: correct the chains file.'
-      : proxy === '0x'
-        ? `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
-        : 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
   return compared({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
     found,
     rank: RANK.deploy,
-    advice: found !== 'ours' && !canDeploy && advice,
+    advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
 }

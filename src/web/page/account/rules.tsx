@@ -21,6 +21,13 @@ const rulesInForce = (account: Account, name: string): Promise<Community | null>
     throw error
   })
 
+/** Value of the form's choice of who may register. */
+function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
+  if (rules?.ownersOnly) return 'owners'
+  if (!rules?.prices.length) return 'free'
+  return isPriceShown ? 'paid' : 'kept'
+}
+
 function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const account = useAccount()
   const [chosen, setChosen] = useState<string | null>(null)
@@ -30,13 +37,7 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   // of other prices than these the form can say only that they stay
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
-  const who = rules?.ownersOnly
-    ? 'owners'
-    : !rules?.prices.length
-      ? 'free'
-      : isShown
-        ? 'paid'
-        : 'kept'
+  const who = registrantsOf(rules, isShown)
   const set = async (data: FormData) => {
     await setRules(account, name, rules, data)
     // a flag that was set stays: after a reset the next press, as of a double click, would set the one before

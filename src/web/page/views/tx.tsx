@@ -88,12 +88,8 @@ function bridged({ status, step, reason, hubTx }: TxStatus): Station {
 function decided(found: TxStatus): Station {
   const { status, step, names = [] } = found
   if (!isFinal(found)) {
-    const text =
-      step === 'leading'
-        ? 'It leads for its name.'
-        : step === 'behind'
-          ? 'Another bid is ahead.'
-          : ''
+    const behind = step === 'behind' ? 'Another bid is ahead.' : ''
+    const text = step === 'leading' ? 'It leads for its name.' : behind
     return ['Decided', 'next', text]
   }
   const first = names[0]?.name
