@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Slots } from '../../push/slots.js'
+import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import { type Message, messageOf } from '../http/answer.js'
 import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
@@ -35,71 +36,134 @@ export interface Serving {
 
 type Contexts = ReturnType<typeof createContexts>
 
+/** What all requests share. */
+interface Shared extends Serving {
+  contexts: Contexts
+  memory: ReturnType<typeof createMemory>
+  joins: Slots
+  deadlineMs: number
+}
+
 /** Creates the server of declared routes: each request is answered once, within the deadline. */
-export function createRouteServer(
-  contexts: Contexts,
-  { finish, gate, beyondFeed }: Serving,
-  deadlineMs: number,
-) {
-  const memory = createMemory(contexts.mainnet.batches)
-  const joins = new Slots(JOINS)
+export function createRouteServer(contexts: Contexts, serving: Serving, deadlineMs: number) {
+  const shared: Shared = {
+    ...serving,
+    contexts,
+    deadlineMs,
+    memory: createMemory(contexts.mainnet.batches),
+    joins: new Slots(JOINS),
+  }
   return (route: Route, exchange: Exchange): void => {
-    const { req, res, params } = exchange
-    const mayLongPoll = isLongPoll(route, req.url ?? '')
-    let meter = UNLIMITED
-    let isOpen = true
-    const reply = (message: Message, error?: ApiError) =>
-      finish(exchange, message, meter.fields(), error)
-    const conclude = (act: () => void) => {
-      if (!isOpen) return
-      isOpen = false
-      clearTimeout(deadline)
-      act()
-    }
-    const fail = (thrown: unknown) =>
-      conclude(() => {
-        // counted as an error, it would let anybody raise the alarm of errors
-        if (thrown instanceof CallerLeftError) return
-        const error = toApiError(thrown)
-        const answer = markDeprecated(
-          route,
-          params,
-          markForCaches(route.auth, false, errorAnswer(error)),
-        )
-        delayRefusal(error, gate.lingerMs, exchange, () => reply(messageOf(answer), error))
-      })
-    const deadline = setTimeout(
-      () => {
-        if (!res.closed)
-          fail(route.body && !req.complete ? cutShort(exchange, tooSlow()) : tooLong())
-      },
-      mayLongPoll ? deadlineMs + MAX_LONG_POLL_MS : deadlineMs,
-    )
-    const serve = async () => {
-      meter = await gate.ofClient(exchange)
-      meter.spend(1)
-      const query = queryOf(req)
-      if (beyondFeed.has(route))
-        await refuseOnReplica(contexts[isTestnet(query) ? 'testnet' : 'mainnet'])
-      if (route.isBulk) {
-        meter = owing(meter)
-        const { address, whenGone } = callerOf(exchange, meter)
-        const free = joins.take(address)
-        if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
-        if (free === 'total')
-          throw new ApiError('unavailable', 'This process makes as many joins as it can.')
-        whenGone(free)
-      }
-      const bytes = route.body && (await readBytes(exchange, route))
-      const spent = bytesCost(bytes)
-      meter.spend(spent - 1)
-      const request = { route, exchange, meter, query, bytes, spent, mayLongPoll }
-      const message = await messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
-      conclude(() => reply(message))
-    }
-    serve().catch(fail)
+    void new RouteExchange(shared, route, exchange).serve()
   }
 }
+
+/** A request of a declared route, answered once: by its handler, an error or the deadline. */
+class RouteExchange {
+  readonly #shared: Shared
+  readonly #route: Route
+  readonly #exchange: Exchange
+  readonly #mayLongPoll: boolean
+  readonly #deadline: NodeJS.Timeout
+  #meter = UNLIMITED
+  #isOpen = true
+
+  constructor(shared: Shared, route: Route, exchange: Exchange) {
+    const { deadlineMs } = shared
+    this.#shared = shared
+    this.#route = route
+    this.#exchange = exchange
+    this.#mayLongPoll = isLongPoll(route, exchange.req.url ?? '')
+    this.#deadline = setTimeout(
+      () => this.#expire(),
+      this.#mayLongPoll ? deadlineMs + MAX_LONG_POLL_MS : deadlineMs,
+    )
+  }
+
+  /** Answers the request. Does not throw what the handler throws: that is the answer. */
+  async serve(): Promise<void> {
+    try {
+      const message = await this.#message()
+      if (this.#conclude()) this.#reply(message)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #reply(message: Message, error?: ApiError): void {
+    this.#shared.finish(this.#exchange, message, this.#meter.fields(), error)
+  }
+
+  #fail(thrown: unknown): void {
+    if (!this.#conclude()) return
+    // counted as an error, it would let anybody raise the alarm of errors
+    if (thrown instanceof CallerLeftError) return
+
+    const error = toApiError(thrown)
+    const answer = markDeprecated(
+      this.#route,
+      this.#exchange.params,
+      markForCaches(this.#route.auth, false, errorAnswer(error)),
+    )
+    delayRefusal(error, this.#shared.gate.lingerMs, this.#exchange, () =>
+      this.#reply(messageOf(answer), error),
+    )
+  }
+
+  #expire(): void {
+    const { req, res } = this.#exchange
+    if (res.closed) return
+    const isBodyMissing = this.#route.body && !req.complete
+    this.#fail(isBodyMissing ? cutShort(this.#exchange, tooSlow()) : tooLong())
+  }
+
+  /** @returns false if the request has its answer already */
+  #conclude(): boolean {
+    if (!this.#isOpen) return false
+    this.#isOpen = false
+    clearTimeout(this.#deadline)
+    return true
+  }
+
+  async #message(): Promise<Message> {
+    const { gate, beyondFeed, contexts, memory, deadlineMs } = this.#shared
+    const route = this.#route
+    const exchange = this.#exchange
+    this.#meter = await gate.ofClient(exchange)
+    this.#meter.spend(1)
+
+    const query = queryOf(exchange.req)
+    if (beyondFeed.has(route)) await refuseOnReplica(contexts[networkOf(query)])
+    if (route.isBulk) this.#takeJoin()
+
+    const bytes = route.body && (await readBytes(exchange, route))
+    const spent = bytesCost(bytes)
+    this.#meter.spend(spent - 1)
+    const request = {
+      route,
+      exchange,
+      meter: this.#meter,
+      query,
+      bytes,
+      spent,
+      mayLongPoll: this.#mayLongPoll,
+    }
+    return messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
+  }
+
+  /** Takes one of the places for joins until the caller is gone. @throws ApiError if none is free */
+  #takeJoin(): void {
+    this.#meter = owing(this.#meter)
+    const { address, whenGone } = callerOf(this.#exchange, this.#meter)
+    const free = this.#shared.joins.take(address)
+    if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
+    if (free === 'total')
+      throw new ApiError('unavailable', 'This process makes as many joins as it can.')
+    whenGone(free)
+  }
+}
+
+const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
 /** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
@@ -143,7 +207,7 @@ async function messageFor(
 ): Promise<Message> {
   const { route, exchange, meter, query, bytes, spent, mayLongPoll } = request
   const { req } = exchange
-  const network = isTestnet(query) ? 'testnet' : 'mainnet'
+  const network = networkOf(query)
   const context = contexts[network]
   const key = route.kept && !mayLongPoll ? keyOf(req, bytes) : null
   const version = key === null ? null : await memory.version(key, network, route.kept!)
