@@ -12,10 +12,34 @@ export type RpcFault =
   /** Anything else: try another node, or later. */
   | 'transient'
 
-// Messages of geth, erigon, nethermind, besu, reth, anvil and large providers for a range or response that is too
-// large. Of sending: evm/txErrors.ts; of pruned state: evm/transactions.ts; of mints: solana/tokens.ts.
-const TOO_MUCH =
-  /query returned more than|more than \d+ (results|logs)|block range|range (is )?too (large|wide)|too many (results|logs|blocks)|exceed(s|ed)? (the )?(max|limit|range)|max(imum)? (block )?range|limited to (a )?\d|response (body |size )?(is )?too (large|big)|response size (should|exceed)|log response size|query timeout|body size|maximum size|up to a \d+ block|(bigger|greater|larger) than (the )?(range )?limit|ranges over \d+ blocks|too wide blocks range/i
+/** Patterns of one kind of error, each with the client or provider that says it. A new one is one more row. */
+type Wordings = readonly (readonly [source: string, pattern: RegExp])[]
+
+const anyOf = (wordings: Wordings): RegExp =>
+  new RegExp(wordings.map(([, pattern]) => pattern.source).join('|'), 'i')
+
+/**
+ * A range or response is too large. Wordings of sending are in evm/txErrors.ts, of pruned state in evm/transactions.ts,
+ * of mints in solana/tokens.ts.
+ */
+const TOO_MUCH = anyOf([
+  ['geth', /exceed(s|ed)? (the )?(max|limit|range)/],
+  ['geth behind a proxy', /maximum size|body size/],
+  ['reth', /max(imum)? (block )?range/],
+  ['Avalanche, Erigon', /too many (results|logs|blocks)/],
+  ['Moonbeam, Ankr', /range (is )?too (large|wide)/],
+  ['Sonic', /too wide blocks range/],
+  ['Infura', /query returned more than/],
+  ['Infura', /query timeout/],
+  ['Infura and others', /more than \d+ (results|logs)/],
+  ['Alchemy', /up to a \d+ block/],
+  ['Alchemy', /log response size|response size (should|exceed)/],
+  ['Alchemy and others', /block range/],
+  ['QuickNode, BlockPI', /limited to (a )?\d/],
+  ['Tenderly', /(bigger|greater|larger) than (the )?(range )?limit/],
+  ['dRPC', /ranges over \d+ blocks/],
+  ['several providers', /response (body |size )?(is )?too (large|big)/],
+])
 const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i
 /** The system's word for a connection that failed; it holds no address. */
 const SOCKET_CODE = /^E[A-Z_]{3,20}$/
@@ -28,8 +52,15 @@ const REFUSED =
  * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth
  * and anvil. Running out of gas is none: nodes cap it differently.
  */
-const EVM_FAILURE =
-  /must not begin with 0xef|starting ?with ?ef\b|starts with invalid bytes 0xef|\binvalid[_ ]?code\b|code is invalid|invalid (opcode|jump)|opcode ?not ?found|invalid ?fe ?opcode|bad ?instruction|stack ?(under|over)flow|code size exceeded|code[_ ]too[_ ]large|contract ?size ?limit|write protection/i
+const EVM_FAILURE = anyOf([
+  ['geth, Erigon', /must not begin with 0xef/],
+  ['geth, Erigon', /invalid (opcode|jump)|stack ?(under|over)flow/],
+  ['geth', /code size exceeded|write protection/],
+  ['Nethermind', /starts with invalid bytes 0xef|\binvalid[_ ]?code\b|bad ?instruction/],
+  ['Besu', /code is invalid|code[_ ]too[_ ]large/],
+  ['Reth, anvil', /starting ?with ?ef\b|opcode ?not ?found|invalid ?fe ?opcode/],
+  ['Reth, anvil', /contract ?size ?limit/],
+])
 
 /** Classified error of a node. */
 export class RpcError extends Error {
