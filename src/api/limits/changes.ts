@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
-import { readBuckets } from '../../db/auth/limitBuckets.js'
+import { type BucketTimes, readBuckets } from '../../db/auth/limitBuckets.js'
+import type { ChangeLimit } from '../../db/journal/appendSignedChanges.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -89,20 +90,22 @@ interface Asked {
 
 /** Limits whose buckets stand for a wallet, the rules of a community, and an address. */
 const NOTED = ['changes-a-minute', 'changes-of-address']
+const notedOf = (charges: readonly Charge[]): string[] =>
+  bucketsOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
 /** Wallets, rules and addresses that were refused: their next changes do not wait for their turn. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**
  * Refuses a wallet that was refused lately and may change nothing now.
- * @returns the check of the change before it is written
+ * @returns the limit of the change; none where nothing is limited
  * @throws ApiError rate_limited
  */
 export async function changeLimitOf(
   { pool, network, limits, caller }: Asked,
   wallet: Buffer,
   community: string | null,
-) {
+): Promise<{ limit?: ChangeLimit }> {
   if (!limits) return {}
   const changer = {
     network,
@@ -111,21 +114,43 @@ export async function changeLimitOf(
     address: caller && !caller.isRaised ? caller.address : null,
   }
   const least = chargesOf(limits, changer, LEAST)
-  const whose = bucketsOf(least.filter(({ kind }) => NOTED.includes(kind)))
-  if (whose.some((bucket) => refused.has(bucket))) await requireShared(pool, least.filter(isAsked))
-  // the lock of the network's head keeps other changes from these buckets
-  const limit = async (db: Queryable) => {
-    const { nowMs, fullMs } = await readBuckets(db, bucketsOf(least))
-    return (changes: Changes) => {
-      const charges = chargesOf(limits, changer, workOf(changes))
-      const times = { nowMs, fullMs: fullMs.filter((_, i) => isAsked(charges[i]!)) }
-      try {
-        return spendRead(charges.filter(isAsked), times)
-      } catch (error) {
-        for (const bucket of whose) refused.set(bucket, true)
-        throw error
-      }
+  if (notedOf(least).some((bucket) => refused.has(bucket)))
+    await requireShared(pool, least.filter(isAsked))
+  return { limit: new BucketLimit(limits, changer) }
+}
+
+/** Limit of one change, by buckets that all processes share. */
+class BucketLimit implements ChangeLimit {
+  readonly #limits: ChangeLimits
+  readonly #changer: Changer
+  readonly #least: readonly Charge[]
+  #before: BucketTimes | null = null
+  #spend: ((db: Queryable) => Promise<void>) | null = null
+
+  constructor(limits: ChangeLimits, changer: Changer) {
+    this.#limits = limits
+    this.#changer = changer
+    this.#least = chargesOf(limits, changer, LEAST)
+  }
+
+  async read(db: Queryable): Promise<void> {
+    this.#before = await readBuckets(db, bucketsOf(this.#least))
+  }
+
+  /** @throws ApiError rate_limited */
+  charge(changes: Changes): void {
+    const { nowMs, fullMs } = this.#before!
+    const charges = chargesOf(this.#limits, this.#changer, workOf(changes))
+    const times = { nowMs, fullMs: fullMs.filter((_, i) => isAsked(charges[i]!)) }
+    try {
+      this.#spend = spendRead(charges.filter(isAsked), times)
+    } catch (error) {
+      for (const bucket of notedOf(this.#least)) refused.set(bucket, true)
+      throw error
     }
   }
-  return { limit }
+
+  async write(db: Queryable): Promise<void> {
+    await this.#spend!(db)
+  }
 }

@@ -23,13 +23,15 @@ export type AppendResult =
   /** First catch-up of the network: only its indexer may write. */
   | { kind: 'catching_up' }
 
-/**
- * Reads what limits changes, behind the head's lock, and takes them from it: what that throws keeps the changes from
- * being written, and what it returns is written with them.
- */
-type ChangeLimit = (
-  db: Queryable,
-) => Promise<(changes: Changes) => (db: Queryable) => Promise<void>>
+/** A limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the changes. */
+export interface ChangeLimit {
+  /** Reads what was used before. The head's lock keeps other changes from writing it meanwhile. */
+  read(db: Queryable): Promise<void>
+  /** Takes the changes from the limit. What it throws keeps them from being written. */
+  charge(changes: Changes): void
+  /** Writes what is used now. */
+  write(db: Queryable): Promise<void>
+}
 
 export interface SignedChanges {
   network: Network
@@ -61,10 +63,10 @@ export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Prom
   return inTransaction(
     pool,
     async (client) => {
-      const [head, probed, spend] = await pipelined(client, (db) => [
+      const [head, probed] = await pipelined(client, (db) => [
         lockCaughtUp(db, network),
         probeKeys(db, network, keys),
-        limit?.(db) ?? Promise.resolve(undefined),
+        limit?.read(db) ?? Promise.resolve(),
       ])
       if (!head) return { kind: 'catching_up' }
       const nowMs = writerTime(head)
@@ -80,11 +82,12 @@ export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Prom
         return { kind: 'refused', refusal: { code: 'forbidden' } }
       const decided = decide(slice, entries, nowMs)
       if ('kind' in decided) return decided
-      const spent = spend?.(decided)
+
+      limit?.charge(decided)
       const { cluster } = decided.outcomes.at(-1)!
       const clusterId = cluster === null ? null : await idOf(client, network, decided, cluster)
       await pipelined(client, (db) => [
-        spent?.(db) ?? Promise.resolve(),
+        limit?.write(db) ?? Promise.resolve(),
         Promise.all(written(db, network, decided)),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
