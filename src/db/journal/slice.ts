@@ -10,9 +10,10 @@ import { type Queryable, readRows } from '../pg/rows.js'
 import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row found by a probe: its table, and the position of its key, from 1. */
+/** Row found by a probe, with the position of its key among those of its source, from 1. */
 interface Found {
-  source: 'owner' | 'wallet' | 'cluster'
+  /** `first`: the first cluster that a wallet creates; `id`: a cluster that was asked for. */
+  source: 'owner' | 'wallet' | 'first' | 'id'
   ord: number
   cluster: number
   private: boolean | null
@@ -23,7 +24,7 @@ export interface Probed {
   keys: Keys
   names: readonly string[]
   wallets: readonly string[]
-  /** Keys of the ids that follow those of the wallets' first clusters. */
+  /** Keys of the clusters that are asked for by id. */
   clusters: readonly string[]
   found: readonly Found[]
 }
@@ -33,11 +34,12 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.slices]
-  const ids = [
-    ...wallets.map((key) => clusterId(network, bytesOf(key), 0)),
-    ...clusters.map(bytesOf),
-  ]
-  const found = await probe(db, network, names, wallets.map(bytesOf), ids)
+  const found = await probe(db, network, {
+    names,
+    wallets: wallets.map(bytesOf),
+    firstIds: wallets.map((key) => clusterId(network, bytesOf(key), 0)),
+    ids: clusters.map(bytesOf),
+  })
   return { keys, names, wallets, clusters, found }
 }
 
@@ -65,12 +67,21 @@ export async function completeSlice(
     moves: new Map(),
   }
   const hasCreated = new Set<string>()
-  for (const row of found) {
-    if (row.source === 'owner') owners.set(names[row.ord - 1]!, row.cluster)
-    else if (row.source === 'wallet')
-      slice.verified.set(wallets[row.ord - 1]!, { cluster: row.cluster, isPrivate: row.private! })
-    else if (row.ord <= wallets.length) hasCreated.add(wallets[row.ord - 1]!)
-    else slice.clusterSerials.set(clusters[row.ord - 1 - wallets.length]!, row.cluster)
+  for (const { source, ord, cluster, private: isPrivate } of found) {
+    const at = ord - 1
+    switch (source) {
+      case 'owner':
+        owners.set(names[at]!, cluster)
+        break
+      case 'wallet':
+        slice.verified.set(wallets[at]!, { cluster, isPrivate: isPrivate! })
+        break
+      case 'first':
+        hasCreated.add(wallets[at]!)
+        break
+      case 'id':
+        slice.clusterSerials.set(clusters[at]!, cluster)
+    }
   }
   const creators: string[] = []
   for (const key of keys.wallets) {
@@ -92,6 +103,13 @@ export async function completeSlice(
 
 const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 
+interface ProbedKeys {
+  names?: readonly string[]
+  wallets?: readonly Buffer[]
+  firstIds?: readonly Buffer[]
+  ids: readonly Buffer[]
+}
+
 /**
  * Looks up owned names, verified wallets and cluster ids in one statement. Single-key probes (LATERAL … LIMIT 1) make
  * the unique index the only cheap plan where plans go by indexes, as they do once the head is locked.
@@ -99,12 +117,15 @@ const bytesOf = (key: string): Buffer => Buffer.from(key, 'latin1')
 async function probe(
   db: Queryable,
   network: Network,
-  names: readonly string[],
-  addresses: readonly Buffer[],
-  ids: readonly Buffer[],
+  { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
 ): Promise<Found[]> {
-  if (names.length + addresses.length + ids.length === 0) return []
+  // there are as many first ids as wallets
+  if (names.length + wallets.length + ids.length === 0) return []
   const code = NETWORK_CODE[network]
+  const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
+    SELECT '${source}', k.ord::int, c.serial, NULL
+    FROM unnest(${ids}::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
+      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
@@ -115,11 +136,9 @@ async function probe(
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
       SELECT cluster, private FROM ${leaf('wallets', network)}
       WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
-    UNION ALL
-    SELECT 'cluster', k.ord::int, c.serial, NULL
-    FROM unnest($3::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
-      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
-  const values = [names, byteaArray(addresses), byteaArray(ids)]
+    UNION ALL ${clustersBy('first', '$3')}
+    UNION ALL ${clustersBy('id', '$4')}`
+  const values = [names, byteaArray(wallets), byteaArray(firstIds), byteaArray(ids)]
   return readRows<Found>(db, { name: `probe_${network}`, text }, values)
 }
 
@@ -138,7 +157,7 @@ async function findFreeIds(
       Array.from({ length: width }, (_, i) => ({ key, number: from + i })),
     )
     const ids = asked.map(({ key, number }) => clusterId(network, bytesOf(key), number))
-    const taken = new Set((await probe(db, network, [], [], ids)).map(({ ord }) => asked[ord - 1]!))
+    const taken = new Set((await probe(db, network, { ids })).map(({ ord }) => asked[ord - 1]!))
     for (const one of asked)
       if (!taken.has(one) && !nextClusterNumber.has(one.key))
         nextClusterNumber.set(one.key, one.number)
