@@ -98,30 +98,118 @@ export const MOST_AHEAD = 100
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
   sentBlock !== null && sentBlock <= head + MOST_AHEAD
 
-/** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
-  if (job.state === 'included') return record({ is: 'reorged' })
+/** A job whose nonce no transaction has used, as the rows below see it. */
+interface UnusedNonce {
+  job: NonceJob
+  seen: Seen
+  /** The newest transaction. */
+  tx: NonceTx
+  isSent: boolean
+  /** Purpose of the transaction that is to use the nonce. */
+  purpose: Purpose
+  /** True if a transaction of somebody else may have done the job, and nothing of ours has to be cancelled. */
+  isDoneElsewhere: boolean
+}
+
+interface UnusedRow {
+  name: string
+  holds(nonce: UnusedNonce): boolean
+  /** `send`: the newest transaction again; `replace`: higher fees, or another purpose. */
+  action: 'reorged' | 'wait' | 'send' | 'replace'
+}
+
+/** Decides about an unused nonce: the first row that holds. */
+export const UNUSED_NONCE: readonly UnusedRow[] = [
+  {
+    name: 'its block was replaced',
+    holds: ({ job }) => job.state === 'included',
+    action: 'reorged',
+  },
+  {
+    name: 'somebody else did the job',
+    holds: ({ isDoneElsewhere }) => isDoneElsewhere,
+    action: 'wait',
+  },
+  {
+    name: 'it pauses after a failure',
+    holds: ({ job, seen }) => seen.nowMs < job.nextMs,
+    action: 'wait',
+  },
+  {
+    name: 'the node rejected it',
+    holds: ({ tx }) => tx.isRejected,
+    action: 'replace',
+  },
+  {
+    name: 'it was sent a moment ago',
+    holds: ({ tx, isSent, seen }) => isSent && seen.head - tx.sentBlock! < REPLACE_AFTER_BLOCKS,
+    action: 'wait',
+  },
+  {
+    name: 'it has another purpose',
+    holds: ({ tx, purpose }) => tx.purpose !== purpose,
+    action: 'replace',
+  },
+  {
+    name: 'it was not sent',
+    holds: ({ isSent }) => !isSent,
+    action: 'send',
+  },
+  {
+    // behind another nonce no fee helps; the node may have dropped it
+    name: 'an earlier nonce is unused too',
+    holds: ({ seen }) => seen.nonce === 'later',
+    action: 'send',
+  },
+  {
+    name: 'no block took it',
+    holds: () => true,
+    action: 'replace',
+  },
+]
+
+/** Row of the table that decides about a job with an unused nonce. */
+export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
+  return UNUSED_NONCE.find(({ holds }) => holds(nonce))!
+}
+
+export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
   const tx = job.txs.at(-1)!
+  const isSent = wasSent(tx, seen)
+
   // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
   const isUnwanted =
     job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  const isSent = wasSent(tx, seen)
+  // a nonce that was ever given to a cancel is not taken back: both are out
+  const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
+
   // a single node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
   const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
-  const isWaitedFor = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
-  if (isWaitedFor && !isUnwanted) return WAIT
-  if (seen.nowMs < job.nextMs) return WAIT
-  // a nonce that was ever given to a cancel is not taken back: both are out
-  const purpose =
-    isUnwanted || job.txs.some((other) => other.purpose === 'cancel') ? 'cancel' : 'deliver'
-  if (!isSent && !tx.isRejected) {
-    return purpose === tx.purpose ? { do: 'broadcast', tx } : replace(job, seen, policy, purpose)
+  const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
+
+  return {
+    job,
+    seen,
+    tx,
+    isSent,
+    purpose: isUnwanted || isCancelled ? 'cancel' : 'deliver',
+    isDoneElsewhere: mayBeDone && !isUnwanted,
   }
-  if (!tx.isRejected && seen.head - tx.sentBlock! < REPLACE_AFTER_BLOCKS) return WAIT
-  // behind another nonce no fee helps; the node may have dropped it, so it is sent again
-  if (seen.nonce === 'later' && !tx.isRejected && purpose === tx.purpose)
-    return { do: 'broadcast', tx }
-  return replace(job, seen, policy, purpose)
+}
+
+/** Action for an unused nonce: send again, or replace. */
+function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
+  const nonce = unusedNonceOf(job, seen)
+  switch (unusedRowOf(nonce).action) {
+    case 'reorged':
+      return record({ is: 'reorged' })
+    case 'wait':
+      return WAIT
+    case 'send':
+      return { do: 'broadcast', tx: nonce.tx }
+    case 'replace':
+      return replace(job, seen, policy, nonce.purpose)
+  }
 }
 
 /** Replacement with higher fees, else the last transaction again; a cancel once that can't be mined. */
