@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Member, memberOf } from './members.js'
 import { bid, expectReplayed, freshName, type Reply, randomAddress, useApi } from './support.js'
 import { type SolanaAccount, solanaAccount } from './wallets.js'
@@ -22,6 +22,76 @@ const events = async (): Promise<
 }
 const register = (of: Member, name: string) =>
   world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])
+
+describe('changes of verified wallets, one after the other', () => {
+  let alice: Member
+  let bob: Member
+  let id: string
+  beforeAll(async () => {
+    alice = await member()
+    bob = await member()
+    id = await alice.create()
+  })
+
+  interface Change {
+    change: string
+    ask(): Promise<Reply>
+    event(): object
+  }
+  const data = (more: object = {}) => ({ address: bob.address, cluster_id: id, ...more })
+
+  it.each<Change>([
+    {
+      change: 'an addition',
+      ask: () => {
+        const address = bob.address.toUpperCase().replace('0X', '0x')
+        return add(alice, [{ address, name: 'bob', isPrivate: false }])
+      },
+      event: () => ({
+        type: 'ADD_WALLET',
+        from: alice.address,
+        data: data({ name: 'bob', is_verified: false, is_backed_up: false }),
+      }),
+    },
+    {
+      change: 'a verification',
+      ask: () => bob.verify(id),
+      event: () => ({ type: 'VERIFY_WALLET', from: bob.address, data: data() }),
+    },
+    {
+      change: 'a new name',
+      ask: () => bob.rename(bob.address, 'BOB-2'),
+      event: () => ({ type: 'UPDATE_WALLET_NAME', data: data({ name: 'bob-2' }) }),
+    },
+    {
+      change: 'a confirmed backup',
+      ask: () => alice.confirm(bob.address),
+      event: () => ({ type: 'BACKUP_WALLET', data: data() }),
+    },
+    {
+      change: 'a removal',
+      ask: () => alice.remove(bob.address),
+      event: () => ({ type: 'REMOVE_WALLET', data: data() }),
+    },
+  ])('$change makes one event, and none when it is repeated', async ({ ask, event }) => {
+    const before = await events()
+    expect(await ask()).toMatchObject(ok)
+    const after = await events()
+    expect(after.at(-1)).toMatchObject(event())
+    expect(after.at(-2)).toEqual(before.at(-1))
+
+    expect(await ask()).toMatchObject(ok)
+    expect(await events()).toEqual(after)
+  })
+
+  it('leave the cluster without what was removed', async () => {
+    expect((await walletsOf(id)).map(({ address }) => address)).toEqual([alice.address])
+    expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject({
+      status: 404,
+      body: { clusterId: null },
+    })
+  })
+})
 
 describe('a cluster', () => {
   it('is created once by a wallet, with itself as verified entry', async () => {
@@ -75,41 +145,6 @@ describe('a cluster', () => {
       ['ADD_WALLET', 'main', bob.address],
       ['VERIFY_WALLET', undefined, bob.address],
     ])
-  })
-
-  it('takes changes from its verified wallets, each with its event, and repeats without one', async () => {
-    const alice = await member()
-    const bob = await member()
-    const id = await alice.create()
-    const bobs = [
-      { address: bob.address.toUpperCase().replace('0X', '0x'), name: 'bob', isPrivate: false },
-    ]
-    const data = { address: bob.address, cluster_id: id }
-    const added = { ...data, name: 'bob', is_verified: false, is_backed_up: false }
-    const steps: [() => Promise<Reply>, object][] = [
-      [() => add(alice, bobs), { type: 'ADD_WALLET', from: alice.address, data: added }],
-      [() => bob.verify(id), { type: 'VERIFY_WALLET', from: bob.address, data }],
-      [
-        () => bob.rename(bob.address, 'BOB-2'),
-        { type: 'UPDATE_WALLET_NAME', data: { ...data, name: 'bob-2' } },
-      ],
-      [() => alice.confirm(bob.address), { type: 'BACKUP_WALLET', data }],
-      [() => alice.remove(bob.address), { type: 'REMOVE_WALLET', data }],
-    ]
-    for (const [step, event] of steps) {
-      const before = await events()
-      expect(await step()).toMatchObject(ok)
-      const after = await events()
-      expect(after.at(-1)).toMatchObject(event)
-      expect(after.at(-2)).toEqual(before.at(-1))
-      if (step === steps[4]![0]) break
-      expect(await step()).toMatchObject(ok)
-      expect(await events()).toEqual(after)
-    }
-    expect(await alice.remove(bob.address)).toMatchObject(ok)
-    expect((await walletsOf(id)).map(({ address }) => address)).toEqual([alice.address])
-    const nowhere = { status: 404, body: { clusterId: null } }
-    expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject(nowhere)
   })
 
   it('gives its names to the cluster in which its last verified wallet is verified next', async () => {

@@ -1,5 +1,5 @@
 import { getAddress } from 'viem'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   of,
   price,
@@ -9,76 +9,134 @@ import {
   TOKEN,
   useCommunities,
 } from './communityApi.js'
-import { memberOf } from './members.js'
+import { type Member, memberOf } from './members.js'
+import type { Reply } from './support.js'
 
 const { world, community } = useCommunities()
 
 describe('a community with several prices', () => {
-  it('is paid as the request says, by network and token', async () => {
-    const { name } = await community({ prices: [price('1', '5'), price('1', '7', TOKEN)] })
-    const alice = await memberOf(world)
-    const asked = async (wish: object) =>
-      (await register(alice, name, { name: 'alice', ...wish })).body
-    for (const wish of [{}, { network: '1' }, { token: 'native' }])
-      expect(await asked(wish)).toMatchObject({ price: price('1', '5') })
-    // the token's allowance is read from a chain that does not answer
-    expect(await asked({ network: '1', token: getAddress(TOKEN) })).toMatchObject({
-      error: 'unavailable',
-    })
-    expect(await asked({ token: RECIPIENT })).toMatchObject({
-      status: 400,
-      error: 'invalid_chain_id',
-    })
-    expect(await asked({ token: '0x12' })).toMatchObject({
-      status: 400,
-      error: 'unsupported_address',
-    })
+  const native = price('1', '5')
+  let name: string
+  let alice: Member
+  beforeAll(async () => {
+    name = (await community({ prices: [native, price('1', '7', TOKEN)] })).name
+    alice = await memberOf(world)
+  })
+
+  it.each([
+    { wish: 'nothing', asked: {}, answer: { price: native } },
+    { wish: 'a network', asked: { network: '1' }, answer: { price: native } },
+    { wish: 'the native token', asked: { token: 'native' }, answer: { price: native } },
+    {
+      wish: 'a token whose allowance a chain that does not answer has',
+      asked: { network: '1', token: getAddress(TOKEN) },
+      answer: { error: 'unavailable' },
+    },
+    {
+      wish: 'a token of no price',
+      asked: { token: RECIPIENT },
+      answer: { status: 400, error: 'invalid_chain_id' },
+    },
+    {
+      wish: 'a token that is no address',
+      asked: { token: '0x12' },
+      answer: { status: 400, error: 'unsupported_address' },
+    },
+  ])('is paid as the request asks: $wish', async ({ asked, answer }) => {
+    const { body } = await register(alice, name, { name: 'alice', ...asked })
+    expect(body).toMatchObject(answer)
   })
 })
 
 describe('a repeated registration', () => {
-  it('answers its owner as the first did, and nobody else', async () => {
-    const { name, owner } = await community()
-    const alice = await memberOf(world)
-    const first = await register(alice, name, { name: 'alice' })
+  let name: string
+  let owner: Member
+  let alice: Member
+  let stranger: Member
+  let first: Reply
+  beforeAll(async () => {
+    const made = await community()
+    name = made.name
+    owner = made.owner
+    alice = await memberOf(world)
+    stranger = await memberOf(world)
+    first = await register(alice, name, { name: 'alice' })
     expect(first.status).toBe(200)
-    for (const body of [{ name: 'alice' }, { name: 'Alice', walletAddress: alice.address }])
-      expect(await register(alice, name, body)).toMatchObject({ status: 200, body: first.body })
-    expect(
-      await register(owner, name, { name: 'alice', walletAddress: alice.address }),
-    ).toMatchObject({ status: 200 })
+  })
+
+  it.each([
+    { form: 'the same name', body: () => ({ name: 'alice' }) },
+    {
+      form: 'another case, for the wallet itself',
+      body: () => ({ name: 'Alice', walletAddress: alice.address }),
+    },
+  ])('answers its owner as the first did: $form', async ({ body }) => {
+    expect(await register(alice, name, body())).toMatchObject({ status: 200, body: first.body })
+  })
+
+  it('is taken from the owner of the community for that wallet', async () => {
+    const body = { name: 'alice', walletAddress: alice.address }
+    expect(await register(owner, name, body)).toMatchObject({ status: 200 })
+  })
+
+  it.each([
+    { who: 'the owner of the community for itself', as: () => owner },
+    { who: 'a stranger', as: () => stranger },
+  ])('is refused: $who', async ({ as }) => {
     const taken = { status: 409, error: 'not_available' }
-    expect(of(await register(owner, name, { name: 'alice' }))).toEqual(taken)
-    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual(taken)
-    for (const each of ['twice-1', 'twice-2', 'twice-3', 'twice-4', 'twice-5', 'twice']) {
+    expect(of(await register(as(), name, { name: 'alice' }))).toEqual(taken)
+  })
+
+  it.each(['twice-1', 'twice-2', 'twice-3', 'twice-4', 'twice-5', 'twice'])(
+    'six times at once makes one event: %s',
+    async (fresh) => {
       const all = await Promise.all(
-        [1, 2, 3, 4, 5, 6].map(() => register(alice, name, { name: each })),
+        [1, 2, 3, 4, 5, 6].map(() => register(alice, name, { name: fresh })),
       )
       expect(all.map(({ status }) => status)).toEqual(all.map(() => 200))
-    }
-    const { items } = (await world.get('/v1/events?orderBy=newest&limit=3')).body
-    expect(
-      items.filter(({ data }: { data: { name?: string } }) => data.name === 'twice'),
-    ).toHaveLength(1)
-  })
+      const { items } = (await world.get('/v1/events?orderBy=newest&limit=3')).body
+      const ofName = items.filter(({ data }: { data: { name?: string } }) => data.name === fresh)
+      expect(ofName).toHaveLength(1)
+    },
+  )
 })
 
-describe('a network that is none of the community', () => {
-  it('is refused also where names are free', async () => {
-    const wrong = { status: 400, error: 'invalid_chain_id' }
-    const free = await community({ startsAt: '2099-01-01T00:00:00Z' }, 'testnet')
-    const alice = await memberOf(world)
-    for (const chainId of ['zz', '1', 1, 'constructor', '__proto__'])
-      expect(
-        of(await registerOld(alice, { clusterName: free.name, walletName: 'x', chainId })),
-      ).toEqual(wrong)
-    const open = await community({}, 'testnet')
-    for (const chainId of ['11155111', 17_000, 'solana', '', null, 'undefined'])
-      expect(
-        (await registerOld(alice, { clusterName: open.name, walletName: 'x', chainId })).status,
-      ).toBe(200)
-    const { name } = await community()
+describe('a network where names are free', () => {
+  const wrong = { status: 400, error: 'invalid_chain_id' }
+  let alice: Member
+  /** On testnet, for the old interface: one that starts later, and an open one. */
+  let later: string
+  let open: string
+  /** On mainnet. */
+  let name: string
+  beforeAll(async () => {
+    alice = await memberOf(world)
+    later = (await community({ startsAt: '2099-01-01T00:00:00Z' }, 'testnet')).name
+    open = (await community({}, 'testnet')).name
+    name = (await community()).name
+  })
+
+  it.each(['zz', '1', 1, 'constructor', '__proto__'])(
+    'is refused where the community does not have it: %j',
+    async (chainId) => {
+      const body = { clusterName: later, walletName: 'x', chainId }
+      expect(of(await registerOld(alice, body))).toEqual(wrong)
+    },
+  )
+
+  it.each(['11155111', 17_000, 'solana', '', null, 'undefined'])(
+    'is taken by the old interface: %j',
+    async (chainId) => {
+      const body = { clusterName: open, walletName: 'x', chainId }
+      expect((await registerOld(alice, body)).status).toBe(200)
+    },
+  )
+
+  it('is refused where there is no such network', async () => {
     expect(of(await register(alice, name, { name: 'x', network: 'zz' }))).toEqual(wrong)
+  })
+
+  it('is taken where a name could be paid on it', async () => {
     expect((await register(alice, name, { name: 'x', network: '8453' })).status).toBe(200)
   })
 })
