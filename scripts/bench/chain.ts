@@ -50,6 +50,99 @@ export const nameOf = (n: number): string => `b${String(n).padStart(7, '0')}`
 export const walletOf = (n: number): Hex =>
   `0x${keccak256(numberToHex(n, { size: 32 })).slice(-40)}`
 
+/** anvil with the real hub, at whose address the emitter's code stands. */
+type Emitter = Awaited<ReturnType<typeof startEmitter>>
+
+async function startEmitter(home: string) {
+  const extraArgs = ['--disable-block-gas-limit']
+  const anvil = await startAnvil({ chainId: CHAIN_ID, logFile: `${home}/anvil.log`, extraArgs })
+  const chain = { ...foundry, id: CHAIN_ID }
+  const transport = http(anvil.rpcUrl, { timeout: 60_000 })
+  const account = mnemonicToAccount(TEST_MNEMONIC)
+  const publicClient = createPublicClient({ chain, transport })
+  const walletClient = createWalletClient({ chain, transport, account })
+  const testClient = createTestClient({ chain, transport, mode: 'anvil' })
+
+  const deployed = await deployHub({
+    walletClient,
+    publicClient,
+    eid: EID,
+    minimumWei: MINIMUM_WEI,
+    owner: account.address,
+    relayer: account.address,
+    pauser: account.address,
+  })
+  const hub = deployed.app.toLowerCase() as Hex
+  const record = await publicClient.readContract({
+    address: hub,
+    abi: bidEmitterAbi,
+    functionName: 'recordHash',
+  })
+  await testClient.setCode({ address: hub, bytecode: bidEmitterRuntimeBytecode })
+  await testClient.setStorageAt({ address: hub, index: 0, value: record })
+
+  return {
+    anvil,
+    hub,
+    startBlock: Number(deployed.block),
+    endpoint: deployed.endpoint,
+    publicClient,
+    testClient,
+    /** Sends a transaction that logs registrations. @param start number of the first one */
+    emit(start: number, count: number): Promise<Hex> {
+      const args = [BigInt(start), BigInt(count)] as const
+      const data = encodeFunctionData({ abi: bidEmitterAbi, functionName: 'emitBids', args })
+      const transaction = { from: account.address, to: hub, data, gas: EMIT_GAS } as const
+      return publicClient.request({
+        method: 'eth_sendTransaction' as never,
+        params: [transaction] as never,
+      })
+    },
+  }
+}
+
+/** Logs the registrations. @returns the hashes of the transactions with one of them, and the last block */
+async function emitAll(
+  { emit, testClient, publicClient }: Emitter,
+  bulk: number,
+  singles: number,
+): Promise<{ hashes: Hex[]; lastBlock: number }> {
+  await testClient.setAutomine(false)
+  for (let start = 0; start < bulk; start += BIDS_A_TRANSACTION) {
+    await emit(start, Math.min(BIDS_A_TRANSACTION, bulk - start))
+    await testClient.mine({ blocks: 1 })
+  }
+
+  const hashes: Hex[] = []
+  while (hashes.length < singles) {
+    hashes.push(await emit(bulk + hashes.length, 1))
+    if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles)
+      await testClient.mine({ blocks: 1 })
+  }
+
+  const lastBlock = Number(await publicClient.getBlockNumber({ cacheTime: 0 }))
+  await testClient.mine({ blocks: Math.max(CONFIRMATION_BLOCKS, LEAST_BLOCKS - lastBlock) })
+  return { hashes, lastBlock }
+}
+
+async function countBids(
+  { hub, startBlock, publicClient }: Emitter,
+  lastBlock: number,
+): Promise<number> {
+  let count = 0
+  for (let from = startBlock; from <= lastBlock; from += COUNT_BLOCKS) {
+    const logs = await publicClient.getContractEvents({
+      address: hub,
+      abi: bidEmitterAbi,
+      eventName: 'Bid',
+      fromBlock: BigInt(from),
+      toBlock: BigInt(Math.min(lastBlock, from + COUNT_BLOCKS - 1)),
+    })
+    count += logs.length
+  }
+  return count
+}
+
 /**
  * Starts anvil, deploys the real hub, puts the emitter's code at its address and lets it log `bulk` winning bids,
  * each with a wallet and a name of its own: 500 per transaction, one transaction per block. Counts the logs afterwards.
@@ -62,82 +155,24 @@ export async function fillChain(
   singles = 0,
   confirmation = { blocks: CONFIRMATION_BLOCKS },
 ): Promise<BenchChain> {
-  const extraArgs = ['--disable-block-gas-limit']
-  const anvil = await startAnvil({ chainId: CHAIN_ID, logFile: `${home}/anvil.log`, extraArgs })
-  const { rpcUrl } = anvil
-  const chain = { ...foundry, id: CHAIN_ID }
-  const transport = http(rpcUrl, { timeout: 60_000 })
-  const account = mnemonicToAccount(TEST_MNEMONIC)
-  const publicClient = createPublicClient({ chain, transport })
-  const walletClient = createWalletClient({ chain, transport, account })
-  const testClient = createTestClient({ chain, transport, mode: 'anvil' })
-  const roles = { owner: account.address, relayer: account.address, pauser: account.address }
-  const deployed = await deployHub({
-    walletClient,
-    publicClient,
-    eid: EID,
-    minimumWei: MINIMUM_WEI,
-    ...roles,
-  })
-  const hub = deployed.app.toLowerCase() as Hex
-  const record = await publicClient.readContract({
-    address: hub,
-    abi: bidEmitterAbi,
-    functionName: 'recordHash',
-  })
-  await testClient.setCode({ address: hub, bytecode: bidEmitterRuntimeBytecode })
-  await testClient.setStorageAt({ address: hub, index: 0, value: record })
+  const emitter = await startEmitter(home)
+  const { anvil, hub, startBlock, endpoint, emit, testClient } = emitter
+  const { hashes, lastBlock } = await emitAll(emitter, bulk, singles)
 
-  const emit = (start: number, count: number): Promise<Hex> => {
-    const args = [BigInt(start), BigInt(count)] as const
-    const data = encodeFunctionData({ abi: bidEmitterAbi, functionName: 'emitBids', args })
-    const transaction = { from: account.address, to: hub, data, gas: EMIT_GAS } as const
-    return publicClient.request({
-      method: 'eth_sendTransaction' as never,
-      params: [transaction] as never,
-    })
-  }
-  await testClient.setAutomine(false)
-  for (let start = 0; start < bulk; start += BIDS_A_TRANSACTION) {
-    await emit(start, Math.min(BIDS_A_TRANSACTION, bulk - start))
-    await testClient.mine({ blocks: 1 })
-  }
-  const hashes: Hex[] = []
-  while (hashes.length < singles) {
-    hashes.push(await emit(bulk + hashes.length, 1))
-    if (hashes.length % SINGLES_A_BLOCK === 0 || hashes.length === singles)
-      await testClient.mine({ blocks: 1 })
-  }
-  const lastBlock = Number(await publicClient.getBlockNumber({ cacheTime: 0 }))
-  await testClient.mine({ blocks: Math.max(CONFIRMATION_BLOCKS, LEAST_BLOCKS - lastBlock) })
-  const startBlock = Number(deployed.block)
   const registrations = bulk + singles
-  let logged = 0
-  for (let from = startBlock; from <= lastBlock; from += COUNT_BLOCKS) {
-    const range = {
-      fromBlock: BigInt(from),
-      toBlock: BigInt(Math.min(lastBlock, from + COUNT_BLOCKS - 1)),
-    }
-    logged += (
-      await publicClient.getContractEvents({
-        address: hub,
-        abi: bidEmitterAbi,
-        eventName: 'Bid',
-        ...range,
-      })
-    ).length
-  }
+  const logged = await countBids(emitter, lastBlock)
   if (logged !== registrations)
     throw new Error(`filling the chain: ${logged} bids were logged, not ${registrations}`)
+
   const config = {
     network: 'mainnet',
     label: '1',
     role: 'hub',
     chainId: CHAIN_ID,
-    rpcUrls: [rpcUrl],
+    rpcUrls: [anvil.rpcUrl],
     contract: hub,
     startBlock,
-    endpoint: deployed.endpoint,
+    endpoint,
     eid: EID,
     confirmation,
     local: true,
@@ -145,22 +180,20 @@ export async function fillChain(
     wsUrl: anvil.wsUrl,
   }
   let emitted = registrations
-  const mineBids = async (count: number): Promise<number> => {
-    await emit(emitted, count)
-    await testClient.mine({ blocks: 1 })
-    emitted += count
-    return emitted - 1
-  }
-  const chainsFile = { chains: [config] }
   return {
     anvil,
-    rpcUrl,
+    rpcUrl: anvil.rpcUrl,
     hub,
     startBlock,
     lastBlock,
     registrations,
-    chainsFile,
+    chainsFile: { chains: [config] },
     singles: hashes,
-    mineBids,
+    async mineBids(count: number): Promise<number> {
+      await emit(emitted, count)
+      await testClient.mine({ blocks: 1 })
+      emitted += count
+      return emitted - 1
+    },
   }
 }

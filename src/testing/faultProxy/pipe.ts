@@ -17,8 +17,6 @@ import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 /** Answer to the client; null: the connection is cut. */
 export type Reply = { status: number; headers: Record<string, string>; text: string } | null
 
-export type Pipe = ReturnType<typeof createPipe>
-
 export interface PipeOptions {
   upstream: Upstream
   seed: number
@@ -29,48 +27,59 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOptions) {
-  const forks = createForks(seed, upstream, limits.forkBlocks)
-  const requests = new Requests()
-  /** Newest answer per method, for a client that is to get another one's. */
-  const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
+/** Passes requests on to a node, and its answers back, with faults. */
+export class Pipe {
   /** Faults that a test stages by hand: methods that lie next, and the finalized block while finality stalls. */
-  const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
+  readonly staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
+  readonly #options: PipeOptions
+  readonly #forks: ReturnType<typeof createForks>
+  readonly #requests = new Requests()
+  /** Newest answer per method, for a client that is to get another one's. */
+  readonly #latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
 
-  const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    staged.lies.has(request.method as LiedAbout)
-      ? 'lie'
-      : chooseFault(seed, faults(), request, { isInBatch })
-
-  const ask = async (call: RpcCall): Promise<RpcAnswer> =>
-    (await forks.known(call)) ??
-    (await upstream(call.method, withFinalized(call.params, staged.finalized)))
-
-  /** Answers one call, wrongly where its fault is one of answers. */
-  const answer = async (
-    call: RpcCall,
-    request: FaultRequest,
-    kind: FaultKind | null,
-  ): Promise<FaultyAnswer> => {
-    if (kind !== null && isAnswerFault(kind)) {
-      const next = sequence(seed, 'answer', request.method, request.ordinal)
-      const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
-      if (wrong) {
-        if (kind === 'lie') staged.lies.delete(request.method as LiedAbout)
-        onFault(kind, request)
-        return wrong
-      }
-    }
-    return ask(call)
+  constructor(options: PipeOptions) {
+    const { seed, upstream, limits } = options
+    this.#options = options
+    this.#forks = createForks(seed, upstream, limits.forkBlocks)
   }
 
-  const single = async (call: RpcCall): Promise<Reply> => {
-    const request = requests.take(call.method, call.params)
-    const kind = kindOf(request)
-    return faulty(request, kind, async () => {
-      const { status = 200, ...rest } = await answer(call, request, kind)
-      const before = latest.get(call.method)
-      latest.set(call.method, { id: call.id, answer: rest })
+  /** Answers a request's body: a call or a batch. */
+  async handle(body: string): Promise<Reply> {
+    const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+    try {
+      return await (Array.isArray(parsed)
+        ? this.#batch(parsed.map(withParams))
+        : this.#single(withParams(parsed)))
+    } catch (error) {
+      const message = `the node is away: ${(error as Error).message}`
+      return worded({ status: 502, code: -32000, message }, null)
+    }
+  }
+
+  /** Fault of a message that the node sends by itself. */
+  faultOf(method: string): FaultKind | null {
+    const { seed, faults } = this.#options
+    return chooseFault(seed, faults(), this.#requests.take(method, []))
+  }
+
+  /** Counts an injected fault. */
+  note(kind: FaultKind): void {
+    this.#options.onFault(kind, this.#requests.newest)
+  }
+
+  delayMs(): number {
+    const { seed, limits } = this.#options
+    const { method, ordinal } = this.#requests.newest
+    return between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
+  }
+
+  async #single(call: RpcCall): Promise<Reply> {
+    const request = this.#requests.take(call.method, call.params)
+    const kind = this.#kindOf(request)
+    return this.#faulty(request, kind, async () => {
+      const { status = 200, ...rest } = await this.#answer(call, request, kind)
+      const before = this.#latest.get(call.method)
+      this.#latest.set(call.method, { id: call.id, answer: rest })
       // another client's answer under this call's id
       const given =
         kind === 'wrong_id'
@@ -80,14 +89,15 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     })
   }
 
-  const batch = async (calls: readonly RpcCall[]): Promise<Reply> => {
-    const request = requests.take(BATCH, [])
+  async #batch(calls: readonly RpcCall[]): Promise<Reply> {
+    const { seed, faults } = this.#options
+    const request = this.#requests.take(BATCH, [])
     const kind = chooseFault(seed, faults(), request)
-    return faulty(request, kind, async () => {
+    return this.#faulty(request, kind, async () => {
       const answers = await Promise.all(
         calls.map(async (call) => {
-          const one = requests.take(call.method, call.params)
-          const { status: _, ...rest } = await answer(call, one, kindOf(one, true))
+          const one = this.#requests.take(call.method, call.params)
+          const { status: _, ...rest } = await this.#answer(call, one, this.#kindOf(one, true))
           return { jsonrpc: '2.0', id: call.id, ...rest }
         }),
       )
@@ -100,11 +110,42 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     })
   }
 
-  const faulty = async (
+  #kindOf(request: FaultRequest, isInBatch = false): FaultKind | null {
+    const { seed, faults } = this.#options
+    if (this.staged.lies.has(request.method as LiedAbout)) return 'lie'
+    return chooseFault(seed, faults(), request, { isInBatch })
+  }
+
+  /** Answers one call, wrongly where its fault is one of answers. */
+  async #answer(
+    call: RpcCall,
+    request: FaultRequest,
+    kind: FaultKind | null,
+  ): Promise<FaultyAnswer> {
+    if (kind === null || !isAnswerFault(kind)) return this.#ask(call)
+    const { seed, upstream, limits, onFault } = this.#options
+    const next = sequence(seed, 'answer', request.method, request.ordinal)
+    const wrong = await wrongAnswer(kind, call, { upstream, forks: this.#forks, limits, next })
+    if (!wrong) return this.#ask(call)
+
+    if (kind === 'lie') this.staged.lies.delete(request.method as LiedAbout)
+    onFault(kind, request)
+    return wrong
+  }
+
+  async #ask(call: RpcCall): Promise<RpcAnswer> {
+    const known = await this.#forks.known(call)
+    const params = withFinalized(call.params, this.staged.finalized)
+    return known ?? (await this.#options.upstream(call.method, params))
+  }
+
+  /** Does the work of a request with the faults of transports: refusals, silence, cut connections and texts. */
+  async #faulty(
     request: FaultRequest,
     kind: FaultKind | null,
     work: () => Promise<{ status: number; text: string }>,
-  ): Promise<Reply> => {
+  ): Promise<Reply> {
+    const { seed, limits, onFault } = this.#options
     const { method, ordinal } = request
     const random = (purpose: string) => draw(seed, purpose, method, ordinal)
     if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
@@ -114,39 +155,12 @@ export function createPipe({ upstream, seed, faults, limits, onFault }: PipeOpti
     if (kind === 'hang') return new Promise<never>(() => {})
     // half of the dropped requests reach the node: a transaction may be sent without an answer
     if (kind === 'drop' && random('half') < 0.5) return null
+
     const { status, text } = await work()
     if (kind === 'drop') return null
     if (kind === 'delay') await sleep(between(random('delay'), 1, limits.delayMs))
     const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
     return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
-  }
-
-  return {
-    /** Answers a request's body: a call or a batch. */
-    async handle(body: string): Promise<Reply> {
-      const parsed = JSON.parse(body) as RpcCall | RpcCall[]
-      try {
-        return await (Array.isArray(parsed)
-          ? batch(parsed.map(withParams))
-          : single(withParams(parsed)))
-      } catch (error) {
-        return worded(
-          { status: 502, code: -32000, message: `the node is away: ${(error as Error).message}` },
-          null,
-        )
-      }
-    },
-    staged,
-    /** Fault of a message that the node sends by itself. */
-    faultOf: (method: string) => chooseFault(seed, faults(), requests.take(method, [])),
-    /** Counts an injected fault. */
-    note: (kind: FaultKind) => onFault(kind, requests.newest),
-    delayMs: () =>
-      between(
-        draw(seed, 'delay', requests.newest.method, requests.newest.ordinal),
-        1,
-        limits.delayMs,
-      ),
   }
 }
 

@@ -67,14 +67,23 @@ const NATIVE_TOKEN = PublicKey.default
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-export function createCommunityProgram(registrar: Registrar) {
-  const { state, address, log, instruction } = registrar
-  const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
-    address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8))
+/** Accounts of payments, and of the tokens that they hold. */
+function accountsOf({ address }: Registrar) {
   /** Account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
-  const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
-    token ? [reads(token), writes(vault(token)), writes(account(token))] : []
+  return {
+    vault,
+    paymentAccount: ({ payer, number }: CommunityPaymentKey) =>
+      address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8)),
+    tokenKeys: (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
+      token ? [reads(token), writes(vault(token)), writes(account(token))] : [],
+  }
+}
+
+/** Instructions of the relay authority. */
+function decisionsOf(registrar: Registrar) {
+  const { state, log, instruction } = registrar
+  const { paymentAccount, tokenKeys } = accountsOf(registrar)
   /** @param paid who is paid */
   const decide = (
     name: 'refuse_community' | 'release_community',
@@ -95,10 +104,30 @@ export function createCommunityProgram(registrar: Registrar) {
       ...groups,
     ])
   }
+  return {
+    /** Gives payments back to their payers. Signed by the relay authority. */
+    refuse: (
+      relayAuthority: PublicKey,
+      payments: readonly CountedPayment[],
+    ): TransactionInstruction =>
+      decide('refuse_community', relayAuthority, payments, ({ payer }) => payer),
+    /** Pays payments out to their recipients. Signed by the relay authority. */
+    release: (
+      relayAuthority: PublicKey,
+      payments: readonly CountedPayment[],
+    ): TransactionInstruction =>
+      decide('release_community', relayAuthority, payments, ({ recipient }) => recipient),
+  }
+}
 
+/** Instructions of payments for community names, and their accounts. */
+export function createCommunityProgram(registrar: Registrar) {
+  const { state, log, instruction } = registrar
+  const { paymentAccount, vault, tokenKeys } = accountsOf(registrar)
   return {
     paymentAccount,
     vault,
+    ...decisionsOf(registrar),
     /** Pays in SOL, or in a token. Signed by the payer. */
     pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
@@ -114,18 +143,6 @@ export function createCommunityProgram(registrar: Registrar) {
         ...log,
       ])
     },
-    /** Gives payments back to their payers. Signed by the relay authority. */
-    refuse: (
-      relayAuthority: PublicKey,
-      payments: readonly CountedPayment[],
-    ): TransactionInstruction =>
-      decide('refuse_community', relayAuthority, payments, ({ payer }) => payer),
-    /** Pays payments out to their recipients. Signed by the relay authority. */
-    release: (
-      relayAuthority: PublicKey,
-      payments: readonly CountedPayment[],
-    ): TransactionInstruction =>
-      decide('release_community', relayAuthority, payments, ({ recipient }) => recipient),
     /**
      * Takes a payment's money: its payer's where nobody has decided in time or it was refused, its recipient's where it
      * was released. Signed by that owner.

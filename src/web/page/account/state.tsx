@@ -233,29 +233,30 @@ function OfWallet({
   return <Context.Provider value={account}>{children}</Context.Provider>
 }
 
-/** The account of one wallet on one network. */
-function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }) {
-  const { session, keep, wallets, chains, talk } = shared
-  const [known, setKnown] = useState<Known>(UNKNOWN)
-  const [leaving] = useState(() => new AbortController())
-  useLayoutEffect(() => () => leaving.abort(), [leaving])
-  const left = leaving.signal
-
+/** Says what came of work, while the wallet is signed in. */
+function useOutcome(talk: Shared['talk'], left: AbortSignal) {
   const say: Say = (...said) => {
     if (!left.aborted) talk.say(...said)
   }
-  /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
-  const attempt = async (work: () => Promise<unknown>) => {
-    try {
-      return (await work()) !== false
-    } catch (error) {
-      say(sentenceOf(error), 'error')
-      return false
-    }
+  return {
+    say,
+    /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
+    async attempt(work: () => Promise<unknown>): Promise<boolean> {
+      try {
+        return (await work()) !== false
+      } catch (error) {
+        say(sentenceOf(error), 'error')
+        return false
+      }
+    },
   }
-  const { send, isEnded } = useSend(session, isTestnet, left)
+}
+
+/** Answers about the wallet, read when it is shown and after each change. */
+function useKnown({ session, keep }: Shared, send: Send, say: Say) {
+  const [known, setKnown] = useState<Known>(UNKNOWN)
   /** Reads the account again. @param done words about the change that was made */
-  const reload = async (done?: string) => {
+  const reload = async (done?: string): Promise<void> => {
     if (!session) return
     try {
       await send('/v1/auth/validate')
@@ -273,7 +274,23 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
   useEffect(() => {
     if (token) void newest.current()
   }, [token])
+  return {
+    known,
+    reload,
+    reloadNewest: () => newest.current(),
+    async moreNames(): Promise<void> {
+      const owned = await readNames(session?.address ?? '', known.owned.items, send)
+      // a newer answer may be shown by now
+      setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
+    },
+  }
+}
 
+/** What the wallet itself does: it signs in and pays. */
+function walletActions(
+  { session, keep, wallets, talk }: Shared,
+  { send, say, attempt }: { send: Send } & ReturnType<typeof useOutcome>,
+) {
   /** The connected account. @throws Error where the wallet offers another one */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
@@ -284,30 +301,8 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
       throw new Error(`The wallet shows ${found.address}, you are signed in as ${session.address}.`)
     return found
   }
-  const payer = session?.address ?? ''
   return {
-    session,
-    wallets,
-    chains,
-    ...known,
-    isTestnet,
-    say,
-    attempt,
-    send,
-    reload,
     account,
-    message: talk.message,
-    question: talk.question,
-    /** Asks before something irreversible. @returns whether the answer was yes */
-    confirmed: (asked: Question) => talk.confirmed(asked, left),
-    /** Tells whether the key is refused: the wallet has to sign in again. */
-    isEnded,
-    async moreNames() {
-      const owned = await readNames(payer, known.owned.items, send)
-      // a newer answer may be shown by now
-      setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
-    },
-    ...useFollowed({ payer, isTestnet }, say, () => newest.current()),
     async signIn(wallet: BrowserWallet) {
       talk.say(`Waiting for ${wallet.name}…`)
       const found = await wallet.connect()
@@ -339,6 +334,40 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
         if (approval) await from.send(chain, approval).catch(withoutPayment)
       return from.send(chain, transaction)
     },
+  }
+}
+
+/** The account of one wallet on one network. */
+function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }) {
+  const { session, wallets, chains, talk } = shared
+  const [leaving] = useState(() => new AbortController())
+  useLayoutEffect(() => () => leaving.abort(), [leaving])
+  const left = leaving.signal
+
+  const outcome = useOutcome(talk, left)
+  const { say, attempt } = outcome
+  const { send, isEnded } = useSend(session, isTestnet, left)
+  const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
+  const followed = useFollowed({ payer: session?.address ?? '', isTestnet }, say, reloadNewest)
+  return {
+    session,
+    wallets,
+    chains,
+    ...known,
+    isTestnet,
+    say,
+    attempt,
+    send,
+    reload,
+    moreNames,
+    message: talk.message,
+    question: talk.question,
+    /** Asks before something irreversible. @returns whether the answer was yes */
+    confirmed: (asked: Question) => talk.confirmed(asked, left),
+    /** Tells whether the key is refused: the wallet has to sign in again. */
+    isEnded,
+    ...followed,
+    ...walletActions(shared, { ...outcome, send }),
   }
 }
 
