@@ -213,6 +213,8 @@ export class Daemon {
       trustProxy: this.#config.trustProxy,
       log: this.#log,
       metrics: this.#metrics,
+      onOwnError: (error, about) =>
+        this.#loops.ownErrors.report({ name: 'the API' }, error, this.#log, about),
     })
     const server = createServer(api.limits, api.listener)
     api.protect(server)
@@ -321,6 +323,7 @@ export class Daemon {
         return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
       }),
       loops: this.#loops.states(),
+      ownErrors: this.#loops.ownErrors.counts(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       staying: this.#api?.staying() ?? {},

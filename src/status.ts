@@ -9,6 +9,7 @@ import type { IndexRun } from './indexer/run.js'
 import { alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
 import { REMEDIES } from './ops/generated/remedies.js'
+import { isOwnError, orIf } from './ops/log/errors.js'
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
@@ -77,6 +78,7 @@ export async function statusOf(sources: StatusSources) {
       : []
   })
   const problems = [
+    ...loops.ownErrors.problems(),
     ...(stored
       ? unindexed(config, leaders).filter(({ network }) => !replicas.has(network))
       : [DATABASE_AWAY]),
@@ -117,11 +119,11 @@ const alarmAnswer = ({ alarm, text }: Problem) => ({
   ...alarmFields(alarm),
 })
 
-/** An answer of the database; `otherwise` where it fails or takes too long. */
+/** An answer of the database; `otherwise` where it fails or takes too long. @throws errors of our own code */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
   inTime(
     PROBE_LIMIT_MS,
-    answer.catch(() => otherwise),
+    orIf(answer, (error) => !isOwnError(error), otherwise),
     otherwise,
   )
 

@@ -8,6 +8,7 @@ import {
   LOW_BALANCE_LAMPORTS,
   LOW_RUNWAY_MS,
   OLD_JOB_MS,
+  OWN_ERROR_ALARM_MS,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { createMetrics } from '../src/ops/metrics.js'
@@ -53,6 +54,15 @@ const loop = {
   failures: 0,
   lastError: null,
 }
+/** An error of our own code, too old to be an alarm. */
+const ownError = {
+  name: 'the relayer',
+  network: 'mainnet',
+  chain: '1',
+  count: 1,
+  ageMs: OWN_ERROR_ALARM_MS,
+  lastError: 'TypeError',
+}
 const led = (role: string, isLeading: boolean) => ({ network: 'mainnet', role, isLeading })
 const pool = { totalCount: 10, idleCount: 3, waitingCount: 0 }
 const node = {
@@ -68,6 +78,7 @@ const process: ProcessState = {
   leads: [led('index', true), led('relay', true)],
   relays: [{ network: 'mainnet', missingKeys: 0 }],
   loops: [loop],
+  ownErrors: [ownError],
   pools: { read: pool },
   changesWaiting: 0,
   staying: {},
@@ -140,6 +151,7 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdChainBehind: { chain: { tailBlock: 90 } },
   ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: LOOP_LIMIT_MS + 1_000 }] } },
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },
+  ClusterdOwnErrors: { process: { ownErrors: [{ ...ownError, ageMs: 1_000 }] } },
   ClusterdPaymentsWait: { paymentsWaitS: 301 },
   ClusterdJobsParked: { relayer: { stats: { ...stats, open: parked } } },
   ClusterdJobsWait: { relayer: { stats: { ...stats, open: waiting } } },
@@ -165,6 +177,7 @@ describe('the alert rules', () => {
     expect(limitOf('ClusterdFinalityStandsStill')).toBe(FINALITY_ALARM_MS / 1_000)
     expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)
     expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
+    expect(limitOf('ClusterdOwnErrors')).toBe(OWN_ERROR_ALARM_MS / 1_000)
     expect(limitOf('ClusterdRelayerRunsDry')).toBe(LOW_RUNWAY_MS / 1_000)
     expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))
   })

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
-import { sentenceOf } from '../ops/log/errors.js'
+import { isOwnError, sentenceOf } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
@@ -69,16 +69,17 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * Asks a chain. Every error but those of this file becomes a ChainUnavailableError, because a node that refuses a plain
- * question is as good as no node.
+ * Asks a chain. Every error but those of this file and of our own code becomes a ChainUnavailableError, because a node
+ * that refuses a plain question is as good as no node.
  * @param what begins the message: "chain \"1\""
  */
 export async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if ([AmountError, BridgeError, ChainUnavailableError].some((own) => error instanceof own))
+    if ([AmountError, BridgeError, ChainUnavailableError].some((known) => error instanceof known))
       throw error
+    if (isOwnError(error)) throw error
     throw new ChainUnavailableError(`${what}: ${sentenceOf(error)}`, { cause: error })
   }
 }

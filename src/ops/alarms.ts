@@ -6,6 +6,8 @@ export const LOOP_LIMIT_MS = 120_000
 export const FINALITY_ALARM_MS = 60 * 60_000
 /** Age from which a job that waits is an alarm. */
 export const OLD_JOB_MS = 3_600_000
+/** Time for which an error of our own code is an alarm. */
+export const OWN_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
 /** A balance that lasts for less is low. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { sentenceOf } from './log/errors.js'
+import { OwnErrors } from './ownErrors.js'
 
 /** Names a loop in health, status and metrics. */
 export interface LoopName {
@@ -21,11 +22,14 @@ export type Loop = ReturnType<Loops['start']>
 
 /** Ages come from a clock that nobody sets. */
 export class Loops {
+  /** Errors of our own code in these loops, and beside them. */
+  readonly ownErrors: OwnErrors
   readonly #nowMs: () => number
   readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
+    this.ownErrors = new OwnErrors(nowMs)
   }
 
   start({ name, network, chain }: LoopName) {

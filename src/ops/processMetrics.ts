@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { Registry } from 'prom-client'
-import type { LoopState } from './loops.js'
+import type { LoopName, LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
+import type { OwnErrorCount } from './ownErrors.js'
 
 /** Parts that the process shows of itself. */
 export interface ProcessState {
@@ -10,6 +11,7 @@ export interface ProcessState {
   /** Networks with messages or payments to carry. `missingKeys`: how many the leader lacks, null elsewhere. */
   relays: readonly { network: string; missingKeys: number | null }[]
   loops: readonly LoopState[]
+  ownErrors: readonly OwnErrorCount[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
   /** Signed changes that wait for their turn. */
   changesWaiting: number
@@ -18,7 +20,7 @@ export interface ProcessState {
 }
 
 export function createProcessMetrics(registry: Registry, state: () => ProcessState): void {
-  const { gauge } = metricFactories(registry)
+  const { counter, gauge } = metricFactories(registry)
   gauge(
     'clusterd_leader',
     '1 in the process that leads a network in a role, 0 where it stands by',
@@ -38,12 +40,14 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     ['network'],
     () => state().relays.map(({ network, missingKeys }) => [{ network }, missingKeys]),
   )
+  const labelsOf = ({ name, network = '', chain = '' }: LoopName) => ({
+    loop: name,
+    network,
+    chain,
+  })
   const ofLoop = (name: string, help: string, read: (loop: LoopState) => number) =>
     gauge(name, help, ['loop', 'network', 'chain'], () =>
-      state().loops.map((loop) => {
-        const { name, network = '', chain = '' } = loop
-        return [{ loop: name, network, chain }, read(loop)]
-      }),
+      state().loops.map((loop) => [labelsOf(loop), read(loop)]),
     )
   ofLoop(
     'clusterd_step_age_seconds',
@@ -54,6 +58,18 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     'clusterd_step_failures',
     'Failed turns of a loop in a row; `/status` has the last error',
     ({ failures }) => failures,
+  )
+  counter(
+    'clusterd_own_errors_total',
+    'Errors of our own code, by the loop that met them',
+    ['loop', 'network', 'chain'],
+    () => state().ownErrors.map((place) => [labelsOf(place), place.count]),
+  )
+  gauge(
+    'clusterd_own_error_age_seconds',
+    'Time since the last error of our own code; none before the first',
+    ['loop', 'network', 'chain'],
+    () => state().ownErrors.map((place) => [labelsOf(place), place.ageMs / 1_000]),
   )
   gauge(
     'clusterd_database_connections',

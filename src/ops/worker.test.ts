@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
+import { Loops } from './loops.js'
 import { createNotify, pause } from './notify.js'
 import {
   FatalError,
@@ -50,6 +51,26 @@ const fail = (message: string): never => {
 }
 
 describe('workers', () => {
+  it('report an error of our own code as such, and go on', async () => {
+    const { lines, stop, context } = setup()
+    const loops = new Loops()
+    const failures: boolean[] = []
+    const step = (count: number): StepResult => {
+      if (count === 1) throw new TypeError('a mistake')
+      if (count === 2) throw new Error('the chain is away')
+      stop.abort()
+      return 'idle'
+    }
+    const onFailure = (_: Error, isOwn: boolean) => void failures.push(isOwn)
+    await runWorkers([worker(step, { onFailure })], { ...context, loops })
+    expect(failures).toEqual([true, false])
+    expect(loops.ownErrors.counts()).toMatchObject([{ name: 'the test', chain: '1', count: 1 }])
+    expect(lines.map(({ level, alarm }) => [level, alarm])).toEqual([
+      [50, 'ClusterdOwnErrors'],
+      [20, undefined],
+    ])
+  })
+
   it('step at once while they progress, and wait while they are idle', async () => {
     const { stop, context } = setup()
     const notify = createNotify()

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { isOwnError } from './log/errors.js'
 import type { Logger } from './log/log.js'
 import { type Loop, type LoopName, Loops } from './loops.js'
 import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
@@ -48,8 +49,11 @@ export interface Worker {
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
   /** Runs after each step that succeeded, to raise alarms. */
   check?(): void
-  /** Runs after each step that failed. */
-  onFailure?(error: Error): void
+  /**
+   * Runs after each step that failed.
+   * @param isOwn whether our own code is wrong, so that nothing the step depends on has failed
+   */
+  onFailure?(error: Error, isOwn: boolean): void
 }
 
 export interface WorkerContext {
@@ -99,8 +103,11 @@ export async function runWorkers(
   if (errors.length > 0) throw errors[0]
 }
 
-async function runWorker(worker: Worker, context: WorkerContext): Promise<void> {
-  const { loops = new Loops() } = context
+async function runWorker(
+  worker: Worker,
+  { loops = new Loops(), ...rest }: WorkerContext,
+): Promise<void> {
+  const context = { ...rest, loops }
   const loop = loops.start({ ...worker.fields, name: worker.name })
   const unsubscribe = worker.subscribe?.()
   try {
@@ -111,8 +118,12 @@ async function runWorker(worker: Worker, context: WorkerContext): Promise<void> 
   }
 }
 
-async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promise<void> {
-  const { log, signal, errorPausesMs = PAUSES_MS.step, limits = STEP_LIMITS } = context
+async function repeat(
+  worker: Worker,
+  context: WorkerContext & { loops: Loops },
+  loop: Loop,
+): Promise<void> {
+  const { log, signal, loops, errorPausesMs = PAUSES_MS.step, limits = STEP_LIMITS } = context
   const { name, fields, notify = createNotify(), maxBusySteps = Number.POSITIVE_INFINITY } = worker
   let failures = 0
   let busySteps = 0
@@ -130,11 +141,13 @@ async function repeat(worker: Worker, context: WorkerContext, loop: Loop): Promi
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      if (failures === 0)
+      const isOwn = isOwnError(error)
+      if (isOwn) loops.ownErrors.report({ ...fields, name }, error, log)
+      else if (failures === 0)
         log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       loop.failed(error as Error)
-      worker.onFailure?.(error as Error)
+      worker.onFailure?.(error as Error, isOwn)
       failures += 1
       await pause(pauseAfter(failures, errorPausesMs), signal)
     }

@@ -3,6 +3,7 @@ import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
+import { isOwnError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
 import type { Clock, Outcome } from './step.js'
 
@@ -12,7 +13,21 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   clock?: Clock | undefined
   /** Gets each change of each job, with what is stored after it. */
   onOutcome?: ((row: JobRow, outcome: Outcome) => void) | undefined
+  /** Gets why the chain could not be asked about a job. */
+  onUnreachable?: ((row: JobRow, error: Error) => void) | undefined
+  /**
+   * Gets errors of our own code, with what was being worked on. Without it the step throws the first, after all else
+   * was done.
+   */
+  onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
+
+/** A job in the report of an error. */
+export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
+  job: id,
+  kind,
+  nonce,
+})
 
 /**
  * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
@@ -24,11 +39,30 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   protected abstract readonly key: ChainKey | null
   protected readonly clock: Clock
   readonly #pool: pg.Pool
+  readonly #onOwnError: ChainRelayerOptions['onOwnError']
+  #errors: unknown[] = []
   #statsAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ pool, clock }: Pick<ChainRelayerOptions, 'pool' | 'clock'>) {
+  constructor({ pool, clock, onOwnError }: ChainRelayerOptions) {
     this.#pool = pool
+    this.#onOwnError = onOwnError
     this.clock = clock ?? { nowMs: Date.now, random: Math.random }
+  }
+
+  /**
+   * Does the work of one job, so that its error costs the other jobs nothing. An error of our own code is reported;
+   * the step throws any other at its end.
+   * @param about what is worked on, for the report
+   * @returns null where it failed
+   */
+  protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {
+    try {
+      return await work()
+    } catch (error) {
+      if (this.#onOwnError && isOwnError(error)) this.#onOwnError(error, about)
+      else this.#errors.push(error)
+      return null
+    }
   }
 
   /** Queues what is due, each job once. @returns how many jobs it changed */
@@ -57,6 +91,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   async step(alive: () => void = () => {}): Promise<StepResult> {
     let hasStored = false
     let isBusy = false
+    this.#errors = []
     // stock is taken where the chain is away, too: its jobs wait
     try {
       hasStored = (await this.queue()) > 0
@@ -66,6 +101,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
       if (hasStored || Math.abs(this.clock.nowMs() - this.#statsAtMs) >= STATS_EVERY_MS)
         await this.#takeStats()
     }
+    if (this.#errors.length > 0) throw this.#errors[0]
     if (hasStored) return 'progressed'
     return isBusy || this.isWaiting() ? 'waiting' : 'idle'
   }

@@ -27,11 +27,12 @@ import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
 import { failpoint } from '../ops/failpoint.js'
+import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
-import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf, urgentFirst } from './groups.js'
 import type { Policy } from './machine/index.js'
 import { hasEnded, parked } from './machine/job.js'
@@ -107,6 +108,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
         nowMs,
         gasPriceCapWei: this.#gasPriceCapWei,
         dailyCapWei: settings.dailyCapWei,
+        guard: (about, work) => this.guard(about, work),
       })
     this.#isLocal = path?.lane.hub.isLocal ?? false
     this.state = {
@@ -156,13 +158,22 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   /** Jobs that wait, by the transaction that is to do them. What can't go at all is parked. */
   async #group(waiting: readonly Row[], nowMs: number): Promise<Row[]> {
-    const isAlone = (row: Row) =>
-      row.alone || row.nextMs > nowMs || typeof this.#callOf(row, nowMs) === 'string'
+    const isAlone = (row: Row) => row.alone || row.nextMs > nowMs || !this.#hasCall(row, nowMs)
     const of = (kind: Row['kind']) => BATCH_SIZES[kind] ?? 1
     return groupsOf(waiting, { of, takenBy: () => 1, isAlone }).map(([first, ...others]) => ({
       ...first!,
       others,
     }))
+  }
+
+  /** False also where our own code can't make the call: the job's own step says why. */
+  #hasCall(row: Row, nowMs: number): boolean {
+    try {
+      return typeof this.#callOf(row, nowMs) !== 'string'
+    } catch (error) {
+      if (!isOwnError(error)) throw error
+      return false
+    }
   }
 
   #callOf(row: Row, nowMs: number) {
@@ -184,10 +195,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       const sentBeforeMs = this.#isLocal ? Number.MAX_SAFE_INTEGER : stuckMs
       const fresh = delivers ? await messagesToQueue(client, network, sentBeforeMs) : []
       const payments = account ? await undeliveredPayments(client, network) : []
-      const jobs = [
-        ...fresh.flatMap((message) => this.#jobsFor(message, path)),
-        ...payments.map(this.#deliveryOf),
-      ]
+      const jobs = payments.map(this.#deliveryOf)
+      for (const message of fresh) {
+        const about = { message: toHex(message.guid) }
+        jobs.push(...((await this.guard(about, () => this.#jobsFor(message, path))) ?? []))
+      }
       return {
         queued: await insertJobs(client, network, jobs, nowMs),
         stuck: await stuckMessages(client, network, stuckMs),
@@ -253,22 +265,19 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /**
    * Advances every transaction as far as it goes now, in the given order.
    * @returns whether something was stored
-   * @throws the first error of any of them, after all have advanced
    */
   async #advanceAll(rows: readonly Row[], nowMs: number): Promise<boolean> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
-    const errors: unknown[] = []
     let hasStored = false
     for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
       let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
       for (let deeds = 0; deeds < MAX_DEEDS && going.length > 0; deeds++) {
-        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs }, errors)
+        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
         going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
       }
     }
-    if (errors.length > 0) throw errors[0]
     return hasStored
   }
 
@@ -277,17 +286,17 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    * that nonces and transactions keep the order.
    * @returns the outcomes, with the jobs that have changed as they stand then
    */
-  async #actOnAll(rows: readonly Row[], pass: Pass, errors: unknown[]) {
+  async #actOnAll(rows: readonly Row[], pass: Pass) {
     const memo = createMemo()
     const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
-    const acts = await looks.addAll(rows.map((row) => () => this.#look(row, memo, pass)))
+    const acts = await looks.addAll(
+      rows.map((row) => () => this.guard(aboutJob(row), () => this.#look(row, memo, pass))),
+    )
     const done: { row: Row; outcome: Outcome }[] = []
     for (const [i, act] of acts.entries()) {
-      try {
-        done.push({ row: rows[i]!, outcome: await act() })
-      } catch (error) {
-        errors.push(error)
-      }
+      const row = rows[i]!
+      const outcome = act && (await this.guard(aboutJob(row), act))
+      if (outcome) done.push({ row, outcome })
     }
     const { pool, network, onOutcome } = this.#options
     const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
@@ -308,7 +317,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     memo: Memo,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<Outcome>> {
-    const { at, account, settings } = this.#options
+    const { at, account, settings, onUnreachable } = this.#options
     // a nonce stays with the key that it was given of, through a rotation too
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : absentAccount(toHex(row.signer!))
@@ -325,7 +334,13 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
     const sender = createNonceSender({ chain: at, account: by }, made, memo)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
-    return decide(row, { sender, store, clock: this.clock }, { spendCapWei, gasPriceCapWei })
+    const ports = {
+      sender,
+      store,
+      clock: this.clock,
+      onUnreachable: (error: Error) => onUnreachable?.(row, error),
+    }
+    return decide(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
   /** Only while the job's row is the one that was read and this process leads. */
@@ -355,7 +370,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
 
   protected async readBalance(): Promise<bigint> {
     const { at, account } = this.#options
-    const balance = BigInt(await at.rpc.call<Hex>('eth_getBalance', [account!.address, 'latest']))
+    const balance = await at.rpc.onOneNode(async (ask) =>
+      BigInt(await ask<Hex>('eth_getBalance', [account!.address, 'latest'])),
+    )
     const { spentLastDayWei, isDry } = this.state.stats!
     if (isDry || balance === 0n) this.state.runwayMs = 0
     else

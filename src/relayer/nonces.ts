@@ -33,6 +33,8 @@ export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'
   /** The most that the signer may sign for in a day, wei. */
   dailyCapWei: bigint
   nowMs: () => number
+  /** Keeps an error of one nonce from the others. @returns null where the work failed */
+  guard<T>(about: object, work: () => Promise<T>): Promise<T | null>
 }
 
 /**
@@ -114,7 +116,8 @@ export class NonceKeeper {
     let mended = 0
     for (const nonce of lost) {
       const holder = holders.find((one) => one.nonce === nonce)
-      if (holder ? await this.#sendAgain(holder.id) : await this.#insertNoop(nonce)) mended += 1
+      const mend = () => (holder ? this.#sendAgain(holder.id) : this.#insertNoop(nonce))
+      if (await this.#options.guard({ nonce }, mend)) mended += 1
     }
     return mended
   }

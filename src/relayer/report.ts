@@ -104,8 +104,8 @@ export function logOutcome(log: Logger, job: JobRow, outcome: Outcome, nowMs: nu
   } else if (outcome === 'failed' || outcome === 'refused') {
     if (failures <= 1) log.warn(fields, 'a job failed; it will be tried again')
     else log.debug(fields, 'a job failed again')
-  } else if (outcome === 'waiting') log.trace(fields, outcome)
-  else log.debug(fields, outcome === 'unreachable' ? 'the chain could not be asked' : outcome)
+  } else if (outcome === 'waiting' || outcome === 'unreachable') log.trace(fields, outcome)
+  else log.debug(fields, outcome)
 }
 
 /** Writes each of a network's alarms when it begins. */

@@ -5,9 +5,10 @@ import { eventFor, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
+import type { ErrorPlace } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { ChainRelayerOptions } from './chainRelayer.js'
+import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
 import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
@@ -56,101 +57,132 @@ export interface RelayRun {
  * block those with jobs under way; the chains' poll intervals are the floor. Timers live here and nowhere below.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
-  const {
-    pool,
-    network,
-    log,
-    loops,
-    signal,
-    leases,
-    listener,
-    account,
-    settings,
-    targets,
-    solana,
-    missingKeys,
-  } = options
-  const notifies = new Set<Notify>()
+  const { network, log, loops, signal, leases, listener, missingKeys } = options
   const idle: OutboxState = { network, relayers: [], payer: null }
-  let state = idle
-  let leads = false
+  let led: LedOutbox | null = null
+
   listener.subscribe((payload) => {
     const heard = eventFor(network, payload)
-    if (heard) for (const told of notifies) told[heard]()
+    if (heard) led?.wake(heard)
   })
+  const onError = (err: Error) =>
+    log.error({ network, err }, 'the outbox stopped; trying to lead again')
   const done = whileLeading(
-    {
-      leases,
-      listener,
-      network,
-      role: 'relay',
-      signal,
-      loops,
-      onError: (err) => log.error({ network, err }, 'the outbox stopped; trying to lead again'),
-    },
+    { leases, listener, network, role: 'relay', signal, loops, onError },
     async (epoch, stopped) => {
-      const labels = targets.map(({ at }) => at.label)
-      log.info({ network, chains: labels, delivers: account !== null, epoch }, 'leading the outbox')
-      if (missingKeys.length > 0)
-        log.error(
-          { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
-          'what these keys pay for is not sent',
-        )
-      const logAlarms = createAlarmLog(log, network)
-      const common: ChainRelayerOptions = {
-        pool,
-        network,
-        epoch,
-        onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
-      }
-      const everyWorker = () => {
-        const notify = createNotify()
-        notifies.add(notify)
-        const check = () => logAlarms(outboxProblems(state, Date.now()))
-        return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }
-      }
-      const workers = targets.map((target): Worker => {
-        const relayer = new EvmRelayer({ ...common, ...target, account, settings })
-        state = { ...state, relayers: [...state.relayers, relayer.state] }
-        const { label: chain, config } = target.at
-        return {
-          ...everyWorker(),
-          name: 'the relayer',
-          fields: { network, chain },
-          pollMs: config.pollMs,
-          step: (_, alive) => relayer.step(alive),
-        }
-      })
-      if (solana) {
-        let payer: SolanaRelayer | null = null
-        workers.push({
-          ...everyWorker(),
-          name: 'the payer',
-          fields: { network },
-          pollMs: solana.pollMs,
-          // opened at its first step: a cluster that is away delays no chain
-          async step(_, alive) {
-            if (!payer) {
-              const { chain } = await solana.open()
-              await reportAuthority(options, solana.signer)
-              payer = new SolanaRelayer({ ...common, ...solana, chain })
-              state = { ...state, payer: payer.state }
-            }
-            return payer.step(alive)
-          },
-        })
-      }
-      leads = true
+      logLead(options, epoch)
+      led = new LedOutbox(options, epoch)
       try {
-        await runWorkers(workers, { log, loops, signal: stopped })
+        await runWorkers(led.workers, { log, loops, signal: stopped })
       } finally {
-        leads = false
-        state = idle
-        notifies.clear()
+        led = null
       }
     },
   )
-  return { network, missingKeys, leads: () => leads, state: () => state, done }
+  return {
+    network,
+    missingKeys,
+    leads: () => led !== null,
+    state: () => led?.state ?? idle,
+    done,
+  }
+}
+
+function logLead({ network, log, targets, account, missingKeys }: RelayRunOptions, epoch: number) {
+  const chains = targets.map(({ at }) => at.label)
+  log.info({ network, chains, delivers: account !== null, epoch }, 'leading the outbox')
+  if (missingKeys.length > 0)
+    log.error(
+      { network, missingKeys, ...alarmFields('ClusterdRelayKeyMissing') },
+      'what these keys pay for is not sent',
+    )
+}
+
+/** The outbox while this process leads it: a worker for each chain. */
+class LedOutbox {
+  readonly workers: readonly Worker[]
+  state: OutboxState
+  readonly #options: RelayRunOptions
+  readonly #epoch: number
+  readonly #notifies = new Set<Notify>()
+  readonly #logAlarms: ReturnType<typeof createAlarmLog>
+
+  constructor(options: RelayRunOptions, epoch: number) {
+    const { log, network, targets, solana } = options
+    this.#options = options
+    this.#epoch = epoch
+    this.#logAlarms = createAlarmLog(log, network)
+    this.state = { network, relayers: [], payer: null }
+    const workers = targets.map((target) => this.#evmWorker(target))
+    this.workers = solana ? [...workers, this.#solanaWorker(solana)] : workers
+  }
+
+  wake(heard: 'notify' | 'block'): void {
+    for (const notify of this.#notifies) notify[heard]()
+  }
+
+  #evmWorker(target: RelayTarget): Worker {
+    const { network, account, settings } = this.#options
+    const { label: chain, config } = target.at
+    const name = 'the relayer'
+    const fields = { network, chain }
+    const common = this.#relayerOptions({ name, ...fields })
+    const relayer = new EvmRelayer({ ...common, ...target, account, settings })
+    this.state = { ...this.state, relayers: [...this.state.relayers, relayer.state] }
+    return {
+      ...this.#workerOptions(),
+      name,
+      fields,
+      pollMs: config.pollMs,
+      step: (_, alive) => relayer.step(alive),
+    }
+  }
+
+  /** Its relayer is opened at the first step: a cluster that is away delays no chain. */
+  #solanaWorker(source: SolanaRelayerSource): Worker {
+    const { network } = this.#options
+    const name = 'the payer'
+    const common = this.#relayerOptions({ name, network })
+    let payer: SolanaRelayer | null = null
+    const open = async (): Promise<SolanaRelayer> => {
+      const { chain } = await source.open()
+      await reportAuthority(this.#options, source.signer)
+      const opened = new SolanaRelayer({ ...common, ...source, chain })
+      this.state = { ...this.state, payer: opened.state }
+      return opened
+    }
+    return {
+      ...this.#workerOptions(),
+      name,
+      fields: { network },
+      pollMs: source.pollMs,
+      async step(_, alive) {
+        payer ??= await open()
+        return payer.step(alive)
+      },
+    }
+  }
+
+  /** @param at place in which errors of our own code are counted */
+  #relayerOptions(at: ErrorPlace): ChainRelayerOptions {
+    const { pool, network, log, loops } = this.#options
+    return {
+      pool,
+      network,
+      epoch: this.#epoch,
+      onOutcome: (row, outcome) => logOutcome(log, row, outcome, Date.now()),
+      onUnreachable: (row, err) =>
+        log.debug({ network, ...aboutJob(row), err }, 'the chain could not be asked'),
+      onOwnError: (error, about) => loops.ownErrors.report(at, error, log, about),
+    }
+  }
+
+  #workerOptions() {
+    const notify = createNotify()
+    this.#notifies.add(notify)
+    const check = () => this.#logAlarms(outboxProblems(this.state, Date.now()))
+    return { notify, idleMs: IDLE_POLL_MS, maxBusySteps: MAX_BUSY_STEPS, check }
+  }
 }
 
 /** Says whose decisions the program obeys: a key that was rotated decides nothing. */

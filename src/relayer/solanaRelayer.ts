@@ -7,10 +7,11 @@ import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
+import { isOwnError } from '../ops/log/errors.js'
 import { NATIVE } from '../registry/community/rules.js'
 import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
 import type { Network } from '../registry/primitives/network.js'
-import { ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import {
   type BlockhashSeen,
@@ -53,7 +54,6 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   readonly #options: SolanaRelayerOptions
   /** Changes of the current step. */
   #stored = 0
-  #errors: unknown[] = []
 
   constructor(options: SolanaRelayerOptions) {
     super(options)
@@ -83,29 +83,37 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   protected async advance(isBusy: boolean, alive: () => void): Promise<boolean> {
     if (!isBusy) return false
     this.#stored = 0
-    this.#errors = []
     const due = await dueBlockhashJobs(this.#options.pool, this.key!, this.clock.nowMs())
     const isQueued = ({ state }: Row) => state === 'queued'
-    await this.#guard(() => this.#followAll(sharingTx(due.filter((row) => !isQueued(row))), alive))
-    await this.#guard(() => this.#start(due.filter(isQueued), alive))
-    if (this.#errors.length > 0) throw this.#errors[0]
+    const underWay = sharingTx(due.filter((row) => !isQueued(row)))
+    await this.guard({}, () => this.#followAll(underWay, alive))
+    await this.#startAll(due.filter(isQueued), alive)
     return this.#stored > 0
   }
 
-  /** Keeps one transaction's error from delaying the others; the step throws it at its end. */
-  async #guard(work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => {
-      this.#errors.push(error)
-    })
+  /** Starts jobs together; where our own code fails, each by itself, so that one costs the others nothing. */
+  async #startAll(rows: Group, alive: () => void): Promise<void> {
+    try {
+      await this.#start(rows, alive)
+    } catch (error) {
+      const alone = isOwnError(error) && rows.length > 1 ? rows.map((row) => [row]) : []
+      for (const row of alone) await this.guard(aboutJobs(row), () => this.#start(row, alive))
+      if (alone.length === 0) await this.guard(aboutJobs(rows), () => Promise.reject(error))
+    }
   }
 
-  #guardAll<T>(
-    all: readonly T[],
+  #guardAll(
+    groups: readonly Group[],
     alive: () => void,
-    work: (one: T, i: number) => Promise<void>,
+    work: (group: Group, i: number) => Promise<void>,
   ): Promise<unknown> {
     const queue = new PQueue({ concurrency: CONCURRENCY })
-    return queue.addAll(all.map((one, i) => () => this.#guard(() => work(one, i)).then(alive)))
+    return queue.addAll(
+      groups.map((group, i) => async () => {
+        await this.guard(aboutJobs(group), () => work(group, i))
+        alive()
+      }),
+    )
   }
 
   async #followAll(groups: readonly Group[], alive: () => void): Promise<void> {
@@ -140,8 +148,9 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   async #start(rows: Group, alive: () => void): Promise<void> {
     if (rows.length === 0) return
     const views = await this.#viewsOf(rows, Math.max(...rows.map(({ payment }) => payment!.block)))
-    await this.#guardAll(rows, alive, async (row, i) => {
-      if (views[i]!.is !== 'held') await this.#act([row], { ...NOT_SIGNED, payment: views[i]! })
+    const each = rows.map((row) => [row])
+    await this.#guardAll(each, alive, async (row, i) => {
+      if (views[i]!.is !== 'held') await this.#act(row, { ...NOT_SIGNED, payment: views[i]! })
     })
     const groups = groupsOf(
       rows.filter((_, i) => views[i]!.is === 'held'),
@@ -245,6 +254,7 @@ function sharingTx(rows: Group): Group[] {
   return [...groups.values()]
 }
 
+const aboutJobs = (rows: Group) => ({ jobs: rows.map(aboutJob) })
 const HELD: PaymentView = { is: 'held' }
 const NOT_SIGNED = { height: 0, status: null }
 const paymentOf = ({ payment }: Row) => payment!

@@ -10,9 +10,14 @@ import {
   reorg,
   usedNonces,
 } from '../../test/model/chainModel.js'
+import { txOf } from '../../test/model/nonceJobs.js'
 import { newJob } from '../../test/support/newJob.js'
+import { ChainUnavailableError } from '../chains/chain.js'
+import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
+import type { NonceSender } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
+import type { NonceJob } from './machine/job.js'
 import { park, resume } from './machine/job.js'
 import { decide, type Outcome } from './step.js'
 
@@ -74,6 +79,7 @@ const history = (...more: fc.Arbitrary<Command>[]) =>
   fc.array(fc.oneof(...common, ...more), { maxLength: 60, size: 'max' })
 
 class Crash extends Error {}
+const AWAY = new ChainUnavailableError('chain "1": no RPC URL answers')
 
 /** A relayer over a model chain: carries commands out, then goes on without faults until all deliveries have ended. */
 function relayer(refusesSecond: boolean, policy = POLICY) {
@@ -89,7 +95,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     if (armed?.at !== at) return
     isDead = armed.isCrash
     armed = null
-    throw isDead ? new Crash() : new Error('socket hang up')
+    throw isDead ? new Crash() : new ChainUnavailableError('socket hang up')
   }
   const portsOf = (name: string) => ({
     sender: modelSender(model, name, fault),
@@ -212,6 +218,49 @@ function expectOnceOrParked(model: Model, why: string): void {
     if (state !== 'confirmed') expect([state, reason]).toEqual(['parked', why])
   }
 }
+
+describe('an error of our own code', () => {
+  const mistake = new TypeError("cannot read properties of undefined (reading 'txs')")
+  const fails = () => Promise.reject(mistake)
+
+  /** A step of a delivery, with a sender whose method fails. */
+  const stepWith = async (sender: Partial<NonceSender>, job: Partial<NonceJob> = {}) => {
+    const model = emptyModel(false)
+    const row = { ...newJob<NonceTx>('a', 'execute', 5n), ...job }
+    model.rows.set('a', row)
+    const ports = {
+      sender: { ...modelSender(model, 'a', () => {}), ...sender },
+      store: modelStore(model, 'a', () => {}),
+      clock: { nowMs: () => 1, random: () => 0.5 },
+    }
+    return (await decide(row, ports, POLICY))()
+  }
+  const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
+
+  it.each<[where: string, sender: Partial<NonceSender>, job?: Partial<NonceJob>]>([
+    ['reading the view', { look: fails }],
+    ['preparing', { prepare: fails }],
+    ['signing', { sign: fails }],
+    ['sending', { broadcast: fails }, signed],
+  ])('is thrown, and no outage: %s', async (_, sender, job) => {
+    await expect(stepWith(sender, job)).rejects.toBe(mistake)
+  })
+
+  it('is thrown, and no outage: planning', async () => {
+    await expect(stepWith({}, { state: 'sent', nonce: 0, txs: [] })).rejects.toThrow(TypeError)
+  })
+
+  it.each<[where: string, sender: Partial<NonceSender>, outcome: Outcome, job?: Partial<NonceJob>]>(
+    [
+      ['reading the view', { look: () => Promise.reject(AWAY) }, 'unreachable'],
+      ['preparing', { prepare: () => Promise.reject(AWAY) }, 'failed'],
+      ['signing', { sign: () => Promise.reject(new SignerUnavailableError('away')) }, 'failed'],
+      ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
+    ],
+  )('is told apart from a chain that does not answer: %s', async (_, sender, outcome, job) => {
+    expect(await stepWith(sender, job)).toBe(outcome)
+  })
+})
 
 describe('a delivery', () => {
   it('goes from queued to confirmed step by step', async () => {

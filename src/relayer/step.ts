@@ -1,7 +1,12 @@
+import { ChainUnavailableError } from '../chains/chain.js'
+import type { NonceView } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
 import type { NonceSender, Prepared } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
+import { RpcError } from '../chains/rpc/errors.js'
+import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
+import { orIf } from '../ops/log/errors.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
 import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
@@ -24,6 +29,8 @@ export interface Ports {
   sender: NonceSender
   store: JobStore
   clock: Clock
+  /** Gets the reason of an `unreachable` step. */
+  onUnreachable?: (error: ChainUnavailableError) => void
 }
 
 /** Outcome of a step. All but `waiting`, `unreachable` and `stale` have stored something. */
@@ -38,10 +45,15 @@ export type Outcome =
 const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
 export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
+/** True for an error that a node or a signer can cause. Any other is one of our own code or of the database. */
+const isOfChain = (error: unknown): boolean =>
+  [ChainUnavailableError, WrongChainError, RpcError].some((known) => error instanceof known)
+
 /**
  * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
  * has ended; a killed process resumes from the stored state.
- * @returns second half: does what was decided, and stores it; it throws only what the store and the offline signer do
+ * @returns second half: executes what was decided, and stores it; it throws what the store throws
+ * @throws errors of our own code: none of a node or signer, in either half
  */
 export async function decide(
   job: NonceJob,
@@ -49,34 +61,43 @@ export async function decide(
   policy: Policy,
 ): Promise<() => Promise<Outcome>> {
   const { sender, clock } = ports
-  try {
-    const view = await sender.look(job)
-    let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
-    for (;;) {
-      const action = planNonceJob(job, seen, policy)
-      if (action.do !== 'prepare') return carryOut.bind(null, job, action, seen, ports)
-      seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
-    }
-  } catch {
-    return async () => 'unreachable'
+  const view = await viewOf(job, ports)
+  if (view === null) return async () => 'unreachable'
+
+  let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
+  for (;;) {
+    const action = planNonceJob(job, seen, policy)
+    if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
+    seen = { ...seen, prepared: await prepare(sender, job, action.purpose) }
   }
 }
 
-async function carryOut(
+/** The chain's view of a job; null while no node answers. */
+async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<NonceView | null> {
+  try {
+    return await sender.look(job)
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error
+    onUnreachable?.(error)
+    return null
+  }
+}
+
+async function execute(
   job: NonceJob,
-  deed: Exclude<Action, { do: 'prepare' }>,
+  action: Exclude<Action, { do: 'prepare' }>,
   seen: Seen,
   ports: Ports,
 ): Promise<Outcome> {
-  switch (deed.do) {
+  switch (action.do) {
     case 'wait':
       return 'waiting'
     case 'record':
-      return store(job, deed.event, seen, ports)
+      return store(job, action.event, seen, ports)
     case 'sign':
-      return sign(job, deed, seen, ports)
+      return sign(job, action, seen, ports)
     case 'broadcast':
-      return broadcast(job, deed.tx, seen, ports)
+      return broadcast(job, action.tx, seen, ports)
   }
 }
 
@@ -85,6 +106,7 @@ async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Pr
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
+    if (!isOfChain(error)) throw error
     return { failure: classifyTxError(error) }
   }
 }
@@ -124,7 +146,7 @@ async function sign(
     if (reason === null) throw error
     // nothing replaces the last one, which nodes may have dropped
     const last = nonce === null ? undefined : job.txs.at(-1)
-    if (last?.purpose === purpose) await ports.sender.broadcast(last.raw).catch(() => null)
+    if (last?.purpose === purpose) await orIf(ports.sender.broadcast(last.raw), isOfChain, null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
@@ -145,6 +167,7 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
     const told = await ports.sender.broadcast(tx.raw)
     if (told !== null && told <= head + MOST_AHEAD) head = Math.max(head, told)
   } catch (error) {
+    if (!isOfChain(error)) throw error
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
   }
   failpoint('relay.broadcast')

@@ -2,6 +2,7 @@ import type { Hex } from '../../src/chains/chain.js'
 import { estimateFees, type Fees } from '../../src/chains/evm/gasFees.js'
 import type { Mined, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
+import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { Purpose } from '../../src/registry/outbox.js'
 import type { NonceJob } from '../../src/relayer/machine/job.js'
 import type { JobStore } from '../../src/relayer/step.js'
@@ -180,19 +181,20 @@ function nonceState(model: Model, nonce: number | null, head: number): NonceView
   return count === nonce ? 'next' : 'later'
 }
 
+const refusal = (message: string): RpcError => new RpcError('refused', message)
+
 /** A node's mempool, in geth's words. */
 function take(model: Model, raw: Hex): void {
   const tx = fromRaw(raw)
-  if (tx.nonce < countAt(model, model.blocks.length - 1)) throw new Error('nonce too low')
-  if (model.pool.has(raw)) throw new Error('already known')
-  if (tx.maxFeePerGas < model.baseFeeWei)
-    throw new Error('max fee per gas less than block base fee')
+  if (tx.nonce < countAt(model, model.blocks.length - 1)) throw refusal('nonce too low')
+  if (model.pool.has(raw)) throw refusal('already known')
+  if (tx.maxFeePerGas < model.baseFeeWei) throw refusal('max fee per gas less than block base fee')
   for (const [hash, other] of model.pool) {
     if (other.nonce !== tx.nonce) continue
     const isRaised =
       tx.maxFeePerGas * 100n >= other.maxFeePerGas * 110n &&
       tx.maxPriorityFeePerGas * 100n >= other.maxPriorityFeePerGas * 110n
-    if (!isRaised) throw new Error('replacement transaction underpriced')
+    if (!isRaised) throw refusal('replacement transaction underpriced')
     model.pool.delete(hash)
   }
   model.pool.set(raw, tx)

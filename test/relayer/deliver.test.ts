@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodePacket, packetGuid } from '../../src/chains/evm/bridge/packet.js'
 import { encodeLzReceiveOption } from '../../src/chains/evm/bridge/packetOptions.js'
@@ -10,7 +11,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
-import { MINIMUM_WEI, STRANGER } from '../support/bridgeWorld.js'
+import { MINIMUM_WEI, RELAYER_KEY, STRANGER } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { useBridge } from '../support/useBridge.js'
 import { deliveriesOf } from './deliveries.js'
@@ -44,6 +45,42 @@ describe('a delivery', () => {
     await world.index()
     expect(await relayer.step()).toBe('idle')
     expect(relayer.state).toMatchObject({ stuck: [], nonceGaps: 0 })
+  })
+
+  it('waits where our own code fails on it, which is reported, and the others go on', async () => {
+    let failsOn: Hex | null = null
+    const payer = privateKeyToAccount(RELAYER_KEY)
+    const account: typeof payer = {
+      ...payer,
+      signTransaction: async (tx, options) => {
+        if (failsOn && tx.data?.includes(failsOn.slice(2))) throw new TypeError('a mistake')
+        return payer.signTransaction(tx, options)
+      },
+    }
+    const reported: { error: unknown; about: object }[] = []
+    const relayer = await world.restart({
+      account,
+      onOwnError: (error, about) => void reported.push({ error, about }),
+    })
+    failsOn = await world.send(0, ['failing'])
+    const failing = failsOn
+    const other = await world.send(0, ['other'])
+    await expect
+      .poll(async () => {
+        await world.run(relayer)
+        return world.executions(other)
+      })
+      .toBe(1)
+    expect(await world.executions(failing)).toBe(0)
+    expect((await about(failing)).at(-1)).toBe('execute queued')
+    expect(reported.at(-1)).toEqual({
+      error: new TypeError('a mistake'),
+      about: { job: (await deliveryOf(failing)).id, kind: 'execute', nonce: null },
+    })
+
+    failsOn = null
+    await world.finish(relayer)
+    expect(await world.executions(failing)).toBe(1)
   })
 
   it('gives the receiver the gas that the options ask for', async () => {

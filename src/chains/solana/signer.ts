@@ -65,13 +65,12 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     maxFee:
       SIGNATURE_LAMPORTS + BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO)),
     /** Lamports for fees. */
-    async balance(): Promise<bigint> {
-      const { value } = await rpc.call<{ value: number }>('getBalance', [
-        authority.toBase58(),
-        { commitment },
-      ])
-      return BigInt(value)
-    },
+    balance: (): Promise<bigint> =>
+      rpc.onOneNode(async (call) => {
+        const asked = [authority.toBase58(), { commitment }]
+        const { value } = await call<{ value: number }>('getBalance', asked)
+        return BigInt(value)
+      }),
     /** The authority that the program obeys; null before it is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       return (

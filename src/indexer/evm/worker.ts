@@ -105,9 +105,10 @@ export function chainWorker(
       if (isAdvanced) reporting.onAdvance(isNews(outcome))
       return isAdvanced && !indexer.isAtHead ? 'progressed' : 'waiting'
     },
-    onFailure(error) {
+    onFailure(error, isOwn) {
       isRowStale = true
-      indexer.state.lastError = sentenceOf(error)
+      // of an error of our own code the chain is not to blame: it has an alarm of its own
+      if (!isOwn) indexer.state.lastError = sentenceOf(error)
     },
   }
 }

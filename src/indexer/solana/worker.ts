@@ -108,8 +108,8 @@ export function paymentWatcherWorker(
       reporting.onAdvance(true)
       return 'progressed'
     },
-    onFailure(error) {
-      unopened.state.lastError = sentenceOf(error)
+    onFailure(error, isOwn) {
+      if (!isOwn) unopened.state.lastError = sentenceOf(error)
     },
   }
 }

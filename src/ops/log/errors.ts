@@ -64,6 +64,16 @@ const LIBRARY_FILE = /^.*\b(?:node_modules|libraries)\//
 const inLibrary = (place = ''): string =>
   LIBRARY_FILE.test(place) ? ` in ${place.replace(LIBRARY_FILE, '')}` : ''
 
+/** Classes of the language: the code that threw one is wrong, whatever it was asked. */
+const OWN_CLASSES = [TypeError, RangeError, ReferenceError, SyntaxError]
+
+/**
+ * True if an error is a mistake of our own code, not something that a node, a database or a caller can cause. `fetch`
+ * rejects with a TypeError for a connection that failed; that one has a cause.
+ */
+export const isOwnError = (error: unknown): boolean =>
+  OWN_CLASSES.some((own) => error instanceof own) && (error as Error).cause === undefined
+
 export function sentenceOf(error: unknown): string {
   const { type, code, message, stack } = loggedError(error)
   return message || (code === undefined ? `${type}${inLibrary(stack?.[0])}` : `${type} ${code}`)

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { AmountError, BridgeError, ChainUnavailableError, orUnavailable } from './chain.js'
+import { RpcError } from './rpc/errors.js'
+
+const mistake = new TypeError('a mistake')
+const amount = new AmountError('too little')
+const bridge = new BridgeError('no quote')
+
+it.each<[what: string, thrown: Error]>([
+  ['an error of our own code', mistake],
+  ['an amount', amount],
+  ['the bridge', bridge],
+])('%s is no chain that is away', async (_, thrown) => {
+  await expect(orUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toBe(thrown)
+})
+
+it.each<[what: string, thrown: Error]>([
+  ['a refusal of a plain question', new RpcError('refused', 'eth_call: no')],
+  ['any other error', new Error('closed')],
+])('%s counts as a chain that is away', async (_, thrown) => {
+  await expect(orUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toThrow(
+    ChainUnavailableError,
+  )
+})

@@ -1,0 +1,97 @@
+import { alarmFields, OWN_ERROR_ALARM_MS, type Problem } from './alarms.js'
+import { sentenceOf } from './log/errors.js'
+import type { Logger } from './log/log.js'
+
+/** Loop, or another part of the process, that met an error. */
+export interface ErrorPlace {
+  name: string
+  network?: string
+  chain?: string
+}
+
+/** Time for which a repeated error of one place is not logged again. */
+const LOG_AGAIN_MS = 10 * 60_000
+
+/** Errors of our own code in one place of the process. */
+export interface OwnErrorCount extends ErrorPlace {
+  /** Since the start of the process. */
+  count: number
+  /** Time since the last one, ms. */
+  ageMs: number
+  lastError: string
+}
+
+interface Place {
+  at: ErrorPlace
+  count: number
+  lastMs: number
+  lastError: string
+  /** When each error was logged, by its sentence. */
+  loggedMs: Map<string, number>
+}
+
+/** Counts errors of our own code, for the metrics, `/status` and the alarm. */
+export class OwnErrors {
+  readonly #nowMs: () => number
+  readonly #places = new Map<string, Place>()
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+  }
+
+  /**
+   * Counts an error, and logs it with its stack. A repeated one is logged at the level `debug` for a while.
+   * @param at where it was caught
+   * @param fields of the log line: what was being worked on
+   */
+  report(at: ErrorPlace, error: unknown, log: Logger, fields: object = {}): void {
+    const nowMs = this.#nowMs()
+    const lastError = sentenceOf(error)
+    const place = this.#placeOf(at)
+    place.count += 1
+    place.lastMs = nowMs
+    place.lastError = lastError
+
+    const { name, ...where } = at
+    const line = { ...where, ...fields, loop: name, err: error }
+    const isNew = nowMs - (place.loggedMs.get(lastError) ?? Number.NEGATIVE_INFINITY) > LOG_AGAIN_MS
+    if (!isNew) {
+      log.debug(line, 'an error of our own code again')
+      return
+    }
+    place.loggedMs.set(lastError, nowMs)
+    log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
+  }
+
+  counts(): OwnErrorCount[] {
+    const nowMs = this.#nowMs()
+    return [...this.#places.values()].map(({ at, count, lastMs, lastError }) => ({
+      ...at,
+      count,
+      ageMs: nowMs - lastMs,
+      lastError,
+    }))
+  }
+
+  /** Places whose last error is recent enough for the alarm. */
+  problems(): Problem[] {
+    const recent = this.counts().filter(({ ageMs }) => ageMs < OWN_ERROR_ALARM_MS)
+    return recent.map(({ name, network, chain, count, lastError }) => {
+      const where = [name, network, chain].filter(Boolean).join(', ')
+      const text = `errors of our own code in ${where}: ${count}, the last one ${lastError}`
+      return { alarm: 'ClusterdOwnErrors', text }
+    })
+  }
+
+  #placeOf({ name, network, chain }: ErrorPlace): Place {
+    const key = [name, network, chain].join(' ')
+    const known = this.#places.get(key)
+    if (known) return known
+    const at: ErrorPlace = { name }
+    if (network !== undefined) at.network = network
+    if (chain !== undefined) at.chain = chain
+    const place = { at, count: 0, lastMs: 0, lastError: '', loggedMs: new Map<string, number>() }
+    this.#places.set(key, place)
+    return place
+  }
+}
