@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { isOwnError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
 import { readEvents, type WrittenEvent } from './feedReader.js'
 import type { News } from './news.js'
@@ -19,6 +20,8 @@ interface TailOptions {
   pool: pg.Pool
   network: Network
   news: News
+  /** Gets errors of our own code. */
+  onOwnError?: ((error: unknown) => void) | undefined
 }
 
 /** A reader for all who are at the feed's end: each event is read and written once. */
@@ -71,8 +74,9 @@ export class FeedTail {
       this.#isTold = false
       try {
         await this.#read(this.#place)
-      } catch {
-        // the database is away; the next look finds what was missed
+      } catch (error) {
+        // while the database is away nothing is lost: the next look finds what was missed
+        if (isOwnError(error)) this.#options.onOwnError?.(error)
       }
     }
     // in the step that has looked at what was told: what is told from now on begins to read

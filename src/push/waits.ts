@@ -1,4 +1,5 @@
 import type { TxProgress } from '../db/journal/transactions.js'
+import { isOwnError, orIf } from '../ops/log/errors.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { News } from './news.js'
@@ -39,7 +40,7 @@ export class Waits {
     try {
       while (!this.#hasEnded && !signal.aborted) {
         // while the database is away, the news of its return look again
-        const now = await this.progressOf(tx).catch(() => null)
+        const now = await orIf(this.progressOf(tx), (error) => !isOwnError(error), null)
         if ((now && now.records !== records) || performance.now() >= untilMs) return true
         await notify.wait(untilMs - performance.now(), signal)
       }

@@ -48,3 +48,20 @@ it.each([0, 1, 2, 3, 4])(
     leave!()
   },
 )
+
+it('an error of our own code is reported, and the database being away is not', async () => {
+  const reported: unknown[] = []
+  const failures: unknown[] = [new Error('Connection terminated'), new TypeError('a mistake')]
+  const query = () => Promise.reject(failures.shift())
+  const tail = new FeedTail({
+    pool: Object.assign(Object.create(world.pool), { query }),
+    network: 'mainnet',
+    news: new News(),
+    onOwnError: (error) => void reported.push(error),
+  })
+  const leave = tail.follow(1, 1, { take() {}, restart() {} })
+  await tail.look()
+  await tail.look()
+  expect(reported).toEqual([new TypeError('a mistake')])
+  leave!()
+})

@@ -79,6 +79,8 @@ export interface ContextDeps
     Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'ens' | 'limits'>> {
   /** Wakes who waits; without it the time does. */
   news?: News
+  /** Gets errors of our own code, with what was asked. */
+  onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys. */
@@ -119,7 +121,10 @@ export function createContexts({
     limits,
     now,
     pageKey,
-    tails: ofEach((network) => new FeedTail({ pool: deps.pool, network, news })),
+    tails: ofEach((network) => {
+      const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
+      return new FeedTail({ pool: deps.pool, network, news, onOwnError })
+    }),
     streams: new Streams(limits !== null),
     clusterIds: ofEach(createClusterIds),
     tokenKey,

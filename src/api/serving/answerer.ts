@@ -15,6 +15,8 @@ export type Finish = (
 
 export interface AnswererDeps {
   log: Logger
+  /** Gets what an answer of status 500 was given for, an error of our own code, with what was asked. */
+  onOwnError?: (error: unknown, about: object) => void
   metrics?: {
     requests: {
       observe(labels: { method: string; route: string; status: string }, seconds: number): void
@@ -25,7 +27,7 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-export function createAnswerer({ log, metrics }: AnswererDeps): Finish {
+export function createAnswerer({ log, metrics, onOwnError }: AnswererDeps): Finish {
   const logFault = createFaultLog(log)
   return ({ req, res, route, startedMs }, message, fields, error) => {
     const id = randomUUID()
@@ -36,7 +38,9 @@ export function createAnswerer({ log, metrics }: AnswererDeps): Finish {
     metrics?.requests.observe({ method, route, status: String(status) }, ms / 1_000)
     if (error instanceof ApiError && error.limit)
       metrics?.limited?.inc({ route, limit: error.limit })
-    if (status >= 500) logFault({ id, method, route, status, err: causeOf(error) })
+    const cause = causeOf(error)
+    if (status === 500) onOwnError?.(cause, { id, method, route })
+    if (status >= 500) logFault({ id, method, route, status, err: cause })
     else if (log.isLevelEnabled('debug'))
       log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }

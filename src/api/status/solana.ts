@@ -1,7 +1,8 @@
 import bs58 from 'bs58'
-import type { SolanaPort } from '../../chains/chain.js'
+import { ChainUnavailableError, type SolanaPort } from '../../chains/chain.js'
 import { findTracked, keepVerdict, rememberSighting } from '../../db/journal/transactions.js'
 import { bestEffort } from '../../db/pg/unavailable.js'
+import { orIf } from '../../ops/log/errors.js'
 import { type Confirmations, isTerminal } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
@@ -62,10 +63,8 @@ async function confirmationsOf(
   cluster: SolanaPort | undefined,
   signature: string,
 ): Promise<Confirmations> {
-  try {
-    const tx = await cluster?.transaction(signature)
-    return tx?.state === 'mined' ? tx.confirmations : UNREPORTED
-  } catch {
-    return UNREPORTED
-  }
+  if (!cluster) return UNREPORTED
+  const isAway = (error: unknown) => error instanceof ChainUnavailableError
+  const tx = await orIf(cluster.transaction(signature), isAway, null)
+  return tx?.state === 'mined' ? tx.confirmations : UNREPORTED
 }

@@ -7,6 +7,7 @@ import {
   saveWebhook,
 } from '../../db/outbox/webhooks.js'
 import { alarmFields } from '../../ops/alarms.js'
+import { isOwnError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'
 import type { Loops } from '../../ops/loops.js'
 import { createNotify } from '../../ops/notify.js'
@@ -71,7 +72,8 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       // after a delivery that was stopped, another process need not wait for the lease
       await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
-      log.warn({ ...fields, err }, 'a delivery to a webhook was interrupted; it goes again')
+      if (isOwnError(err)) loops.ownErrors.report({ name: worker.name, network }, err, log, fields)
+      else log.warn({ ...fields, err }, 'a delivery to a webhook was interrupted; it goes again')
     }
   }
   const worker: Worker = {

@@ -1,0 +1,29 @@
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { serve } from '../../../test/support/httpServer.js'
+import { ChainUnavailableError } from '../../chains/chain.js'
+import { messageOf } from '../http/answer.js'
+import { errorAnswer, toApiError } from '../http/errors.js'
+import { createAnswerer } from './answerer.js'
+
+it.each<[what: string, thrown: Error, status: number, isReported: boolean]>([
+  ['an error of our own code', new TypeError('a mistake'), 500, true],
+  ['a chain that is away', new ChainUnavailableError('chain "1"'), 503, false],
+])('%s', async (_, thrown, status, isReported) => {
+  const reported: unknown[] = []
+  const finish = createAnswerer({
+    log: pino({ level: 'silent' }),
+    onOwnError: (error, about) => void reported.push({ error, about }),
+  })
+  const server = await serve((req, res) => {
+    const error = toApiError(thrown)
+    const exchange = { req, res, route: '/v1/names', params: {}, ip: undefined, startedMs: 0 }
+    finish(exchange, messageOf(errorAnswer(error)), [], error)
+  })
+  const response = await fetch(server.url)
+  await server.stop()
+  expect(response.status).toBe(status)
+  const id = response.headers.get('x-request-id')
+  const about = { id, method: 'GET', route: '/v1/names' }
+  expect(reported).toEqual(isReported ? [{ error: thrown, about }] : [])
+})
