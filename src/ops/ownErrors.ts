@@ -12,6 +12,9 @@ export interface ErrorPlace {
 /** Time for which a repeated error of one place is not logged again. */
 const LOG_AGAIN_MS = 10 * 60_000
 
+/** Sentences of one place that are remembered. */
+const MOST_SENTENCES = 100
+
 /** Errors of our own code in one place of the process. */
 export interface OwnErrorCount extends ErrorPlace {
   /** Since the start of the process. */
@@ -59,6 +62,8 @@ export class OwnErrors {
       log.debug(line, 'an error of our own code again')
       return
     }
+    // a sentence may quote what a stranger sent
+    if (place.loggedMs.size >= MOST_SENTENCES) place.loggedMs.clear()
     place.loggedMs.set(lastError, nowMs)
     log.error({ ...line, ...alarmFields('ClusterdOwnErrors') }, 'an error of our own code')
   }
