@@ -9,6 +9,8 @@ import { freshEach } from './support/chain.js'
 import { encode, RETURNED, startEnsWorld, URLS } from './support/ens.js'
 
 const RUNS = Math.ceil(Number(process.env.FUZZ_CALLS ?? 400) / 2)
+/** Longest time for which an answer counts. */
+const LONGEST_S = 3_600
 const OTHER: Hex = `0x${'0e'.repeat(20)}`
 
 const world = useWorld(() => startEnsWorld())
@@ -48,6 +50,7 @@ describe('the resolver', () => {
     expect(await refusal({ under: { ...under, resolver: OTHER } })).toBe('OtherResolver')
     expect(await refusal({ request: keccak256('0x01') })).toBe('OtherRequest')
     expect(await refusal({ expiresS: 1 })).toBe('AnswerExpired')
+    expect(await refusal({ expiresS: answer.expiresS + LONGEST_S })).toBe('ExpiresTooLate')
     expect(await refusal({}, { by: strangersKey })).toBe('BadSignature')
     // signed for another chain, resolver, request, time or result than it says
     for (const over of [
@@ -61,6 +64,23 @@ describe('the resolver', () => {
     const tx = world.proof(await signedAnswer(answer))
     expect(await world.statusAt(BigInt(answer.expiresS), tx)).toBe('success')
     expect(await world.statusAt(BigInt(answer.expiresS) + 1n, tx)).toBe('reverted')
+  })
+
+  test.each([
+    ['an hour', LONGEST_S, 'success'],
+    ['an hour and a second', LONGEST_S + 1, 'reverted'],
+    ['285 million years', Number.MAX_SAFE_INTEGER - 2 ** 40, 'reverted'],
+  ])('of an answer that counts for %s', async (_, seconds, status) => {
+    const { timestamp } = await world.publicClient.getBlock()
+    const now = Number(timestamp) + 10
+    const response = await signedAnswer({ ...world.answer, expiresS: now + seconds })
+    expect(await world.statusAt(BigInt(now), world.proof(response))).toBe(status)
+  })
+
+  test('tells clients the longest time', async () => {
+    const read = { address: world.resolver, abi: ensResolverAbi } as const
+    const longest = world.publicClient.readContract({ ...read, functionName: 'MAX_VALID_SECONDS' })
+    expect(await longest).toBe(BigInt(LONGEST_S))
   })
 })
 

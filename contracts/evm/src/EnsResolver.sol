@@ -13,6 +13,10 @@ contract EnsResolver is IEnsResolver, IERC165, Ownable2Step {
     bytes32 private constant ANSWER_TYPEHASH = keccak256("Answer(bytes32 request,bytes32 result,uint64 expires)");
     uint256 private constant SIGNATURE_BYTES = 65;
 
+    /// @notice The longest time for which an answer counts; the gateway's count for five minutes. Somebody who could use
+    /// a signer's key for a moment has no answers for later, even if nobody notices and replaces the key.
+    uint64 public constant MAX_VALID_SECONDS = 1 hours;
+
     /// @notice Whose answers count, by their place; zero for nobody's.
     address[2] public signers;
 
@@ -47,6 +51,7 @@ contract EnsResolver is IEnsResolver, IERC165, Ownable2Step {
         if (resolver != address(this)) revert OtherResolver(resolver);
         if (request != abi.decode(extraData, (bytes32))) revert OtherRequest(request);
         if (block.timestamp > expires) revert AnswerExpired(expires);
+        if (expires > block.timestamp + MAX_VALID_SECONDS) revert ExpiresTooLate(expires);
         bytes32 answer = keccak256(abi.encode(ANSWER_TYPEHASH, request, keccak256(result), expires));
         bytes32 digest = Signatures.digestOf(DOMAIN_NAME, answer);
         for (uint256 i = 0; i < signers.length; ++i) {

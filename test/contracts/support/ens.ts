@@ -8,6 +8,8 @@ import { callOf, ENS_CHAIN_ID, ensKey, lookupOf, parentsWith } from '../../suppo
 import { type Accounts, callsOf, startChain } from './chain.js'
 
 export const URLS = ['https://one.example/ens/{sender}/{data}.json', 'https://two.example/ens']
+/** Time for which the good answer counts, as the gateway's do. */
+const VALID_S = 300
 const RESULT = encodeAbiParameters([{ type: 'address' }], [`0x${'a1'.repeat(20)}`])
 /** The same as a call of the resolver returns it. */
 export const RETURNED = encodeAbiParameters([{ type: 'bytes' }], [RESULT])
@@ -21,7 +23,7 @@ export async function startEnsWorld(urls = URLS) {
   const resolver = await chain.deploy(
     encodeDeployData({ abi: ensResolverAbi, bytecode: ensResolverBytecode, args }),
   )
-  const expiresS = Number((await chain.publicClient.getBlock()).timestamp) + 3_600
+  const expiresS = Number((await chain.publicClient.getBlock()).timestamp) + VALID_S
   const lookup = lookupOf('alice.bundles.eth', callOf('addr(bytes32)'))
   const answer: EnsAnswer = {
     under: parentsWith(resolver).mainnet,

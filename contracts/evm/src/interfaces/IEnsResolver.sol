@@ -40,6 +40,10 @@ interface IEnsResolver {
     /// @param expires Unix time, seconds, of its last second
     error AnswerExpired(uint64 expires);
 
+    /// @notice The answer's last second is more than an hour away: a signer may not sign answers for later.
+    /// @param expires Unix time, seconds, of its last second
+    error ExpiresTooLate(uint64 expires);
+
     /// @notice No signer signed the answer.
     error BadSignature();
 
