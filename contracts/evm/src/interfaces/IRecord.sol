@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title A checksum of a contract's logs, kept by the contract itself
-/// @notice Each log that decides something changes one word of state. Who has read the logs computes the same word, and
-/// compares it with the contract's at the same block: no node can leave out, add, change, reorder or re-time a log
-/// without showing another word, which a proof of storage (EIP-1186) ties to the block's header.
+/// @notice Each log that decides something changes one word of state. A reader of the logs computes the same hash and
+/// compares it with the contract's at the same block. Logs that are left out, added, changed, reordered or re-timed give
+/// another hash, so a node that reports them has to report a false hash too.
 /// @dev The hub: keccak256(abi.encode(recordHash, block.timestamp, topics..., data words...)) for each `Bid`,
 /// `BidRefused`, `MinimumSet`, `Received`, `Credited` and `RefundWithdrawn`. The payments contract:
 /// keccak256(abi.encode(recordHash, block.timestamp, topic, paymentId)) for each `Held`, `Refused`, `Released` and
