@@ -1,6 +1,6 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
-import { readContract } from '../../chains/evm/contracts/read.js'
+import { isContract, readContract } from '../../chains/evm/contracts/read.js'
 import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
@@ -10,19 +10,24 @@ import { recordAt } from '../../record/prove.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
-const ROLES = parseAbi(['function relayer() view returns (address)'])
+const ROLES = parseAbi([
+  'function relayer() view returns (address)',
+  'function owner() view returns (address)',
+])
 /** A head older than this many times a slow chain's block is stuck. */
 const OLD_HEAD_MS = 5 * 60_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
-/** Checks of every EVM chain: each RPC URL by itself, code, the relayer's roles and money. */
-export async function chainFindings(config: Config): Promise<Finding[]> {
+type Settings = Pick<Config, 'chains' | 'solana' | 'relayerKey'>
+
+/** Checks of every EVM chain: each RPC URL by itself, code, the hub's owner, the relayer's roles and money. */
+export async function chainFindings(config: Settings): Promise<Finding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()
 }
 
-async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]> {
+async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(
     chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
@@ -48,6 +53,8 @@ async function findingsOf(chain: ChainConfig, config: Config): Promise<Finding[]
       ),
     )
   }
+  if (chain.role === 'hub' && !chain.local && !chain.watchOnly)
+    checks.push(ownerFinding(`${about}, owner of the hub`, rpc, chain))
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
     const { address } = relayerAccount(config.relayerKey)
     checks.push(balanceFinding(`${about}, relayer`, rpc, chain, address))
@@ -99,6 +106,20 @@ const roleFinding = (about: string, rpc: Rpc, contract: Hex, address: Hex): Prom
           `is ${found}, not ${address}`,
           `Give the daemon that key, or setRelayer(${address}), by the owner of ${contract}.`,
         )
+  })
+
+/** One key must not reach the credits of a hub that holds money: its owner sets peers and verifiers. */
+const ownerFinding = (about: string, rpc: Rpc, { contract, network }: ChainConfig) =>
+  check(about, 'See the RPC URLs and the contract.', async () => {
+    const owner = await readContract(rpc.call, contract, { abi: ROLES, functionName: 'owner' })
+    if (await isContract(rpc.call, owner)) return ok(`${owner}, a contract`)
+    const found = `${owner} is a plain account`
+    return network === 'mainnet'
+      ? bad(
+          `${found}: one stolen key reaches every credit`,
+          `Hand the hub to a timelock whose proposer is a multisig: transferOwnership, then acceptOwnership by the timelock (docs/run/security.md).`,
+        )
+      : ok(found)
   })
 
 const balanceFinding = (

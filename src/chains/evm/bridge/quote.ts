@@ -15,7 +15,7 @@ import { orIfRefused, RpcError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { servedByKey, servedFor } from '../../rpc/served.js'
 import { hubAbi, spokeAbi } from '../contracts/index.js'
-import { readContract } from '../contracts/read.js'
+import { isContract, readContract } from '../contracts/read.js'
 import { encodePlaceBids } from './calls.js'
 import { encodeMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_VALUE_WEI } from './packetOptions.js'
@@ -128,9 +128,6 @@ async function gasNeeds(call: Call, spoke: Hex): Promise<typeof DEFAULT_GAS> {
   return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
 }
 
-/** Code of an account of a key that delegates to a contract (EIP-7702). */
-const DELEGATION = '0xef0100'
-
 /** Takes what the hub owes a bidder for direct bids. */
 export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   type: 'evm',
@@ -167,9 +164,4 @@ export async function withdrawalOnSpoke(
     }),
     value: withMargin(fee, { bridgeMarginPercent }),
   }
-}
-
-async function isContract(call: Call, account: Hex): Promise<boolean> {
-  const code = await call<Hex>('eth_getCode', [account, 'latest'])
-  return code !== '0x' && !code.startsWith(DELEGATION)
 }

@@ -14,6 +14,9 @@ import type { Call } from '../../rpc/nodes.js'
 
 type View = 'view' | 'pure'
 
+/** Code of an account of a key that delegates to a contract (EIP-7702). */
+const DELEGATION = '0xef0100'
+
 /**
  * Reads from a contract at a block (number or tag in JSON-RPC form); viem's own would hide the node's RpcError.
  * @throws RpcError of fault refused, too, where the account has no code
@@ -43,4 +46,10 @@ export async function readContract<
       { cause: error },
     )
   }
+}
+
+/** True if an account is a contract. The account of a key is none, also where it delegates to a contract (EIP-7702). */
+export async function isContract(call: Call, account: Hex): Promise<boolean> {
+  const code = await call<Hex>('eth_getCode', [account, 'latest'])
+  return code !== '0x' && !code.startsWith(DELEGATION)
 }
