@@ -9,6 +9,7 @@ import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/inde
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
+import { countRefusedNames } from '../../src/db/outbox/payouts.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
 import { communityNameAvailability, standingOf } from '../../src/db/registry/communityNames.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
@@ -219,6 +220,13 @@ describe('a name that a payment bought', () => {
     return (await standingOf(at.pool, 'mainnet', asked)).isHeld
   }
 
+  const refusedNames = () =>
+    countRefusedNames(
+      at.pool,
+      { network: 'mainnet', chain: at.portOf('1').chain },
+      Date.now() + at.world.aheadMs,
+    )
+
   /** Registers a name for another wallet, as the community's owner. */
   const giveAway = (name: string) =>
     registerCommunityName(
@@ -236,24 +244,31 @@ describe('a name that a payment bought', () => {
   it.each([
     {
       end: 'reclaimed',
+      isAlarm: false,
       async finish(id: Hex | null) {
         await at.pass(7)
         await at.reclaim(PAYER, id)
       },
     },
     // a thief of the key, a second installation or an old copy of the database
-    { end: 'refused', finish: (id: Hex | null) => at.endByKey('refuse', id) },
-  ])('is for sale again once the payment was $end', async ({ end, finish }) => {
+    {
+      end: 'refused',
+      isAlarm: true,
+      finish: (id: Hex | null) => at.endByKey('refuse', id),
+    },
+  ])('is for sale again once the payment was $end', async ({ end, isAlarm, finish }) => {
     const name = `bought-${end}`
     const { tx, id } = await at.pay({ name, by: PAYER })
     await at.judge()
     expect(await outcomeOf(tx)).toBe('finalized held')
     expect([await isTaken(name), await isHeldByPayer(name)]).toEqual([true, true])
     const credit = await at.creditOf(PAYER)
+    const alarmed = await refusedNames()
 
     await finish(id)
 
     expect(await at.creditOf(PAYER), 'the payer has the money back').toBe(credit + PRICE)
+    expect(await refusedNames()).toBe(alarmed + Number(isAlarm))
     expect(await outcomeOf(tx)).toBe(`finalized ${end}`)
     expect([await isTaken(name), await isHeldByPayer(name)]).toEqual([false, false])
     expect(await isTaken(name, []), 'without a price nothing buys it').toBe(true)
