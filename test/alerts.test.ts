@@ -9,6 +9,7 @@ import {
   LOW_RUNWAY_MS,
   OLD_JOB_MS,
   OWN_ERROR_ALARM_MS,
+  SHORT_OF_TIME,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
 import { createMetrics } from '../src/ops/metrics.js'
@@ -136,6 +137,9 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
 }
 
 const waiting = [{ kind: 'deliver', state: 'queued', count: 1, oldestMs: NOW_MS - 3_601_000 }]
+const short = [
+  { kind: 'settle', state: 'sent', count: 1, oldestMs: NOW_MS, heldShare: SHORT_OF_TIME + 0.01 },
+]
 const parked = [{ kind: 'execute', state: 'parked', count: 1, oldestMs: NOW_MS }]
 /** One state for each alert, as the code that finds it leaves it. */
 const REHEARSALS: Record<AlarmName, State> = {
@@ -155,6 +159,8 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdPaymentsWait: { paymentsWaitS: 301 },
   ClusterdJobsParked: { relayer: { stats: { ...stats, open: parked } } },
   ClusterdJobsWait: { relayer: { stats: { ...stats, open: waiting } } },
+  ClusterdPaymentsShortOfTime: { payer: { stats: { open: short } } },
+  ClusterdNamesRefused: { payer: { refusedNames: 1 } },
   ClusterdPacketsStuck: { relayer: { stuck: ['0x01'] } },
   ClusterdNonceGap: { relayer: { nonceGaps: 1 } },
   ClusterdNonceClaimed: { relayer: { nonceClaimed: 1_000_000 } },
@@ -178,6 +184,7 @@ describe('the alert rules', () => {
     expect(limitOf('ClusterdLoopHangs')).toBe(LOOP_LIMIT_MS / 1_000)
     expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
     expect(limitOf('ClusterdOwnErrors')).toBe(OWN_ERROR_ALARM_MS / 1_000)
+    expect(limitOf('ClusterdPaymentsShortOfTime')).toBe(SHORT_OF_TIME)
     expect(limitOf('ClusterdRelayerRunsDry')).toBe(LOW_RUNWAY_MS / 1_000)
     expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))
   })

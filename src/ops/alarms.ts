@@ -9,6 +9,11 @@ export const OLD_JOB_MS = 3_600_000
 /** Time for which an error of our own code is an alarm. */
 export const OWN_ERROR_ALARM_MS = 3_600_000
 export const DAY_MS = 86_400_000
+/**
+ * Share of the time until its payer may take it back after which a payment that has to be settled or released is
+ * short of time: an alarm, and its job goes before others.
+ */
+export const SHORT_OF_TIME = 0.8
 /** A balance that lasts for less is low. */
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** Below this the relay authority's balance is low: fees of 2,000 transactions. */

@@ -64,7 +64,7 @@ export type ParkReason =
   | 'value_mismatch'
   /** Payment without a quote of ours, or unconfirmed. */
   | 'foreign_payment'
-  /** Its payer has taken the payment back, or soon may. */
+  /** Its payer has the money back, or soon may take it. */
   | 'reclaimed'
   | typeof ABOVE_DELIVER_LIMIT
   | typeof BELOW_REFUSAL_COST

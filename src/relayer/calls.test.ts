@@ -184,7 +184,7 @@ describe('the call of a payment’s delivery', () => {
     expect(callFor(payment)).toBe('foreign_payment')
   })
 
-  it('bids for nobody who has taken back what was paid, or soon may; what is under way goes on', () => {
+  it('bids for nobody who has back what was paid, or soon may take it; what is under way goes on', () => {
     const call = (
       nowMs: number,
       change: Partial<JobRow> = {},
@@ -198,16 +198,21 @@ describe('the call of a payment’s delivery', () => {
       )
     expect(call(900)).toMatchObject({ kind: 'deliver' })
     expect(call(901)).toBe('reclaimed')
-    expect(call(0, {}, 'reclaimed')).toBe('reclaimed')
-    expect(call(901, { state: 'sent' }, 'reclaimed')).toMatchObject({ kind: 'deliver' })
+    for (const outcome of ['refused', 'reclaimed'] as const) {
+      expect(call(0, {}, outcome)).toBe('reclaimed')
+      expect(call(901, { state: 'sent' }, outcome)).toMatchObject({ kind: 'deliver' })
+    }
+    expect(call(0, {}, 'released')).toMatchObject({ kind: 'deliver' })
   })
 
   it('is wanted no more once all that is signed and unmined is taken back, or soon may be', () => {
     const back = { ...forName, outcome: 'reclaimed' } as const
+    const refused = { ...forName, outcome: 'refused' } as const
     const second = { ...forName, sequence: 2 }
     const with2 = (payment: JobRow['payment']) => [jobOf('deliver', { payment })]
     const signed = { state: 'signed', nonce: 4, payment: back } as const
     expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
+    expect(isVoid(jobOf('deliver', { ...signed, payment: refused }), 0)).toBe(true)
     expect(isVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901)).toBe(true)
     expect(isVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
     expect(isVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)

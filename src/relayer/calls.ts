@@ -43,10 +43,8 @@ const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 const NOBODY = Buffer.alloc(32)
 
 /** Share of the time until its payer may take back that a payment has been held. */
-export const heldShare = (
-  { paidMs, target }: Pick<Payment, 'paidMs' | 'target'>,
-  nowMs: number,
-): number => (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
+const heldShare = ({ paidMs, target }: Pick<Payment, 'paidMs' | 'target'>, nowMs: number): number =>
+  (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /** Share of that time in which a payment is delivered: none is delivered that goes back. */
 const DELIVERED_BY = 0.9
@@ -71,7 +69,8 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isLate = nowMs !== null && heldShare(payment, nowMs) > DELIVERED_BY
-  if (isLate || (nowMs !== null && outcome === 'reclaimed')) return 'reclaimed'
+  const isBack = outcome === 'refused' || outcome === 'reclaimed'
+  if (isLate || (nowMs !== null && isBack)) return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NOBODY }
 }

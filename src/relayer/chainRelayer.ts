@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
+import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
@@ -8,6 +9,8 @@ import type { StepResult } from '../ops/worker.js'
 import type { Clock, Outcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
+/** Strangers may cause many refusals, among which the query looks for ours. */
+const REFUSED_NAMES_EVERY_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: Clock | undefined
@@ -33,8 +36,10 @@ export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonc
  * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
  * is signed, sent and followed, and how it expires: by its nonce (evmRelayer.ts) or its blockhash (solanaRelayer.ts).
  */
-export abstract class ChainRelayer<State extends { balance: bigint | null }> {
+export abstract class ChainRelayer<State extends { balance: bigint | null; refusedNames: number }> {
   abstract readonly state: State
+  /** The chain whose jobs are followed. */
+  protected abstract readonly place: ChainKey
   /** The chain whose jobs are done, null where there is no key: nothing is signed. */
   protected abstract readonly key: ChainKey | null
   protected readonly clock: Clock
@@ -42,6 +47,7 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
   readonly #onOwnError: ChainRelayerOptions['onOwnError']
   #errors: unknown[] = []
   #statsAtMs = Number.NEGATIVE_INFINITY
+  #refusedNamesAtMs = Number.NEGATIVE_INFINITY
 
   constructor({ pool, clock, onOwnError }: ChainRelayerOptions) {
     this.#pool = pool
@@ -113,6 +119,10 @@ export abstract class ChainRelayer<State extends { balance: bigint | null }> {
     if (nowMs < this.#statsAtMs) this.state.balance = null
     this.#statsAtMs = nowMs
     await this.takeStats()
+    if (Math.abs(nowMs - this.#refusedNamesAtMs) >= REFUSED_NAMES_EVERY_MS) {
+      this.state.refusedNames = await countRefusedNames(this.#pool, this.place, nowMs)
+      this.#refusedNamesAtMs = nowMs
+    }
     if (!this.key) return
     const before = this.state.balance
     const balance = await this.readBalance()

@@ -26,6 +26,7 @@ import { endParked, weighRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
+import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
@@ -33,7 +34,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
 import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
-import { groupsOf, urgentFirst } from './groups.js'
+import { groupsOf } from './groups.js'
 import type { Policy } from './machine/index.js'
 import { hasEnded, parked } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
@@ -71,6 +72,8 @@ export interface EvmRelayerState {
   nonceClaimed: number | null
   /** Wei. */
   balance: bigint | null
+  /** Payments that were refused though their names are registered. */
+  refusedNames: number
   /**
    * Time for which the balance lasts at a day's spending; null: none, 0: a job waits for funds.
    */
@@ -83,6 +86,7 @@ type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
 /** Jobs of one signer: a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   readonly state: EvmRelayerState
+  protected readonly place: ChainKey
   protected readonly key: SignerKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
@@ -95,6 +99,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const { pool, network, epoch, at, path, account, settings } = options
     const { nowMs } = this.clock
     this.#options = options
+    this.place = { network, chain: at.chain }
     this.#gasPriceCapWei = createGasPriceCap(at.rpc, at.config)
     this.key = account && { network, chain: at.chain, signer: fromHex(account.address) }
     this.#nonces =
@@ -120,6 +125,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       nonceGaps: 0,
       nonceClaimed: null,
       balance: null,
+      refusedNames: 0,
       runwayMs: null,
     }
   }
@@ -144,9 +150,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
-    const transactions = isSound
-      ? [...held, ...(await this.#group(urgentFirst(waiting, nowMs), nowMs))]
-      : held
+    const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
     // jobs of a former key, which nothing may end, take no place of this one's
     const isOwn = ({ nonce, signer }: Row) =>
       nonce === null || signer?.equals(this.key!.signer) === true
@@ -359,11 +363,11 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   protected async takeStats(): Promise<void> {
-    const { pool, network, at } = this.#options
-    const chain = { network, chain: at.chain }
+    const { pool } = this.#options
+    const nowMs = this.clock.nowMs()
     const [open, signer] = await Promise.all([
-      openJobs(pool, chain),
-      signerStats(pool, chain, this.key?.signer ?? null, this.clock.nowMs()),
+      openJobs(pool, this.place, nowMs),
+      signerStats(pool, this.place, this.key?.signer ?? null, nowMs),
     ])
     this.state.stats = { open, ...signer }
   }

@@ -4,12 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
 import { createCommunityProgram } from '../chains/solana/community/program.js'
 import { createRegistrar } from '../chains/solana/registrar.js'
-import { RELEASED_BY } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { DAY_MS, OLD_JOB_MS } from '../ops/alarms.js'
 import type { BlockhashTx, JobKind } from '../registry/outbox.js'
 import type { StoredPayment } from '../registry/payment/payment.js'
-import { groupsOf, SHORT_OF_TIME, urgentFirst } from './groups.js'
+import { groupsOf } from './groups.js'
 import { ROOM } from './solanaRelayer.js'
 
 function jobOf(
@@ -70,19 +68,6 @@ describe('jobs to start', () => {
         }
       }),
     )
-  })
-
-  it('are in their order, but a release whose payer may take back before long goes first', () => {
-    const paidFor = (days: number) =>
-      ({ paidMs: 0, target: { reclaimableMs: days * DAY_MS } }) as StoredPayment
-    const rows = (['refuse', 'release', 'refuse', 'release'] as const).map((kind, i) => ({
-      ...jobOf(i, kind),
-      payment: paidFor(kind === 'refuse' || i === 3 ? 7 : 8),
-    }))
-    const at = (days: number) => idsOf([urgentFirst(rows, days * DAY_MS)]).join()
-    expect([at(5.5), at(5.7), at(6.5)]).toEqual(['0,1,2,3', '3,0,1,2', '1,3,0,2'])
-    // an alarm comes before, where the time is the shortest that contracts take
-    expect(RELEASED_BY * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
   })
 
   it.each(KINDS)(

@@ -1,9 +1,5 @@
 import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
-import { heldShare } from './calls.js'
-
-/** Share of the time until its payer may take back from which a payment's release goes before other waiting jobs. */
-export const SHORT_OF_TIME = 0.8
 
 /** Room of a family's transactions for jobs. */
 export interface Room<Row> {
@@ -13,13 +9,6 @@ export interface Room<Row> {
   takenBy(row: Row): number
   /** True if a job goes alone, so it holds up no other. */
   isAlone(row: Row): boolean
-}
-
-/** In their order, but releases that run short of time first. */
-export function urgentFirst<Row extends JobRow>(rows: readonly Row[], nowMs: number): Row[] {
-  const isUrgent = ({ kind, payment: of }: Row) =>
-    kind === 'release' && of && heldShare(of, nowMs) >= SHORT_OF_TIME
-  return [...rows.filter(isUrgent), ...rows.filter((row) => !isUrgent(row))]
 }
 
 /** Jobs of a kind share a transaction as long as it has room, in their order. */

@@ -49,6 +49,17 @@ export function createOutboxMetrics(
       return (nowMs - Math.min(nowMs, ...jobs.map(({ oldestMs }) => oldestMs))) / 1_000
     },
   )
+  ofJobs(
+    'clusterd_outbox_held_share',
+    'Largest share of the time until its payer may take it back for which a payment with an open settlement or release has been held, else 0',
+    (jobs) => Math.max(0, ...jobs.map(({ heldShare }) => heldShare ?? 0)),
+  )
+  ofNetwork(
+    'clusterd_refused_names',
+    'Payments that were refused though their names are registered, until their payers could have taken them back',
+    ({ relayers, payer }) =>
+      [...relayers, payer].reduce((sum, one) => sum + (one?.refusedNames ?? 0), 0),
+  )
   ofNetwork(
     'clusterd_stuck_packets',
     'Packets confirmed at their source that the hub has not received in the configured time',

@@ -5,6 +5,7 @@ import {
   LOW_RUNWAY_MS,
   OLD_JOB_MS,
   type Problem,
+  SHORT_OF_TIME,
 } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
@@ -53,7 +54,7 @@ export function outboxProblems(
       `${signer} runs dry ${on}`,
     )
   }
-  for (const { kind, state, count, oldestMs } of [...relayers, payer].flatMap(
+  for (const { kind, state, count, oldestMs, heldShare } of [...relayers, payer].flatMap(
     (one) => one?.stats?.open ?? [],
   )) {
     const isParked = state === 'parked'
@@ -61,7 +62,18 @@ export function outboxProblems(
     const waits = `a job of the kind ${kind} has been ${state} for ${Math.floor(ageMs / 60_000)} min`
     found(isParked, 'ClusterdJobsParked', `parked jobs of the kind ${kind}: ${count}`)
     found(!isParked && ageMs > OLD_JOB_MS, 'ClusterdJobsWait', waits)
+    found(
+      heldShare !== null && heldShare > SHORT_OF_TIME,
+      'ClusterdPaymentsShortOfTime',
+      `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
+    )
   }
+  const refusedNames = [...relayers, payer].reduce((sum, one) => sum + (one?.refusedNames ?? 0), 0)
+  found(
+    refusedNames > 0,
+    'ClusterdNamesRefused',
+    `payments that were refused though their names are registered: ${refusedNames}`,
+  )
   if (!payer) return problems
   const lamports = payer.balance
   const isLow = lamports !== null && lamports < LOW_BALANCE_LAMPORTS

@@ -41,6 +41,8 @@ export interface SolanaRelayerState {
   stats: { open: readonly OpenJobs[] } | null
   /** Lamports of the relay authority. */
   balance: bigint | null
+  /** Payments that were refused though their names are registered. */
+  refusedNames: number
 }
 
 type Row = JobRow<BlockhashTx>
@@ -50,6 +52,7 @@ type Group = readonly Row[]
 /** The relay authority's transactions are valid until a blockhash expires. */
 export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   readonly state: SolanaRelayerState
+  protected readonly place: ChainKey
   protected readonly key: ChainKey | null
   readonly #options: SolanaRelayerOptions
   /** Changes of the current step. */
@@ -59,8 +62,9 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     super(options)
     const { network, chain, signer } = options
     this.#options = options
-    this.key = signer && { network, chain }
-    this.state = { network, stats: null, balance: null }
+    this.place = { network, chain }
+    this.key = signer && this.place
+    this.state = { network, stats: null, balance: null, refusedNames: 0 }
   }
 
   get #signer(): SolanaSigner {
@@ -213,8 +217,8 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   }
 
   protected async takeStats(): Promise<void> {
-    const { pool, network, chain } = this.#options
-    this.state.stats = { open: await openJobs(pool, { network, chain }) }
+    const open = await openJobs(this.#options.pool, this.place, this.clock.nowMs())
+    this.state.stats = { open }
   }
 
   protected readBalance(): Promise<bigint> {

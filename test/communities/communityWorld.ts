@@ -256,10 +256,29 @@ export async function startCommunityWorld(communities: readonly string[]) {
     await confirm()
   }
 
+  /** Ends a payment by the relayer's key, but not by the service's relayer. */
+  async function endByKey(decision: 'refuse' | 'release', id: Hex | null): Promise<void> {
+    const { test, public: client } = world.hub
+    await test.impersonateAccount({ address: world.relayer })
+    const args = [await structsOf(id!)] as const
+    const data = encodeFunctionData({
+      abi: communityPaymentsAbi,
+      functionName: decision,
+      args,
+    })
+    const hash = (await (client.request as (call: object) => Promise<unknown>)({
+      method: 'eth_sendTransaction',
+      params: [{ from: world.relayer, to: paymentsOn('1'), data }],
+    })) as Hex
+    if ((await mined('1', hash)).status !== 'success') throw new Error(`${decision} reverted`)
+    await confirm()
+  }
+
   return {
     outcomeOf,
     pass,
     reclaim,
+    endByKey,
     world,
     pool,
     chains,

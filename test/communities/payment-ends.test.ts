@@ -2,14 +2,17 @@ import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testTokenAbi } from '../../contracts/evm/artifacts/test-doubles/TestToken.js'
 import { payoutsOf } from '../../src/api/communities/payouts.js'
+import { registerCommunityName } from '../../src/api/communities/registration.js'
 import { createChainRpc } from '../../src/chains/evm/chain.js'
 import { createCommunityPort } from '../../src/chains/evm/community/port.js'
 import { communityPaymentsAbi as abi } from '../../src/chains/evm/contracts/index.js'
 import { parseChainsFile } from '../../src/config/chainsFile.js'
 import { replay } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
+import { countRefusedNames } from '../../src/db/outbox/payouts.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
-import { communityNameAvailability } from '../../src/db/registry/communityNames.js'
+import { communityNameAvailability, standingOf } from '../../src/db/registry/communityNames.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
 import { storedOf } from '../support/airdrop.js'
@@ -119,47 +122,6 @@ describe('a payment that nobody speaks about', () => {
     expect(await outcomeOf(tx)).toBe('invalid requirements_not_met reclaimed')
   })
 
-  it('of a name that it bought frees the name once it is reclaimed, for the next payment', async () => {
-    const { tx, id } = await at.pay({ name: 'kept', by: 3 })
-    await at.confirm()
-    await at.judge()
-    await at.pass(7)
-    const price = { ...at.price('1', PRICE), amount: PRICE }
-    const isTaken = async (prices = [price]) =>
-      (
-        await communityNameAvailability(
-          at.pool,
-          'mainnet',
-          { community: 'club', name: 'kept' },
-          prices,
-        )
-      ).isTaken
-    expect([await outcomeOf(tx), await isTaken()]).toEqual(['finalized held', true])
-    await at.reclaim(3, id)
-    expect([await outcomeOf(tx), await isTaken(), await isTaken([])]).toEqual([
-      'finalized reclaimed',
-      false,
-      true,
-    ])
-    expect(await at.ownerOf('club', 'kept'), 'nobody has bought it yet').toBe(
-      at.addressOf(3).toLowerCase(),
-    )
-    const dust = await at.pay({ name: 'kept', by: 7, amount: 1n })
-    const later = [await at.pay({ name: 'kept', by: 4 }), await at.pay({ name: 'kept', by: 5 })]
-    await at.confirm()
-    await at.judge()
-    expect(await Promise.all(later.map((one) => outcomeOf(one.tx)))).toEqual([
-      'finalized held',
-      'lost_bid name_taken held',
-    ])
-    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid held')
-    expect([await at.ownerOf('club', 'kept'), await isTaken()]).toEqual([
-      at.addressOf(4).toLowerCase(),
-      true,
-    ])
-    await at.giveBack({ releaseAfterMs: 0 })
-  })
-
   it('is judged as good no more when its payer is about to be able to reclaim it', async () => {
     const { tx } = await at.pay({ name: 'tardy', by: 3 })
     await at.confirm()
@@ -245,18 +207,125 @@ describe('a payment that nobody speaks about', () => {
   })
 })
 
+describe('a name that a payment bought', () => {
+  const PAYER = 3
+  const price = () => ({ ...at.price('1', PRICE), amount: PRICE })
+  const isTaken = async (name: string, prices = [price()]) => {
+    const asked = { community: 'club', name }
+    return (await communityNameAvailability(at.pool, 'mainnet', asked, prices)).isTaken
+  }
+  const isHeldByPayer = async (name: string) => {
+    const wallet = storedOf(at.addressOf(PAYER))
+    const asked = { community: 'club', name, caller: wallet, wallet }
+    return (await standingOf(at.pool, 'mainnet', asked)).isHeld
+  }
+
+  const refusedNames = () =>
+    countRefusedNames(
+      at.pool,
+      { network: 'mainnet', chain: at.portOf('1').chain },
+      Date.now() + at.world.aheadMs,
+    )
+
+  /** Registers a name for another wallet, as the community's owner. */
+  const giveAway = (name: string) =>
+    registerCommunityName(
+      at.context,
+      { wallet: storedOf(at.addressOf(0)) },
+      {
+        community: 'club',
+        name,
+        wallet: decodeWallet(storedOf(at.addressOf(6))),
+        unnamed: 'own',
+        wish: { network: null, token: null },
+      },
+    )
+
+  it.each([
+    {
+      end: 'reclaimed',
+      isAlarm: false,
+      async finish(id: Hex | null) {
+        await at.pass(7)
+        await at.reclaim(PAYER, id)
+      },
+    },
+    // a thief of the key, a second installation or an old copy of the database
+    {
+      end: 'refused',
+      isAlarm: true,
+      finish: (id: Hex | null) => at.endByKey('refuse', id),
+    },
+  ])('is for sale again once the payment was $end', async ({ end, isAlarm, finish }) => {
+    const name = `bought-${end}`
+    const { tx, id } = await at.pay({ name, by: PAYER })
+    await at.judge()
+    expect(await outcomeOf(tx)).toBe('finalized held')
+    expect([await isTaken(name), await isHeldByPayer(name)]).toEqual([true, true])
+    const credit = await at.creditOf(PAYER)
+    const alarmed = await refusedNames()
+
+    await finish(id)
+
+    expect(await at.creditOf(PAYER), 'the payer has the money back').toBe(credit + PRICE)
+    expect(await refusedNames()).toBe(alarmed + Number(isAlarm))
+    expect(await outcomeOf(tx)).toBe(`finalized ${end}`)
+    expect([await isTaken(name), await isHeldByPayer(name)]).toEqual([false, false])
+    expect(await isTaken(name, []), 'without a price nothing buys it').toBe(true)
+    expect(await at.ownerOf('club', name), 'nobody has bought it yet').toBe(at.addressOf(PAYER))
+
+    await expect(
+      giveAway(name),
+      'nor does its community’s owner give it away',
+    ).rejects.toMatchObject({
+      code: 'not_available',
+    })
+
+    const dust = await at.pay({ name, by: 7, amount: 1n })
+    const first = await at.pay({ name, by: 4 })
+    const second = await at.pay({ name, by: 5 })
+    await at.judge()
+    expect(await outcomeOf(dust.tx)).toBe('invalid underpaid held')
+    expect(await outcomeOf(first.tx)).toBe('finalized held')
+    expect(await outcomeOf(second.tx)).toBe('lost_bid name_taken held')
+    expect([await at.ownerOf('club', name), await isTaken(name)]).toEqual([at.addressOf(4), true])
+    await at.giveBack({ releaseAfterMs: 0 })
+    expect(await outcomeOf(first.tx)).toBe('finalized released')
+    expect(await outcomeOf(second.tx)).toBe('lost_bid name_taken refused')
+  })
+
+  it('can be bought again by its payer, who pays for it then', async () => {
+    const { id } = await at.pay({ name: 'twice-bought', by: PAYER })
+    await at.judge()
+    await at.endByKey('refuse', id)
+    const again = await at.pay({ name: 'twice-bought', by: PAYER })
+    await at.judge()
+    expect(await outcomeOf(again.tx)).toBe('finalized held')
+    expect([await isTaken('twice-bought'), await isHeldByPayer('twice-bought')]).toEqual([
+      true,
+      true,
+    ])
+    await at.giveBack({ releaseAfterMs: 0 })
+    expect(await isTaken('twice-bought')).toBe(true)
+  })
+
+  it('is kept once the payment was released', async () => {
+    const { tx, id } = await at.pay({ name: 'bought-released', by: PAYER })
+    await at.judge()
+    await at.endByKey('release', id)
+    expect(await outcomeOf(tx)).toBe('finalized released')
+    expect(await isTaken('bought-released')).toBe(true)
+    const later = await at.pay({ name: 'bought-released', by: 4 })
+    await at.judge()
+    expect(await outcomeOf(later.tx)).toBe('lost_bid name_taken held')
+    await at.giveBack()
+  })
+})
+
 it('a relayer that comes late tells what the chain says, never that released money was refused', async () => {
   const { tx, id } = await at.pay({ name: 'released', amount: 1n })
   await at.judge()
-  const struct = await at.structsOf(id!)
-  await at.world.hub.test.impersonateAccount({ address: at.world.relayer })
-  const data = encodeFunctionData({ abi, functionName: 'release', args: [struct] })
-  const sent = {
-    method: 'eth_sendTransaction',
-    params: [{ from: at.world.relayer, to: at.paymentsOn('1'), data }],
-  }
-  await (at.world.hub.public.request as (call: object) => Promise<unknown>)(sent)
-  await at.confirm()
+  await at.endByKey('release', id)
   await at.giveBack()
   expect(await jobOf(id)).toMatchObject({ state: 'confirmed', txs: [] })
   expect(await outcomeOf(tx)).toBe('invalid underpaid released')

@@ -87,6 +87,10 @@ describe('a rewind', () => {
     expect(await rewind(at.pool, target, { apply: true })).toEqual(dry)
     await at.world.releaseIndex()
   }
+  const rowsOf = async (name: string): Promise<[{ seq: number }]> => {
+    const sql = 'SELECT seq FROM community_names WHERE network = 0 AND name = $1'
+    return (await at.pool.query(sql, [name])).rows as [{ seq: number }]
+  }
   const deliveryOf = async (id: Hex) =>
     (await at.world.jobs()).find(
       ({ kind, subject }) => kind === 'refuse' && subject && toHex(subject) === id,
@@ -198,6 +202,38 @@ describe('a rewind', () => {
     await at.giveBack()
     expect(await at.ownerOf('club', 'meanwhile')).toBe(at.addressOf(1))
     expect(await timesRefused(second.id, '8453')).toBe(1)
+  })
+
+  it('frees names by no sequence number of the generation before', async () => {
+    // its entry is left out, so each later entry has a smaller number in the new generation
+    const early = await at.pay({ on: '8453', name: 'early' })
+    await at.judge()
+    const thief = await at.pay({ name: 'renumbered', by: 3 })
+    await at.judge()
+    const [{ seq: freed }] = await rowsOf('renumbered')
+    const second = await at.pay({ name: 'renumbered', by: 4 })
+    await at.judge()
+    expect(await outcomeOf(second.tx), 'not refused yet').toBe('lost_bid name_taken held')
+    await at.endByKey('refuse', thief.id)
+    const third = await at.pay({ name: 'renumbered', by: 5 })
+    await at.judge()
+    expect(await outcomeOf(third.tx), 'the name was free again').toBe('finalized')
+
+    await rewindTo('8453', await blockOf(early.id!))
+
+    // in the new generation the refused payment buys nothing, so the second one has the name, by the number that the
+    // third one's entry named
+    expect(await rowsOf('renumbered')).toMatchObject([{ seq: freed }])
+    expect(await at.ownerOf('club', 'renumbered')).toBe(at.addressOf(4))
+    expect(await outcomeOf(thief.tx)).toBe('invalid requirements_not_met refused')
+    expect(await outcomeOf(second.tx)).toBe('finalized')
+    expect(await outcomeOf(third.tx)).toBe('lost_bid name_taken held')
+    await at.judge()
+    await at.giveBack()
+    expect(await outcomeOf(third.tx)).toBe('lost_bid name_taken refused')
+    expect(await timesRefused(second.id), 'who has the name has paid for it').toBe(0)
+    const { live, rebuilt } = await replay(at.pool, 'mainnet')
+    expect(rebuilt).toBe(live)
   })
 
   it('has a refund checked again when its payment returns', async () => {

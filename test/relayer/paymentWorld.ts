@@ -176,9 +176,10 @@ export async function startPaymentWorld() {
       })
     },
     /** The payment as it is stored. */
-    async stored({ messageId }: Paid): Promise<StoredPayment> {
+    stored: ({ messageId }: Paid): Promise<StoredPayment> => world.storedById(messageId),
+    async storedById(id: Buffer): Promise<StoredPayment> {
       const text = `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = $2`
-      const [row] = await query<PaymentRow>(bridge.pool, 'mainnet', text, [messageId])
+      const [row] = await query<PaymentRow>(bridge.pool, 'mainnet', text, [id])
       return paymentOf(row!)
     },
     /** Steps until nothing is under way. */

@@ -5,13 +5,16 @@ import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createListener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
+import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
+import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
 const CONFIRMED = 4
 const PARKED = 5
 const QUEUED = 0
+const SENT = 2
 const SETTLE = 6
 const REFUND = 7
 
@@ -152,6 +155,69 @@ describe('a payment that is owed back', () => {
     world.bridge.aheadMs = 10_000
     await world.finish(await world.restart())
     expect(await world.payout(paid)).toMatchObject({ state: PARKED, reason: 'settled_elsewhere' })
+  })
+})
+
+describe('a payment whose name was won, and that its payer may take back before long', () => {
+  const WEEK_MS = 7 * 86_400_000
+  /** Lamports that no fee may leave the authority less than. */
+  const RENT = 890_880n
+  const alarmsOf = (payer: SolanaRelayer) =>
+    outboxProblems(
+      { network: 'mainnet', relayers: [], payer: payer.state },
+      Date.now() + world.bridge.aheadMs,
+    ).map(({ alarm }) => alarm)
+
+  it('is settled before older payments are refunded, while there are fees for one transaction', async () => {
+    const older = await world.pay('older', { foreign: true })
+    const won = await world.pay('short-of-time', { payer: 1 })
+    await world.deliver()
+    world.bridge.aheadMs = 0.79 * WEEK_MS
+    const early = await world.restart({ signer: world.signerWith({ balance: async () => 0n }) })
+    await early.step()
+    expect(alarmsOf(early)).not.toContain('ClusterdPaymentsShortOfTime')
+    expect(await world.payout(won)).toMatchObject({ state: QUEUED, kind: SETTLE })
+
+    world.bridge.aheadMs = 0.85 * WEEK_MS
+    const balance = async () => RENT + world.signer.maxFee
+    const payer = await world.restart({ signer: world.signerWith({ balance }) })
+    await payer.step()
+
+    expect(alarmsOf(payer)).toContain('ClusterdPaymentsShortOfTime')
+    expect(await world.payout(won)).toMatchObject({ state: SENT, kind: SETTLE })
+    expect(await world.payout(older)).toMatchObject({
+      state: QUEUED,
+      kind: REFUND,
+      reason: 'insufficient_funds',
+    })
+    const funded = await world.restart()
+    await world.finish(funded)
+    expect(await world.stored(won)).toMatchObject({ outcome: 'released' })
+    expect(await world.stored(older)).toMatchObject({ outcome: 'refused' })
+    expect(alarmsOf(funded)).not.toContain('ClusterdPaymentsShortOfTime')
+  }, 60_000)
+
+  it('is an alarm where somebody else with the key refunds it', async () => {
+    const won = await world.pay('refunded-by-key')
+    await world.deliver()
+    const dry = await world.restart({ signer: world.signerWith({ balance: async () => 0n }) })
+    await dry.step()
+    expect(dry.state.refusedNames, 'refunds of ours are none of these').toBe(0)
+
+    const tx = await world.signer.sign('refund', [await world.stored(won)], 0)
+    expect(await world.signer.send(tx.raw)).toBeNull()
+    await expect.poll(() => world.closings(won)).toBe(1)
+    await world.watch()
+    expect(await world.stored(won)).toMatchObject({ state: 'done', outcome: 'refused' })
+
+    const payer = await world.restart()
+    await payer.step()
+    expect(payer.state.refusedNames).toBe(1)
+    expect(alarmsOf(payer)).toContain('ClusterdNamesRefused')
+    world.bridge.aheadMs = WEEK_MS + 3_600_000
+    const later = await world.restart()
+    await later.step()
+    expect(later.state.refusedNames, 'its payer could have taken it back by now').toBe(0)
   })
 })
 

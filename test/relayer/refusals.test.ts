@@ -137,7 +137,7 @@ async function payoutOf(signature: string) {
 }
 
 const paymentOf = async (signature: string) => {
-  const sql = 'SELECT chain, block, sequence, number FROM payments WHERE tx = $1'
+  const sql = 'SELECT id, chain, block, sequence, number FROM payments WHERE tx = $1'
   return (await world.bridge.pool.query(sql, [Buffer.from(bs58.decode(signature))])).rows[0]
 }
 
@@ -206,6 +206,10 @@ describe('a payment that bought nothing', () => {
     await world.finish(await world.restart())
     expect(await outcomesOf(signature)).toEqual(['refused'])
     expect(await outcomeOf(signature)).toBe(BACK)
+    // its account stays until the payer collects, and is not signed for again meanwhile
+    const { id, block } = await paymentOf(signature)
+    const payment = await world.storedById(id)
+    expect(await world.signer.areHeld([payment], Number(block))).toEqual([false])
   })
 
   it('that landed unseen is not signed for anew', async () => {
@@ -346,6 +350,57 @@ describe('a rewind', () => {
     await world.finish(await world.restart())
     expect([await outcomesOf(given), await outcomesOf(queued)]).toEqual([['refused'], ['refused']])
     expect(await replay(bridge.pool, 'mainnet')).toSatisfy(({ live, rebuilt }) => live === rebuilt)
+  })
+})
+
+describe('a payment that bought its name, and that another process with the key refuses', () => {
+  const relay = () => keypairOf(world.solana.relayAuthority)
+  const ownerOf = async (name: string) => {
+    const sql = 'SELECT address FROM community_names WHERE network = 0 AND name = $1'
+    const { rows } = await world.bridge.pool.query<{ address: Buffer }>(sql, [name])
+    return rows[0] && bs58.encode(rows[0].address.subarray(1))
+  }
+  const refusedNames = async () => {
+    const payer = await world.restart()
+    await payer.step()
+    return payer.state.refusedNames
+  }
+
+  /** Refuses a payment in SOL by the key alone, and has the outcome indexed. */
+  async function refuse(signature: string, by: number): Promise<void> {
+    const { number, sequence } = await paymentOf(signature)
+    const program = createCommunityProgram(world.registrar)
+    const counted = {
+      payer: payerOf(by).publicKey,
+      recipient,
+      number: BigInt(number),
+      sequence: BigInt(sequence),
+      token: null,
+    }
+    const instruction = program.refuse(relay().publicKey, [counted])
+    await sendSolana(world.connection, [relay()], instruction)
+    await world.watch()
+  }
+
+  it('frees the name for the next payment, and is an alarm', async () => {
+    const stolen = await pay('stolen', { by: 0 })
+    await judge()
+    expect(await ownerOf('stolen')).toBe(payerOf(0).publicKey.toBase58())
+    expect(await refusedNames(), 'refusals of ours are none of these').toBe(0)
+
+    await refuse(stolen, 0)
+
+    expect(await outcomesOf(stolen)).toEqual(['refused'])
+    expect(await refusedNames()).toBe(1)
+    const first = await pay('stolen', { by: 3 })
+    const second = await pay('stolen', { by: 2 })
+    expect(await judge()).toMatchObject({ kind: 'entered', payments: 2 })
+    expect(await outcomeOf(first)).toBe('finalized')
+    expect(await outcomeOf(second)).toBe('lost_bid name_taken held')
+    expect(await ownerOf('stolen')).toBe(payerOf(3).publicKey.toBase58())
+    await world.finish(await world.restart())
+    expect(await outcomesOf(second)).toEqual(['refused'])
+    expect(await refusedNames(), 'still, though the name is another’s').toBe(1)
   })
 })
 

@@ -10,6 +10,7 @@ import {
 } from '../../registry/community/registration.js'
 import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
+import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import { isLabelOf } from '../../registry/primitives/network.js'
 import {
@@ -40,6 +41,12 @@ export type Registration =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
+/** Rules or name have changed since they were read: the attempt is made again. */
+interface Changed {
+  kind: 'changed'
+  refusal: ChangeRefusal
+}
+
 /** Attempts at a registration, since rules and names may change while requirements are read. */
 const TRIES = 3
 
@@ -57,7 +64,7 @@ export async function registerCommunityName(
   for (let tries = 1; ; tries++) {
     const attempt = await attemptRegistration(context, author, request)
     if (attempt.kind !== 'changed') return attempt
-    if (tries === TRIES) throw refusalError({ code: 'rules_changed' })
+    if (tries === TRIES) throw refusalError(attempt.refusal)
   }
 }
 
@@ -65,7 +72,7 @@ async function attemptRegistration(
   context: Context,
   author: Author,
   request: RegistrationRequest,
-): Promise<Registration | { kind: 'changed' }> {
+): Promise<Registration | Changed> {
   const { community, name, wallet, wish } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
@@ -130,7 +137,7 @@ async function registerFree(
   context: Context,
   author: Author,
   { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
-): Promise<Registration | { kind: 'changed' }> {
+): Promise<Registration | Changed> {
   const registering = {
     kind: 'register_community_name',
     actor: author.wallet,
@@ -145,7 +152,7 @@ async function registerFree(
   const { refusal } = made
   // the same request, sent twice, may have given the name to this very wallet
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
-  if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed' }
+  if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed', refusal }
   throw refusalError(refusal)
 }
 

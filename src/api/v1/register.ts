@@ -291,7 +291,7 @@ const StatusSchema = named('TransactionStatus', {
   }),
   payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
     description:
-      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, or the relayer releases it (`GET /v1/communities/{name}/payouts`)',
+      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, or the relayer releases it (`GET /v1/communities/{name}/payouts`). Once it is `refused` or `reclaimed`, the payer has it back, and the name is for sale again',
   }),
   credit: z.object({ eid: z.int(), amountWei: z.string(), owner: addressText }).optional().openapi({
     description:

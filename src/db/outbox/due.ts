@@ -8,6 +8,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
+import { isShortOfTime } from './payouts.js'
 import { type JobRow, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
@@ -19,8 +20,8 @@ const BEFORE_INCLUSION = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'parked
 export const NONCE_JOBS_AT_ONCE = 1_000
 
 /**
- * Jobs on an EVM chain that may need work: first those that hold a nonce, of whichever signer, by nonce; then queued
- * ones, oldest first. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
+ * Jobs on an EVM chain that may need work: first those that hold a nonce, of whichever signer, by nonce; then releases
+ * that are short of time; then other queued ones, oldest first. An execution waits until its verification is in a block; backed-off jobs wait for `next_ms`,
  * unless the hub has received their subject meanwhile.
  */
 export function dueNonceJobs(
@@ -35,15 +36,18 @@ export function dueNonceJobs(
        AND (j.next_ms <= $3 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
        AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
          AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION})))
-     ORDER BY j.nonce NULLS LAST, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
+     ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isShortOfTime('$3')} DESC, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
     [chain, nowMs],
   )
 }
 
-/** Most refusals, and payouts, per step: a stranger may cause many. */
+/** Most jobs of each group per step: a stranger may cause many refusals and refunds. */
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
-/** Jobs on a Solana cluster that may need work: refusals, sent first; then the rest; each by payment. */
+/**
+ * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
+ * rest. In each group sent ones go first, then older payments.
+ */
 export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,
@@ -52,9 +56,14 @@ export async function dueBlockhashJobs(
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
-  const select = (kinds: string) =>
-    selectJobs<BlockhashTx>(db, network, `${due} AND j.kind ${kinds} ${order}`, [chain, nowMs])
-  return [...(await select(`= ${JOB_KIND.refuse}`)), ...(await select(`<> ${JOB_KIND.refuse}`))]
+  const select = (group: string) =>
+    selectJobs<BlockhashTx>(db, network, `${due} AND ${group} ${order}`, [chain, nowMs])
+  const isRefusal = `j.kind = ${JOB_KIND.refuse}`
+  const isUrgent = isShortOfTime('$3')
+  const urgent = await select(isUrgent)
+  const refusals = await select(isRefusal)
+  const others = await select(`NOT (${isRefusal} OR ${isUrgent})`)
+  return [...urgent, ...refusals, ...others]
 }
 
 /** More than a job or a webhook is ever put off: what waits longer is of a clock that has been set back since. */

@@ -1,17 +1,60 @@
 import type pg from 'pg'
+import { SHORT_OF_TIME } from '../../ops/alarms.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
+import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
+import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
-import { PAYMENT_KIND, PAYMENT_STATE, QUOTE_VERDICT } from '../../registry/payment/payment.js'
+import {
+  PAYMENT_KIND,
+  PAYMENT_OUTCOME,
+  PAYMENT_STATE,
+  QUOTE_VERDICT,
+} from '../../registry/payment/payment.js'
 import { codeList } from '../pg/codes.js'
-import { type ChainKey, execute } from '../pg/rows.js'
+import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
+
+/** Kinds of jobs that leave the payer both name and money if they come too late. */
+const KEEPS_MONEY = `j.kind IN (${codeList(JOB_KIND, 'settle', 'release')})`
+
+/**
+ * SQL: share of the time until its payer may take it back for which a held payment with a settlement or release `j` has
+ * been held. Null for other jobs, and for a payment that is not held.
+ * @param nowMs expression or placeholder
+ */
+export const heldShareOf = (nowMs: string): string => `(
+  SELECT (${nowMs}::int8 - p.paid_ms)::float8 / greatest(1, p.reclaimable_ms - p.paid_ms) FROM payments p
+  WHERE ${KEEPS_MONEY} AND p.network = j.network AND p.id = j.subject AND p.outcome IS NULL)`
+
+/** SQL: true for a settlement or release `j` that is short of time, so that it goes before other waiting jobs. */
+export const isShortOfTime = (nowMs: string): string =>
+  `coalesce(${heldShareOf(nowMs)} >= ${SHORT_OF_TIME}, false)`
+
+/**
+ * SQL: outcome of the bid of a payment `p` for a name on the hub, by the hub's confirmed logs. Null while that is
+ * unknown. The bid is the last one of its transaction before the hub's `Received`.
+ */
+const HUB_OUTCOME = `(
+  SELECT n.outcome FROM received r
+  JOIN journal_heads h ON h.network = r.network
+  JOIN names n ON n.network = r.network AND n.tx_key = ('x' || encode(substr(r.tx_hash, 1, 8), 'hex'))::bit(64)::int8
+  JOIN journal e ON e.network = n.network AND e.generation = h.generation AND e.seq = n.seq
+  WHERE r.network = p.network AND r.guid = p.id AND r.confirmed
+    AND e.block = r.block AND e.log_index < r.log_index AND substr(e.body, 1, 32) = r.tx_hash
+  ORDER BY e.log_index DESC LIMIT 1)`
+
+/** SQL: true where a payment `p` for a community name bought its name, by the journal. */
+const BOUGHT_NAME = `EXISTS (
+  SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
+    AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
+  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_BYTE}) = ${OUTCOME.won})`
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
 
 /**
  * The open payments for names of a network (`$1`) as `due`, with the payout each is due: `settle` where the hub's
  * confirmed outcome is that the name was won, `refund` where it was lost or the payment keeps to no quote of ours, null
- * while that is unknown. The bid of a payment is the last one of its transaction before the hub's `Received`.
+ * while that is unknown.
  */
 export const DUE = `due AS (
   SELECT p.*, CASE
@@ -20,15 +63,7 @@ export const DUE = `due AS (
       WHEN o.outcome IS NOT NULL THEN ${refund}
     END AS payout
   FROM payments p
-  LEFT JOIN LATERAL (
-    SELECT n.outcome FROM received r
-    JOIN journal_heads h ON h.network = r.network
-    JOIN names n ON n.network = r.network AND n.tx_key = ('x' || encode(substr(r.tx_hash, 1, 8), 'hex'))::bit(64)::int8
-    JOIN journal e ON e.network = n.network AND e.generation = h.generation AND e.seq = n.seq
-    WHERE r.network = p.network AND r.guid = p.id AND r.confirmed
-      AND e.block = r.block AND e.log_index < r.log_index AND substr(e.body, 1, 32) = r.tx_hash
-    ORDER BY e.log_index DESC LIMIT 1
-  ) o ON true
+  LEFT JOIN LATERAL ${HUB_OUTCOME} o ON true
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed})`
 
 /**
@@ -82,3 +117,23 @@ export const queueReleases = (
     chain,
     releaseAfterMs,
   ])
+
+/** Refusals by this database's own jobs end payments that bought nothing, and none of the others. */
+const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
+  WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3
+    AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${refund}))
+    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${OUTCOME.won} ELSE ${BOUGHT_NAME} END`
+
+/**
+ * Counts payments of a chain that were refused though their names are registered. Each counts until the time from which
+ * its payer could have taken it back.
+ */
+export async function countRefusedNames(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  nowMs: number,
+): Promise<number> {
+  const text = { name: 'refused_names', text: REFUSED_NAMES }
+  const [row] = await query<{ count: number }>(db, network, text, [chain, nowMs])
+  return row!.count
+}

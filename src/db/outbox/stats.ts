@@ -7,6 +7,7 @@ import {
 } from '../../registry/outbox.js'
 import { wordOf } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
+import { heldShareOf } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
@@ -15,18 +16,27 @@ export interface OpenJobs extends Pick<Job, 'kind' | 'state'> {
   count: number
   /** Creation of the oldest, ms. */
   oldestMs: number
+  /**
+   * Largest share of the time until its payer may take it back for which a payment with a settlement or release has
+   * been held. Null for other kinds, and while none is held.
+   */
+  heldShare: number | null
 }
 
 /** A chain's jobs that have not ended, but for dust left to its payers. */
-export async function openJobs(db: Queryable, { network, chain }: ChainKey): Promise<OpenJobs[]> {
-  const rows = await query<{ kind: number; state: number; count: number; oldestMs: number }>(
+export async function openJobs(
+  db: Queryable,
+  { network, chain }: ChainKey,
+  nowMs = Date.now(),
+): Promise<OpenJobs[]> {
+  const rows = await query<Omit<OpenJobs, 'kind' | 'state'> & { kind: number; state: number }>(
     db,
     network,
-    `SELECT kind, state, count(*)::int AS count, min(created_ms) AS oldest_ms FROM jobs
-     WHERE network = $1 AND chain = $2
-       AND (state < ${JOB_STATE.confirmed} OR state = ${JOB_STATE.parked} AND reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}')
-     GROUP BY kind, state`,
-    [chain],
+    `SELECT j.kind, j.state, count(*)::int AS count, min(j.created_ms) AS oldest_ms, max(${heldShareOf('$3')}) AS held_share FROM jobs j
+     WHERE j.network = $1 AND j.chain = $2
+       AND (j.state < ${JOB_STATE.confirmed} OR j.state = ${JOB_STATE.parked} AND j.reason IS DISTINCT FROM '${BELOW_REFUSAL_COST}')
+     GROUP BY j.kind, j.state`,
+    [chain, nowMs],
   )
   return rows.map((row) => ({
     ...row,

@@ -34,12 +34,15 @@ export async function findCommunityRules(
 /** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
 const PAYERS = 8
 
-/** Condition on a name below a community `n`: its owner has back what bought it, so the next payment gets it. */
+/**
+ * Condition on a name below a community `n`: the payment that bought it is neither held nor released (it was refused or
+ * reclaimed), so the next payment gets the name.
+ */
 const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
   JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
     ON e.chain = was.chain AND e.block = was.block AND e.log_index = was.sequence
-  WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome = ${PAYMENT_OUTCOME.reclaimed}
+  WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome <> ${PAYMENT_OUTCOME.released}
     AND was.community = n.community AND was.name = n.name)`
 
 const freed = prepare<{ id: Buffer; seq: number }>(
@@ -49,7 +52,7 @@ const freed = prepare<{ id: Buffer; seq: number }>(
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Reclaimed payments, by sequence number, that bought these payments' names, by the payments' ids. */
+/** Sequence numbers of the payments that bought these payments' names and were refused or reclaimed since, by the payments' ids. */
 export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
@@ -98,8 +101,8 @@ const standing = prepare<Standing>('community_standing', (l) => {
       coalesce(${home('$2')} = (SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
-      EXISTS (SELECT FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3)
-        AS is_held`
+      EXISTS (SELECT FROM ${l.communityNames} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
+        AND NOT ${isFreed(l)}) AS is_held`
 })
 
 interface Standing {
@@ -107,7 +110,7 @@ interface Standing {
   isOwner: boolean
   /** The wallet that is to get the name is the caller itself or verified in the caller's cluster. */
   isOwn: boolean
-  /** That wallet holds the name already. */
+  /** That wallet holds the name already, and has not got back what it paid for it. */
   isHeld: boolean
 }
 
