@@ -74,6 +74,9 @@ describe('a smart wallet', () => {
     }
     const { token } = (await exchange(proof)).body
     expect((await validate({ 'x-auth-key': token })).body).toMatchObject({ wallet, isValid: true })
+    const { signature } = proof
+    for (const form of [signature.slice(2), `\n${signature} `, JSON.stringify({ signature })])
+      expect((await exchange({ ...proof, signature: form })).body, form).toEqual({ token })
     await expectRefused({ ...proof, wallet: smart.factory }, 401, 'unauthorized')
     await expectRefused(
       { ...proof, signature: await account.signMessage({ message }) },
@@ -172,6 +175,7 @@ describe('a proof that is none', () => {
     ['a signature cut short', () => ({ ...evm, signature: evm.signature.slice(0, -4) })],
     ['a signature with a byte more', () => ({ ...evm, signature: `${evm.signature}00` })],
     ['an empty signature', () => ({ ...evm, signature: `0x${'00'.repeat(65)}` })],
+    ['a signature of Solana', () => ({ ...evm, signature: sol.signature })],
     ["another's Solana wallet", () => ({ ...sol, wallet: solanaAccount().address })],
     ['the zero key of Solana', () => ({ ...sol, wallet: '1'.repeat(32) })],
     ['an empty signature on Solana', () => ({ ...sol, signature: `0x${'00'.repeat(64)}` })],
@@ -196,7 +200,7 @@ describe('a proof that is none', () => {
   })
 
   it.each<[name: string, proof: () => unknown]>([
-    ['a signature of Solana without 0x', () => ({ ...evm, signature: sol.signature.slice(2) })],
+    ['a text as its signature', () => ({ ...evm, signature: 'no signature' })],
     ['an empty signature', () => ({ ...evm, signature: '0x' })],
     ['a long signature', () => ({ ...evm, signature: `0x${'a'.repeat(60_000)}` })],
     ['an EVM signature on Solana', () => ({ ...sol, signature: evm.signature })],
@@ -216,6 +220,41 @@ describe('a proof that is none', () => {
     ['a list', () => []],
   ])('is malformed with %s, and changes nothing', async (_, proof) => {
     await expectRefused(proof(), 400, 'invalid_request')
+  })
+
+  const vector = (kind: string, form: string): { wallet: string; signature: string } =>
+    golden(kind).find((row: { form: string }) => row.form === form)
+  const bip322 = golden('../standards/bip322-generated')
+  const full = bip322.full[1]
+  const funds = bip322.proof_of_funds[2]
+  const shared = bip322.simple[2]
+  const cosmosKeys = JSON.stringify({
+    pub_key: { type: 'tendermint/PubKeyMultisigThreshold', value: { threshold: '2' } },
+    signature: 'AA==',
+  })
+
+  it.each([
+    ['ful', 'bitcoin', full.address, full.bip322_signatures[0]],
+    ['pof', 'bitcoin', funds.address, funds.bip322_signatures[0]],
+    ['multisig', 'bitcoin', shared.address, shared.bip322_signatures[0]],
+    ['multisig', 'cosmos', vector('cosmos', 'DER').wallet, cosmosKeys],
+    ...['multisig', 'zkLogin', 'passkey'].map((form) => {
+      const { wallet, signature } = vector('sui', form)
+      return [form, 'sui', wallet, signature] as const
+    }),
+  ])('of %s (%s) is refused by a sentence that names it', async (name, type, wallet, signature) => {
+    const { signingDate } = await messageOf(world)
+    const { status, body } = await exchange({ signature, signingDate, type, wallet })
+    expect(status).toBe(400)
+    expect(body.message).toContain(name)
+    expect(body.message).toContain('not verified here')
+  })
+
+  it('is kept with its session where it is short, and left out where much surrounds it', async () => {
+    const proof = await prove()
+    const long = JSON.stringify({ message: 'x'.repeat(1_000), signature: proof.signature })
+    const { token } = (await exchange({ ...proof, signature: long })).body
+    expect((await validate({ 'x-auth-key': token })).body.signature).toBe('')
   })
 
   it('of any make gets a 4xx', async () => {

@@ -1,8 +1,8 @@
 import type { ChainPort, Hex } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
-import { personalHash } from '../../registry/auth/evm.js'
+import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
-import type { Check } from '../../registry/auth/kind.js'
+import type { Check, WalletKind } from '../../registry/auth/kind.js'
 import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
@@ -12,7 +12,7 @@ import {
 } from '../../registry/auth/message.js'
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { requireAddress, requireSigner } from '../http/address.js'
+import { requireAddress, requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -35,7 +35,7 @@ export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | und
 export function signingMessage(context: Context, signer?: Signer) {
   const signingDate = new Date(context.now()).toISOString()
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
-  const wallet = requireWallet(signer)
+  const wallet = requireOfType(signer)
   const recovered =
     signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
   return { message: messageFor(context, wallet, { signingDate, recovered }), signingDate }
@@ -54,7 +54,7 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
     wallet: wallet.bytes,
     signingMs,
     // a signature over the bound message, such as a contract's, is never shown again: it is not kept
-    signature: isPlain ? proof.signature : '',
+    signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
   })
   if (!isOpen)
@@ -64,6 +64,9 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
     )
   return key
 }
+
+/** Longest signature that a session keeps: as wallets give it, without what may surround it. */
+const KEPT_CHARS = 300
 
 /** Maximum age of a message that asks for a key. */
 const RECOVERY_MAX_AGE_MS = 5 * 60_000
@@ -79,7 +82,7 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
  */
 export async function requireProof(context: Context, proof: Proof, recovered?: Address) {
   const { signingDate } = proof
-  const wallet = requireWallet(proof)
+  const wallet = requireOfType(proof)
   const signingMs = parseSigningDate(signingDate)
   if (signingMs === null)
     throw new ApiError(
@@ -107,10 +110,13 @@ export async function requireProof(context: Context, proof: Proof, recovered?: A
 }
 
 /** @throws ApiError unsupported_address */
-function requireWallet({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Wallet {
-  const address = requireSigner(wallet, 'wallet')
+function requireOfType({ type, wallet }: Pick<Proof, 'type' | 'wallet'>): Wallet {
+  const address = requireWallet(wallet, 'wallet')
   if (kindOf(address.type) === type) return address
-  throw new ApiError('unsupported_address', `The wallet is not an address of type ${type}.`)
+  throw new ApiError(
+    'unsupported_address',
+    withRefused(`The wallet is not an address of type ${type}.`, type),
+  )
 }
 
 const plainMessage = (context: Context, signingDate: string): string =>
@@ -119,25 +125,36 @@ const plainMessage = (context: Context, signingDate: string): string =>
 /** @throws ApiError invalid_request */
 function requireSignature({ type, signature }: Proof): Check {
   const check = KINDS[type].read(signature)
-  if (!check) throw new ApiError('invalid_request', `The signature is not ${KINDS[type].form}.`)
+  if (!check)
+    throw new ApiError(
+      'invalid_request',
+      withRefused(`The signature is not ${KINDS[type].form}.`, type),
+    )
   return check
 }
 
+function withRefused(sentence: string, type: KindName): string {
+  const { refused }: WalletKind = KINDS[type]
+  return refused ? `${sentence} ${refused}` : sentence
+}
+
 /** @throws ChainUnavailableError where the contract's chain does not answer */
-const isSignedByContract = async (
+async function isSignedByContract(
   context: Context,
   { type, wallet, signature }: Proof,
   bound: string,
-): Promise<boolean> =>
-  type === 'evm' &&
-  ((await hubOf(context)?.isValidSignature({
+): Promise<boolean> {
+  const bytes = type === 'evm' && parseContractSignature(signature)
+  if (!bytes) return false
+  const isValid = await hubOf(context)?.isValidSignature({
     wallet: wallet as Hex,
     hash: toHex(personalHash(bound)),
-    signature: signature as Hex,
+    signature: toHex(bytes),
     acceptsErc6492: context.auth.acceptsErc6492,
     caller: context.caller?.address ?? '',
-  })) ??
-    false)
+  })
+  return isValid ?? false
+}
 
 /** The mainnet's hub, on which smart wallets verify. */
 const hubOf = ({ chains }: Context): ChainPort | undefined =>

@@ -3,11 +3,12 @@ import { base58, bech32 } from '@scure/base'
 import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { type Check, decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { decodingsOf, openEnvelope } from './envelope.js'
+import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
- * path of Taproot; BIP-137 (signmessage) of P2PKH, and of SegWit where its header says so. No scripts of several keys.
+ * path of Taproot; `signmessage` (BIP-137) of P2PKH and SegWit. No scripts of several keys.
  */
 
 /** Types of addresses of one key; a nested one looks like any script. */
@@ -128,21 +129,19 @@ function readDer(der: Uint8Array): Uint8Array | null {
   }
 }
 
-/** Types by the upper bits of a header (BIP-137), from 27 on, four headers each. */
-const BY_HEADER: readonly KeyType[] = [
-  'bitcoin-p2pkh',
-  'bitcoin-p2pkh',
-  'bitcoin-p2sh',
-  'bitcoin-p2wpkh',
-]
+const FIRST_HEADER = 27
+const HEADERS = 16
 
-/** Check of a header with r ‖ s, whose key is recovered; null for another form. */
+/**
+ * Check of a header with r ‖ s, whose key is recovered; null for another form. The header's lower bits choose the key.
+ * Its upper bits name a type of address (BIP-137), which wallets write differently: Electrum and Trezor sign for SegWit
+ * with those of P2PKH. The address decides: it is one of the recovered key, or not.
+ */
 function recoveredCheck(signature: Uint8Array): Check | null {
-  const header = signature[0]! - 27
-  const type = BY_HEADER[header >> 2]
-  if (signature.length !== 65 || !type) return null
+  const header = signature[0]! - FIRST_HEADER
+  if (signature.length !== 65 || header < 0 || header >= HEADERS) return null
   return (message, wallet) => {
-    if (wallet.type !== type) return false
+    if (!isOfKey(wallet)) return false
     const hash = sha256d(
       join(sized(Buffer.from('Bitcoin Signed Message:\n')), sized(Buffer.from(message))),
     )
@@ -151,8 +150,12 @@ function recoveredCheck(signature: Uint8Array): Check | null {
         header & 3,
       )
       if (parsed.hasHighS()) return false
-      return SCRIPT[type](parsed.recoverPublicKey(hash).toBytes(header >= 4)).equals(
-        scriptOf(wallet),
+      const key = parsed.recoverPublicKey(hash)
+      // SegWit has compressed keys only (BIP-143)
+      const forms = wallet.type === 'bitcoin-p2pkh' ? [true, false] : [true]
+      const script = scriptOf(wallet)
+      return forms.some((isCompressed) =>
+        SCRIPT[wallet.type](key.toBytes(isCompressed)).equals(script),
       )
     } catch {
       // r or s out of range, or r on no point
@@ -161,21 +164,34 @@ function recoveredCheck(signature: Uint8Array): Check | null {
   }
 }
 
-const PROVEN = new Set<string>([...BY_HEADER, 'bitcoin-p2tr'])
+const isOfKey = (wallet: Wallet): wallet is Wallet & { type: KeyType } => wallet.type in SCRIPT
+
+/** Check of a witness; null for another form. */
+function witnessCheck(bytes: Uint8Array): Check | null {
+  const [signature, key] = readWitness(bytes) ?? []
+  if (!signature) return null
+  return key ? segwitCheck(signature, key) : taprootCheck(signature)
+}
+
+/** Before a simple signature (BIP-322). No witness of one key and no header has these letters in its base64. */
+const SIMPLE = 'smp'
 
 export const bitcoin: WalletKind = {
   account: 'Bitcoin',
-  proves: (type) => PROVEN.has(type),
+  proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
   // segwit, or base58 of 25 bytes:
   // 1 and 3, on testnets m, n and 2
   stored: `${startsWith('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
   coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
-  form: 'base64 of a witness (BIP-322 simple) or of the 65 bytes of BIP-137',
+  form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
+  refused:
+    'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
   read(text) {
-    const bytes = decodeBase64(text)
-    if (!bytes) return null
-    const [signature, key] = readWitness(bytes) ?? []
-    if (!signature) return recoveredCheck(bytes)
-    return key ? segwitCheck(signature, key) : taprootCheck(signature)
+    const { encoded } = openEnvelope(text)
+    if (encoded.startsWith(SIMPLE))
+      return anyOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
+    return anyOf(
+      decodingsOf(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
+    )
   },
 }

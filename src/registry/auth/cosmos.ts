@@ -2,16 +2,23 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
-import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { decodingsOf, openEnvelope } from './envelope.js'
+import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Addresses
  * that are other hashes are refused: Ethereum's (Evmos, Injective), and of several keys.
  */
 
-/** Answer of `signArbitrary`, as `JSON.stringify` writes it. */
-const SIGNED =
-  /^\{"pub_key":\{"type":"tendermint\/PubKeySecp256k1","value":"([^"=]{44})"\},"signature":"([^"=]{86}==)"\}$/
+/** Names of a secp256k1 key in amino JSON, and in protobuf's. */
+const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
+
+/** What a public key in either JSON may stand for, none for a key of another type. */
+function keysOf(publicKey: unknown): Buffer[] {
+  const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
+  const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))
+  return isSecp256k1 ? decodingsOf(String(value ?? key)).filter(({ length }) => length === 33) : []
+}
 /** Hex of a letter of bech32. */
 const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
@@ -30,15 +37,26 @@ export const cosmos: WalletKind = {
     stored: startsWith('cosmos1'),
     bytes: ({ text }) => bech32.fromWords(decodeBech32(text)!.words),
   },
-  form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"}, 33 and 64 bytes in base64',
+  form: 'JSON {"pub_key":{"type":"tendermint/PubKeySecp256k1","value"},"signature"} of 33 and 64 bytes',
+  refused:
+    'Accounts of several keys (multisig), and chains whose addresses are hashes of Ethereum (Evmos, Injective), are not verified here.',
   read(text) {
-    const [key, signature] = SIGNED.exec(text)?.slice(1).map(decodeBase64) ?? []
-    if (!key || !signature) return null
-    return (message, { text: address }) => {
-      const prefix = address.slice(0, address.lastIndexOf('1'))
-      if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false
-      const hash = sha256(Buffer.from(signDoc(message, address)))
-      return isSignedByEcdsa(secp256k1, [signature, hash, key])
-    }
+    const { encoded, fields } = openEnvelope(text)
+    const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
+    return anyOf(
+      keysOf(fields.pub_key).flatMap((key) =>
+        signatures.map((signature) => checkOf(key, signature)),
+      ),
+    )
   },
+}
+
+/** @param key 33 bytes @param signature 64 bytes */
+function checkOf(key: Uint8Array, signature: Uint8Array): Check {
+  return (message, { text: address }) => {
+    const prefix = address.slice(0, address.lastIndexOf('1'))
+    if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false
+    const hash = sha256(Buffer.from(signDoc(message, address)))
+    return isSignedByEcdsa(secp256k1, [signature, hash, key])
+  }
 }

@@ -1,13 +1,14 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { getAddress } from 'viem'
-import { fromHex, toHex } from '../primitives/bytes.js'
+import { toHex } from '../primitives/bytes.js'
 import { keccak256 } from '../primitives/keccak.js'
+import { decodeHex, decodingsOf, openEnvelope } from './envelope.js'
 import type { WalletKind } from './kind.js'
 
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
 
-const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
-const COMPACT = /^0x[0-9a-fA-F]{128}$/
+const SIGNATURE_BYTES = 65
+const COMPACT_BYTES = 64
 const FIRST_BIT = 0x80
 
 /** The hash that personal_sign signs. @returns 32 bytes */
@@ -18,15 +19,11 @@ export function personalHash(message: string): Buffer {
   )
 }
 
-/** The 65 bytes r ‖ s ‖ v of a signature, null for any other form. */
-export const parseEvmSignature = (text: string): Buffer | null =>
-  SIGNATURE.test(text) ? fromHex(text) : null
-
-/** The 65 bytes of a compact signature (EIP-2098: the parity is the first bit of s), null for any other form. */
-export function parseCompactSignature(text: string): Buffer | null {
-  if (!COMPACT.test(text)) return null
-  const bytes = fromHex(`${text}00`)
-  bytes[64] = bytes[32]! >> 7
+/** The 65 bytes r ‖ s ‖ v, also of a compact signature (EIP-2098: the parity is the first bit of s); null for others. */
+export function parseEvmSignature(given: Uint8Array): Buffer | null {
+  if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
+  if (given.length !== COMPACT_BYTES) return null
+  const bytes = Buffer.from([...given, given[32]! >> 7])
   bytes[32]! &= ~FIRST_BIT
   return bytes
 }
@@ -53,11 +50,15 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
   }
 }
 
-const BYTES_HEX = /^0x(?:[0-9a-fA-F]{2})+$/
 /** Bound on the signature of a smart wallet, many times what known ones need. */
 const LIMIT_BYTES = 8_192
 
-/** A contract's signature (ERC-1271) is any bytes, and checked by its chain. */
+/** Bytes of a contract's signature (ERC-1271), which its chain checks: any, in hex. Null for any other text. */
+export function parseContractSignature(text: string): Buffer | null {
+  const bytes = decodeHex(openEnvelope(text).encoded)
+  return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
+}
+
 export const evm: WalletKind = {
   account: 'Ethereum',
   // EIP-4361 asks for the checksummed form
@@ -66,10 +67,13 @@ export const evm: WalletKind = {
   proves: (type) => type === 'evm',
   // of all chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
-  form: `1 to ${LIMIT_BYTES} bytes in 0x hex`,
+  form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   read(text) {
-    if (text.length > 2 + 2 * LIMIT_BYTES || !BYTES_HEX.test(text)) return null
-    const bytes = parseEvmSignature(text) ?? parseCompactSignature(text)
-    return (message, wallet) => bytes !== null && recoverSigner(message, bytes) === wallet.text
+    const signatures = decodingsOf(openEnvelope(text).encoded)
+      .map(parseEvmSignature)
+      .filter((bytes) => bytes !== null)
+    if (signatures.length === 0 && !parseContractSignature(text)) return null
+    return (message, wallet) =>
+      signatures.some((bytes) => recoverSigner(message, bytes) === wallet.text)
   },
 }

@@ -18,9 +18,11 @@ export interface WalletKind {
   stored?: string
   /** The coin of its addresses (SLIP-44) with their form in ENS (ENSIP-9). */
   coin: Coin
-  /** Words about the text form of its signatures. */
+  /** Words about its signatures, in whatever envelope (`envelope.ts`). */
   form: string
-  /** Reads a signature, of which each has one form. @returns null for any other text */
+  /** Sentence that names the signatures and accounts of its chain that are not verified here. */
+  refused?: string
+  /** Reads a signature. @returns null for any other text */
   read(signature: string): Check | null
 }
 
@@ -35,14 +37,12 @@ export interface Coin {
 export const startsWith = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
-/** Longest signature in base64: a witness of Bitcoin. */
-const BASE64_LIMIT_CHARS = 200
-
-/** Bytes of base64 with its padding; null for any other text. */
-export function decodeBase64(text: string): Buffer | null {
-  if (text === '' || text.length > BASE64_LIMIT_CHARS) return null
-  const bytes = Buffer.from(text, 'base64')
-  return bytes.toString('base64') === text ? bytes : null
+/** Check that succeeds where one of the given succeeds; null where none is given. */
+export function anyOf(checks: readonly (Check | null)[]): Check | null {
+  const given = checks.filter((check) => check !== null)
+  return given.length === 0
+    ? null
+    : (message, wallet) => given.some((check) => check(message, wallet))
 }
 
 /** Tells whether a key signed a hash by ECDSA with a low s. @param signature r ‖ s */

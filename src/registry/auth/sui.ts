@@ -4,7 +4,8 @@ import { blake2b } from '@noble/hashes/blake2.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
-import { decodeBase64, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { decodingsOf, openEnvelope } from './envelope.js'
+import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
@@ -30,20 +31,24 @@ export const sui: WalletKind = {
   account: 'Sui',
   proves: (type) => type === 'aptos',
   coin: { type: 784n, stored: startsWith('0x'), bytes: ({ text }) => fromHex(text) },
-  form: 'base64 of a flag (0 to 2), 64 bytes and a key',
-  read(text) {
-    const bytes = decodeBase64(text)
-    const curve = bytes ? CURVES[bytes[0]!] : undefined
-    if (!bytes || curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
-    const signature = bytes.subarray(1, 65)
-    const key = bytes.subarray(65)
-    return (message, wallet) => {
-      const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
-      if (toHex(address) !== wallet.text) return false
-      const hash = hashOf(message)
-      return curve
-        ? isSignedByEcdsa(curve, [signature, sha256(hash), key])
-        : isSignedByEd25519([hash], signature, key)
-    }
-  },
+  form: 'a flag (0 to 2), 64 bytes and a key',
+  refused:
+    'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
+  read: (text) => anyOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
+}
+
+/** Check of flag ‖ signature ‖ key; null for another form. */
+function checkOf(bytes: Buffer): Check | null {
+  const curve = CURVES[bytes[0]!]
+  if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
+  const signature = bytes.subarray(1, 65)
+  const key = bytes.subarray(65)
+  return (message, wallet) => {
+    const address = blake2b256(Buffer.concat([bytes.subarray(0, 1), key]))
+    if (toHex(address) !== wallet.text) return false
+    const hash = hashOf(message)
+    return curve
+      ? isSignedByEcdsa(curve, [signature, sha256(hash), key])
+      : isSignedByEd25519([hash], signature, key)
+  }
 }

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { readName } from './name.js'
+
+const PARENTS = { mainnet: { parent: 'names.eth' } } as unknown as Parameters<typeof readName>[1]
+
+interface Vector {
+  name: string
+  /** The normalized name, where it differs. */
+  norm?: string
+  error?: true
+}
+const path = new URL('../../test/vectors/standards/ensip15.json', import.meta.url)
+const vectors = JSON.parse(readFileSync(path, 'utf8')) as Vector[]
+
+/** DNS encoding of a name below the parent (RFC 1035, 3.1), and null for what it can't write. */
+function encoded(name: string): Buffer | null {
+  const labels = `${name}.names.eth`.split('.').map((label) => Buffer.from(label))
+  if (labels.some(({ length }) => length === 0 || length > 255)) return null
+  return Buffer.concat([
+    ...labels.flatMap((label) => [Buffer.of(label.length), label]),
+    Buffer.of(0),
+  ])
+}
+
+function normalizedOf(name: string): string | null {
+  const bytes = encoded(name)
+  if (!bytes) return null
+  try {
+    return readName(bytes, PARENTS).text
+  } catch {
+    return null
+  }
+}
+
+describe('the vectors of ENSIP-15', () => {
+  const named = vectors.filter(({ name }) => encoded(name))
+
+  it('are all but the names with an empty label, which DNS has none for', () => {
+    const others = vectors.filter((vector) => !named.includes(vector)).map(({ name }) => name)
+    expect(others).toEqual(['', '.', '.eth', 'eth.', '...eth', '.\u0303.'])
+    expect(named.length).toBeGreaterThan(1_000)
+  })
+
+  it.each(named)('$name', ({ name, norm, error }) =>
+    expect(normalizedOf(name)).toBe(error ? null : `${norm ?? name}.names.eth`),
+  )
+})

@@ -1,0 +1,81 @@
+import { toHex } from '../primitives/bytes.js'
+
+/**
+ * Text forms in which wallets and their libraries hand a signature over. The forms are read tolerantly, because the
+ * bytes decide: each kind of wallets checks them strictly.
+ */
+
+/** Longest text: a contract's signature in hex, with room for JSON around it. */
+const LIMIT_CHARS = 20_000
+
+export interface Envelope {
+  /** The signature in hex, base64 or base58, without blanks. Empty where the text holds none. */
+  encoded: string
+  /** The JSON object that the signature is a field of. Empty where there is none. */
+  fields: Readonly<Record<string, unknown>>
+}
+
+const BLANKS = /[ \t\r\n]+/g
+const JSON_START = /^[ \t\r\n]*["[{]/
+
+/**
+ * Takes a signature out of what surrounds it: blanks, line breaks, JSON with its fields in any order. In JSON the
+ * signature is a string, a list of bytes (also as `Buffer` and `Uint8Array` are written), or the field `signature` or
+ * `sig` of an object.
+ */
+export function openEnvelope(text: string): Envelope {
+  if (text.length > LIMIT_CHARS) return { encoded: '', fields: {} }
+  if (!JSON_START.test(text)) return { encoded: text.replace(BLANKS, ''), fields: {} }
+  try {
+    return openJson(JSON.parse(text), {})
+  } catch {
+    return { encoded: '', fields: {} }
+  }
+}
+
+function openJson(value: unknown, fields: Envelope['fields']): Envelope {
+  if (typeof value === 'string') return { encoded: value.replace(BLANKS, ''), fields }
+  const bytes = listedBytes(value)
+  if (bytes) return { encoded: toHex(bytes), fields }
+  if (typeof value !== 'object' || value === null) return { encoded: '', fields }
+  const object = value as Envelope['fields']
+  return openJson(object.signature ?? object.sig, object)
+}
+
+/** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` and `{"type": "Buffer", "data": [1, 2]}`; null for any other value. */
+function listedBytes(value: unknown): Buffer | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { type, data } = value as Envelope['fields']
+  const list: object = type === 'Buffer' && Array.isArray(data) ? data : value
+  const entries = Object.entries(list)
+  const isBytes = entries.every(
+    ([key, byte], i) =>
+      key === String(i) &&
+      Number.isInteger(byte) &&
+      (byte as number) >= 0 &&
+      (byte as number) < 256,
+  )
+  return isBytes && entries.length > 0 ? Buffer.from(Object.values(list)) : null
+}
+
+const HEX = /^(?:0x)?((?:[0-9a-f]{2})+)$/i
+
+/** Bytes of hex, with or without `0x`; null for any other text. */
+export function decodeHex(encoded: string): Buffer | null {
+  const digits = HEX.exec(encoded)?.[1]
+  return digits === undefined ? null : Buffer.from(digits, 'hex')
+}
+
+/** Bytes of base64 (RFC 4648), also in its URL form, with all of its padding or none; null for any other text. */
+export function decodeBase64(encoded: string): Buffer | null {
+  const bytes = Buffer.from(encoded, 'base64')
+  const canonical = bytes.toString('base64')
+  const given = encoded.replaceAll('-', '+').replaceAll('_', '/')
+  return given !== '' && (given === canonical || given === canonical.replace(/=+$/, ''))
+    ? bytes
+    : null
+}
+
+/** What a text may stand for: digits of hex are also letters of base64. The caller tells them apart by their length. */
+export const decodingsOf = (encoded: string): Buffer[] =>
+  [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)
