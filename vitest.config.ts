@@ -53,6 +53,12 @@ const FOLDERS = {
 
 const files = listTestFiles().filter((path) => isInTier(path, tier))
 
+/** Tests of the API that run once more as a role whose settings are all wrong: not in the quick tier. */
+const SETTINGS = ['clusters', 'communities', 'events', 'lookups', 'register', 'v0.1'].map(
+  (name) => `test/api/${name}.test.ts`,
+)
+const settings = tier === 'quick' ? [] : files.filter((path) => SETTINGS.includes(path))
+
 const filesIn = (folders: readonly string[]): string[] =>
   files.filter((path) => folders.some((folder) => path.startsWith(`test/${folder}/`)))
 
@@ -82,6 +88,17 @@ export default defineConfig({
           // no test changes a module's state for others: modules are loaded once per worker
           isolate: false,
           include: own,
+          maxWorkers: filesAtOnce,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...options,
+          name: 'settings',
+          isolate: false,
+          include: settings,
+          env: { WRONG_SETTINGS: '1' },
           maxWorkers: filesAtOnce,
           sequence: { groupOrder: 0 },
         },

@@ -43,7 +43,9 @@ export async function startDaemon(
 
 async function startOnce(config: Config, log: Logger): Promise<Daemon> {
   const url = config.databaseDirectUrl
-  const [{ missing, newer }] = await Promise.all([compareSchema(url), refusePooler(url)])
+  // a pooler refuses what other sessions state, with an error that does not name it
+  await refusePooler(url)
+  const { missing, newer } = await compareSchema(url)
   if (missing.length > 0 && !config.migrates) throw new SchemaBehindError(missing)
   if (newer.length > 0) log.warn({ migrations: newer }, 'the database is newer than this version')
   if (missing.length > 0) {

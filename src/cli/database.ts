@@ -25,6 +25,12 @@ const BEHIND = /^(42P01|42703|P2021|P2022)$/
 const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
 const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
 
+/** Certificates that the driver does not accept (OpenSSL's codes, as Node names them). */
+const UNTRUSTED =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID|P1011)$/
+/** Rights that a role does not have. */
+const FORBIDDEN = '42501'
+
 /** Of the driver, which gives these no code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
@@ -36,6 +42,13 @@ export function databaseFault(error: unknown, url: string): string | null {
     return 'The database lacks tables of this version: run `clusterd migrate` first.'
   if (REFUSED.test(code))
     return `PostgreSQL at ${host} lets nobody in as "${username}" to the database "${pathname.slice(1)}" (${code}): correct the role, its password or the name in DATABASE_URL.`
+  const text = error instanceof Error ? error.message : ''
+  if (UNTRUSTED.test(code))
+    return `The certificate of PostgreSQL at ${host} is not trusted (${code}): name the authority that signed it in DATABASE_URL, \`?sslmode=verify-full&sslrootcert=/path/ca.crt\` (a self-signed certificate is its own), or encrypt without a check by \`?sslmode=no-verify\`.`
+  if (text.includes('does not support SSL connections'))
+    return `PostgreSQL at ${host} has no TLS: set \`ssl = on\` there, or leave sslmode out of DATABASE_URL on a network that nobody reads.`
+  if (code === FORBIDDEN)
+    return `The role "${username}" may not do this (${text}): run \`clusterd migrate\` as the owner of the tables, and grant the others USAGE on their schema with the rights of docs/run/configuration.md.`
   const isLate = code === '' && error instanceof Error && LATE.test(error.message)
   if (!AWAY.test(code) && !isLate) return null
   return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`

@@ -233,14 +233,14 @@ describe('a proof that is none', () => {
     signature: 'AA==',
   })
 
-  it.each([
+  it.each<[string, string, string, string]>([
     ['ful', 'bitcoin', full.address, full.bip322_signatures[0]],
     ['pof', 'bitcoin', funds.address, funds.bip322_signatures[0]],
     ['multisig', 'bitcoin', shared.address, shared.bip322_signatures[0]],
     ['multisig', 'cosmos', vector('cosmos', 'DER').wallet, cosmosKeys],
     ...['multisig', 'zkLogin', 'passkey'].map((form) => {
       const { wallet, signature } = vector('sui', form)
-      return [form, 'sui', wallet, signature] as const
+      return [form, 'sui', wallet, signature] satisfies [string, string, string, string]
     }),
   ])('of %s (%s) is refused by a sentence that names it', async (name, type, wallet, signature) => {
     const { signingDate } = await messageOf(world)

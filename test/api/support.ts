@@ -29,6 +29,7 @@ import type { Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { startMigrated } from '../support/migrated.js'
+import { asWrongRole } from '../support/wrongRole.js'
 
 /** A log whose lines are kept. */
 export const logInto = (lines: string[]): Logger =>
@@ -84,6 +85,7 @@ export interface ApiWorldOptions {
   trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
+  keepAliveMs?: number
   /** Default: any. */
   port?: number
 }
@@ -96,8 +98,10 @@ const LABELS: readonly { network: Network; label: string }[] = [
 export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
   const postgres = await startMigrated(path.join(home, 'pg'))
+  // the project `settings` of vitest.config.ts
+  const databaseUrl = process.env.WRONG_SETTINGS ? await asWrongRole(postgres.url) : postgres.url
   const pool = createPool({
-    url: postgres.url,
+    url: databaseUrl,
     max: 8,
     applicationName: 'test',
     statementTimeoutMs: 10_000,
@@ -114,7 +118,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   const { signal } = stopping
   const onError = () => {}
   const loops = new Loops()
-  const listener = createListener({ url: postgres.url, signal, loops, onError })
+  const listener = createListener({ url: databaseUrl, signal, loops, onError })
   listener.subscribe(news.onNotify)
   const api = createApi({
     pool,
@@ -136,6 +140,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     ...(options.requestDeadlineMs !== undefined && {
       requestDeadlineMs: options.requestDeadlineMs,
     }),
+    ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ens: options.ens ?? null,
   })
   const server = createServer(api.limits, api.listener)

@@ -131,13 +131,9 @@ export async function endLeaders(
   network: Network,
   roles: readonly LeaderRole[] = ['index', 'relay'],
 ): Promise<void> {
-  await execute(
-    client,
-    network,
-    'SELECT FROM public.leaders WHERE network = $1 ORDER BY role FOR UPDATE',
-  )
+  await execute(client, network, 'SELECT FROM leaders WHERE network = $1 ORDER BY role FOR UPDATE')
   const text =
-    'UPDATE public.leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = ANY ($2::int2[])'
+    'UPDATE leaders SET epoch = epoch + 1, until_ms = 0 WHERE network = $1 AND role = ANY ($2::int2[])'
   await execute(client, network, text, [roles.map((role) => LEADER_ROLE[role])])
 }
 

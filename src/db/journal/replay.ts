@@ -5,6 +5,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import type { Journal } from '../generated/client.js'
 import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
 import { type Plain, query } from '../pg/rows.js'
+import { BEGIN, liveSchema } from '../pg/session.js'
 import { alone } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
@@ -97,7 +98,7 @@ async function rebuildUpTo(replayed: Replay, endOf: (headSeq: number) => number)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const left = endOf(head.seq) - replayed.done
     if (left <= 0) return
-    await writer.query('BEGIN')
+    await writer.query(BEGIN)
     await foldBatch(replayed, left)
     await writer.query('COMMIT')
   }
@@ -118,15 +119,16 @@ export async function createSchema(
   network: Network,
   { schema, generation, tables, kind = 'UNLOGGED TABLE', check = '' }: NewSchema,
 ): Promise<void> {
+  const live = liveSchema(writer)
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
     const name = leaf(table, network)
     await writer.query(
-      `CREATE ${kind} ${schema}.${name} (LIKE public.${name} INCLUDING ALL${check})`,
+      `CREATE ${kind} ${schema}.${name} (LIKE ${live}.${name} INCLUDING ALL${check})`,
     )
   }
   await writer.query(
-    `CREATE TABLE ${schema}.journal_heads (LIKE public.journal_heads INCLUDING ALL)`,
+    `CREATE TABLE ${schema}.journal_heads (LIKE ${live}.journal_heads INCLUDING ALL)`,
   )
   await writer.query(
     `INSERT INTO ${schema}.journal_heads (network, generation, seq, public_seq, at_ms, serial, minimum_wei) VALUES ($1, $2, 0, 0, 0, 0, 0)`,
@@ -142,7 +144,7 @@ async function readEntries(
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM public.${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${leaf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )

@@ -117,7 +117,7 @@ export async function requeueRefusals(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     JOIN public.${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+     JOIN ${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${OUTCOME.won} ORDER BY e.seq`,

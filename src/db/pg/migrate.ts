@@ -93,13 +93,10 @@ export async function compareSchema(
     const { missing, newer } = await compare(client, dir)
     return { missing: missing.map(({ name }) => name), newer }
   }
-  return onConnection({ ...connectionTo(url), query_timeout: COMPARE_TIMEOUT_MS }, asked)
+  return onConnection({ ...connectionTo(url), answerMs: COMPARE_TIMEOUT_MS }, asked)
 }
 
-const connectionTo = (url: string) => ({
-  connectionString: url,
-  application_name: 'clusterd migrate',
-})
+const connectionTo = (url: string) => ({ url, applicationName: 'clusterd migrate' })
 
 async function compare(client: pg.Client, dir: string) {
   const own = readMigrations(dir)

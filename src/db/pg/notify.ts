@@ -62,9 +62,8 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
 
   /** Listens until the signal. @throws as the connection breaks, or gives no answer in time */
   const listen = (loop: Loop): Promise<void> => {
-    const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
-    const config = { connectionString: url, application_name: 'clusterd listener', ...limits }
-    return onConnection(config, async (client) => {
+    const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
+    return onConnection(options, async (client) => {
       const heard = createNotify()
       client.on('notification', ({ payload = '' }) => {
         if (!payload.endsWith(BLOCK)) heard.notify()

@@ -2,6 +2,14 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inTime } from '../../ops/notify.js'
 import { pipelined, pooled, socketOf } from './pipeline.js'
+import {
+  BEGIN,
+  directSession,
+  localSettings,
+  pinSchema,
+  pooledSession,
+  type SessionLimits,
+} from './session.js'
 import { isReadOnly, NotReplicatedError } from './unavailable.js'
 
 /** Blocks, entries and ms stay below 2^53 for good. @throws RangeError beyond */
@@ -21,23 +29,17 @@ const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig['getTypeParser'],
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   url: string
   max: number
   /** Shown in pg_stat_activity, with a suffix of the pool's own. */
   applicationName: string
   /** True if a pooler stands between: it knows no start-up parameter, and no statement by its name. */
   isPooled?: boolean
-  /** Time limit of a statement; none where it is left out (catch-up, replay). */
-  statementTimeoutMs?: number
-  /** Time limit of the server for a client that is silent in a transaction; none where it is left out. */
-  idleTransactionMs?: number
   /** Time limit of an answer and of a new connection; half of it is that of a lock; for what is asked again. */
   answerMs?: number
   /** Time limit of an answer alone. */
   queryLimitMs?: number
-  /** Says whether plans go by indexes alone: the time of a scan of a small table tells how many private rows it has. */
-  isByIndex?: boolean
 }
 
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
@@ -61,13 +63,6 @@ const KEEP_ALIVE_MS = 5_000
 /** Time limit of the farewell on a connection. */
 const CLOSE_LIMIT_MS = 1_000
 
-/**
- * Compiling a statement takes 70 ms, and none runs that long for its expressions. Before PostgreSQL 18 a scan that is
- * to be avoided, and can't be, costs more than what compiling begins at.
- */
-const NO_JIT = '-c jit=off'
-const BY_INDEX = '-c enable_seqscan=off -c plan_cache_mode=force_generic_plan'
-
 /** Makes the server notice a client that is gone; in a statement of its own what some platforms lack. */
 const NOTICE_CLIENTS = [
   `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
@@ -89,22 +84,21 @@ export function createPool(
   options: PoolOptions,
   onError: (error: Error) => void = () => {},
 ): pg.Pool {
-  const { isPooled = false, statementTimeoutMs = 0, idleTransactionMs = 0, answerMs } = options
+  const { url, isPooled = false, answerMs } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
   const open = new Set<pg.PoolClient>()
+  const limits = {
+    ...options,
+    lockTimeoutMs: answerMs === undefined ? undefined : Math.ceil(answerMs / 2),
+  }
   const config = {
-    connectionString: options.url,
+    ...(isPooled
+      ? pooledSession(url, applicationName)
+      : directSession(url, applicationName, limits)),
     max: options.max,
-    application_name: applicationName,
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: options.queryLimitMs ?? answerMs,
-    ...(answerMs !== undefined && { lock_timeout: answerMs / 2 }),
     idleTimeoutMillis: 30_000,
-    ...(!isPooled && {
-      statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: idleTransactionMs,
-      options: options.isByIndex ? `${NO_JIT} ${BY_INDEX}` : NO_JIT,
-    }),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
@@ -114,34 +108,51 @@ export function createPool(
       // the process; the next query reports it.
       client.on('error', () => {})
       open.add(client)
-      if (isPooled) pooled.add(client)
-      else await noticeClient(client)
+      if (isPooled) {
+        pooled.add(client)
+        return
+      }
+      await pinSchema(client)
+      await noticeClient(client)
     },
   }
   const pool = new pg.Pool(config)
   if (isPooled) pooled.add(pool)
-  const limit = `SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`
-  begins.set(pool, isPooled ? ['BEGIN', limit] : ['BEGIN'])
+  begins.set(pool, isPooled ? [BEGIN, localSettings(limits)] : [BEGIN])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
   return pool
 }
 
-/**
- * Runs `work` on a connection of its own; its end rolls back what was not committed.
- * @param config with the URL, a name for pg_stat_activity and what time limits there are
- */
+/** A connection beside the pools. */
+export interface ConnectionOptions {
+  url: string
+  /** Shown in pg_stat_activity. */
+  applicationName: string
+  /** Time limit of an answer; none where it is left out. */
+  answerMs?: number
+  /** True where it is asked whether a pooler stands between: the session states no settings then. */
+  isProbe?: boolean
+}
+
+/** Runs `work` on a connection of its own to the server; its end rolls back what was not committed. */
 export async function onConnection<T>(
-  config: pg.ClientConfig,
+  { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const alive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
-  const client = new pg.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...alive, ...config })
+  const client = new pg.Client({
+    ...(isProbe ? pooledSession(url, applicationName) : directSession(url, applicationName, {})),
+    connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
+    query_timeout: answerMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  })
   // the next query reports a broken connection; without a listener the process would end
   client.on('error', () => {})
   try {
     await client.connect()
+    if (!isProbe) await pinSchema(client)
     return await work(client)
   } finally {
     await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
@@ -186,7 +197,7 @@ export async function inTransaction<T>(
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
-    const begin = [...(begins.get(pool) ?? ['BEGIN']), ...(patience ? [limitOf(patience)] : [])]
+    const begin = [...(begins.get(pool) ?? [BEGIN]), ...(patience ? [limitOf(patience)] : [])]
     await pipelined(client, (db) => begin.map((text) => db.query(text)))
     const result = await work(client)
     patience?.signal.throwIfAborted()

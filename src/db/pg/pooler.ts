@@ -8,9 +8,8 @@ const ANSWER_LIMIT_MS = 3_000
  * @throws Error with one sentence where the URL leads to a pooler
  */
 export async function refusePooler(url: string): Promise<void> {
-  const limits = { connectionTimeoutMillis: ANSWER_LIMIT_MS, query_timeout: ANSWER_LIMIT_MS }
   await onConnection(
-    { connectionString: url, application_name: 'clusterd probe', ...limits },
+    { url, applicationName: 'clusterd probe', answerMs: ANSWER_LIMIT_MS, isProbe: true },
     async (client) => {
       const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
       const { processID } = client as unknown as { processID: number }

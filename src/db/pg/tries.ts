@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { BEGIN } from './session.js'
 
 const TRIES = 60
 const PAUSE_MS = 500
@@ -10,7 +11,7 @@ const TAKEN = ['55P03', '40P01']
 export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      await client.query('BEGIN')
+      await client.query(BEGIN)
       const done = await work()
       await client.query('COMMIT')
       return done

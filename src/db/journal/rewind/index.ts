@@ -5,6 +5,7 @@ import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/ref
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
+import { BEGIN, liveSchema } from '../../pg/session.js'
 import { inTries } from '../../pg/tries.js'
 import { alone } from '../alone.js'
 import { endLeaders, readHead } from '../head.js'
@@ -54,7 +55,7 @@ export async function rewind(
     const report = await readReport(writer, target, {
       schema,
       generation,
-      journal: apply ? 'public' : schema,
+      journal: apply ? liveSchema(writer) : schema,
     })
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
@@ -94,28 +95,28 @@ async function createTables({
     // saves the switch a scan of the table
     check: `, CONSTRAINT rewind_network CHECK (network = ${NETWORK_CODE[network]})`,
   })
-  await writer.query(`SET search_path = ${schema}, public`)
+  await writer.query(`SET search_path = ${schema}, ${liveSchema(writer)}`)
 }
 
 /** A transaction per batch, until at most `leave` remain. */
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {
-    await writer.query('BEGIN')
+    await writer.query(BEGIN)
     await foldBatch(rebuild)
     await writer.query('COMMIT')
   }
 }
 
 async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Promise<number> {
-  const sql = `SELECT seq FROM public.journal_heads WHERE network = $1 ${lock}`
+  const sql = `SELECT seq FROM ${liveSchema(writer)}.journal_heads WHERE network = $1 ${lock}`
   return (await writer.query<{ seq: number }>(sql, [NETWORK_CODE[network]])).rows[0]!.seq
 }
 
 /** Switches over, in one transaction behind the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
-  const tables = STATE_TABLES.map((table) => `public.${leaf(table, network)}`)
+  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${leaf(table, network)}`)
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
@@ -131,7 +132,7 @@ async function switchOver(rebuild: Rebuild): Promise<void> {
   await switchTables(writer, network, schema)
   await requeueRefusals(writer, network, generation + 1, Date.now())
   const { rowCount } = await writer.query(
-    `UPDATE public.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
+    `UPDATE ${liveSchema(writer)}.journal_heads h SET generation = n.generation, feed_generation = h.feed_generation + 1, seq = n.seq, public_seq = n.public_seq, at_ms = n.at_ms,
        serial = n.serial, minimum_wei = n.minimum_wei, caught_up = false
      FROM ${schema}.journal_heads n WHERE h.network = $1 AND n.network = $1 AND h.generation = $2`,
     [NETWORK_CODE[network], generation],

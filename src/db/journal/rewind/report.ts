@@ -4,6 +4,7 @@ import type { Network } from '../../../registry/primitives/network.js'
 import { WON } from '../../pg/codes.js'
 import { leaf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
+import { liveSchema } from '../../pg/session.js'
 import { type RewindTarget, staysAfterRewind } from './rows.js'
 
 /** Ordered sample with the total count. */
@@ -47,7 +48,7 @@ export async function readReport(
   const { row, block, isHub } = target
   const { network, chain, label } = row
   const { generation } = tables
-  const sql = sqlOf(network, tables)
+  const sql = sqlOf(network, liveSchema(client), tables)
   const sample = async <T>(text: string, ...values: unknown[]): Promise<Sample<T>> => {
     const counted = `SELECT s.*, count(*) OVER () AS n FROM (${text}) s LIMIT ${SAMPLE}`
     const rows = await query<T & { n: number }>(client, network, counted, values)
@@ -79,24 +80,24 @@ const hexOf = (column: string): string => `'0x' || encode(${column}, 'hex')`
 type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** Serials differ between generations, so clusters are compared by id. */
-function sqlOf(network: Network, { schema, journal, generation }: Tables) {
-  const live = (table: 'names' | 'clusters' | 'journal') => `public.${leaf(table, network)}`
+function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
+  const former = (table: 'names' | 'clusters' | 'journal') => `${live}.${leaf(table, network)}`
   const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
      WHERE n.network = $1 AND n.outcome = ${WON}`
-  const before = namesByCluster(live('names'), live('clusters'))
+  const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {
     names: `SELECT coalesce(b.name, a.name) AS name, ${hexOf('b.id')} AS "from", ${hexOf('a.id')} AS "to"
       FROM (${before}) b
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
-      FROM public.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
+      FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
     staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staysAfterRewind} ORDER BY m.block, m.log_index`,
     // kept entries keep their order: the n-th is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
-        SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${live('journal')}
+        SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
       JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
       WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,

@@ -7,6 +7,7 @@ import { UNSENT } from '../../payments/refused.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
+import { liveSchema } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
 import { lockHead } from '../head.js'
 
@@ -29,9 +30,10 @@ const CLOCK_MARGIN_MS = 60_000
 
 /** Locks what the switch replaces, before any work behind the head's lock. */
 export async function lockTables(client: pg.ClientBase, network: Network): Promise<void> {
+  const live = liveSchema(client)
   const both = STATE_TABLES.flatMap((table) => [
-    `public.${table}`,
-    `public.${leaf(table, network)}`,
+    `${live}.${table}`,
+    `${live}.${leaf(table, network)}`,
   ])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
@@ -42,15 +44,16 @@ export async function switchTables(
   network: Network,
   schema: string,
 ): Promise<void> {
+  const live = liveSchema(client)
   for (const table of STATE_TABLES) {
     const name = leaf(table, network)
-    await client.query(`ALTER TABLE public.${table} DETACH PARTITION public.${name}`)
-    await client.query(`DROP TABLE public.${name}`)
-    await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA public`)
+    await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
+    await client.query(`DROP TABLE ${live}.${name}`)
+    await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA ${live}`)
     await client.query(
-      `ALTER TABLE public.${table} ATTACH PARTITION public.${name} FOR VALUES IN (${NETWORK_CODE[network]})`,
+      `ALTER TABLE ${live}.${table} ATTACH PARTITION ${live}.${name} FOR VALUES IN (${NETWORK_CODE[network]})`,
     )
-    await client.query(`ALTER TABLE public.${name} DROP CONSTRAINT rewind_network`)
+    await client.query(`ALTER TABLE ${live}.${name} DROP CONSTRAINT rewind_network`)
   }
 }
 
