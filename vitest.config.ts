@@ -57,7 +57,7 @@ const files = listTestFiles().filter((path) => isInTier(path, tier))
 const SETTINGS = ['clusters', 'communities', 'events', 'lookups', 'register', 'v0.1'].map(
   (name) => `test/api/${name}.test.ts`,
 )
-const settings = tier === 'quick' ? [] : files.filter((path) => SETTINGS.includes(path))
+const settings = tier === 'quick' ? [] : listTestFiles().filter((path) => SETTINGS.includes(path))
 
 const filesIn = (folders: readonly string[]): string[] =>
   files.filter((path) => folders.some((folder) => path.startsWith(`test/${folder}/`)))

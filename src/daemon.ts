@@ -211,6 +211,7 @@ export class Daemon {
       config: { ...this.#config, tokenKey: this.#config.tokenKey! },
       limits: this.#config.limits,
       trustProxy: this.#config.trustProxy,
+      keepAliveMs: this.#config.keepAliveMs,
       log: this.#log,
       metrics: this.#metrics,
       onOwnError: (error, about) =>

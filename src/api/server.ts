@@ -1,5 +1,4 @@
 import type { RequestListener, Server } from 'node:http'
-import proxyAddress from 'proxy-addr'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
@@ -7,13 +6,14 @@ import {
   type ConnectionLimits,
   isServed,
   protectServer,
-  SERVER_LIMITS,
+  serverLimits,
 } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
+import { clientAddress } from './limits/client.js'
 import { createGate } from './limits/gate.js'
 import { beyondFeed, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
-import { createRouter } from './serving/router.js'
+import { createRouter, foldSlashes } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
 import { createShell } from './shell.js'
 import { profile } from './v1/lookups.js'
@@ -26,6 +26,8 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
   trustProxy?: number | readonly string[]
+  /** Time for which a connection without a request stays open. Default 65 s. */
+  keepAliveMs?: number
   /** Bounds of sockets in place of the defaults. */
   sockets?: Partial<ConnectionLimits>
 }
@@ -54,14 +56,17 @@ export function createApi(deps: ApiDeps) {
   const listener: RequestListener = (req, res) => {
     if (!isServed(req, res)) return
     const found = match(req)
-    if (!found) return void shell(req, res)
+    if (!found) {
+      req.url = foldSlashes(req.url ?? '')
+      return void shell(req, res)
+    }
     const { route, params } = found
     serveRoute(route, {
       req,
       res,
       route: route.path,
       params,
-      ip: proxyAddress(req, isTrusted),
+      ip: clientAddress(req, isTrusted),
       startedMs: performance.now(),
     })
   }
@@ -72,7 +77,7 @@ export function createApi(deps: ApiDeps) {
     /** The request listener: the routes, and Express around them. */
     listener,
     /** Options for `http.createServer(api.limits, api.listener)`. */
-    limits: SERVER_LIMITS,
+    limits: serverLimits(deps.keepAliveMs),
     /** Sets the limits that `createServer` does not take; called once with the server. */
     protect(server: Server): void {
       closeUnused = protectServer(server, deps.sockets ?? {}, (address) => isTrusted(address, 0))

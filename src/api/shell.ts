@@ -1,7 +1,8 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Answer, messageOf, okJson } from './http/answer.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
-import { PREFLIGHT_HEADERS } from './http/headers.js'
+import { preflightHeaders } from './http/headers.js'
+import { clientAddress } from './limits/client.js'
 import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
@@ -69,7 +70,8 @@ export function createShell(
   }
   app.use((req: Request, res: Response) => {
     // a preflight that is refused would hide from the page what the request itself is answered
-    if (req.method === 'OPTIONS') return void res.writeHead(204, [...PREFLIGHT_HEADERS]).end()
+    if (req.method === 'OPTIONS')
+      return void res.writeHead(204, preflightHeaders(req.headers)).end()
     serveNone(req, res)
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
@@ -84,6 +86,6 @@ const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
   res,
   route,
   params: req.params as Readonly<Record<string, string>>,
-  ip: req.ip,
+  ip: clientAddress(req, req.app.get('trust proxy fn')),
   startedMs: performance.now(),
 })

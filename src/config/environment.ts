@@ -161,6 +161,8 @@ const variables = z.object({
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
   /** Proxies that may name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
+  /** Time for which the API keeps a connection without a request open: longer than a proxy before it. */
+  KEEP_ALIVE_SECONDS: z.coerce.number().int().min(1).max(3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
@@ -231,6 +233,7 @@ const environment = variables
       webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',
       isSqlServed: set.SQL_VIEWS === 'on',
       trustProxy: set.TRUST_PROXY ?? 0,
+      keepAliveMs: set.KEEP_ALIVE_SECONDS * 1_000,
       sessionLifetimeMs: set.SESSION_DAYS * DAY_MS,
       acceptsErc6492: set.ERC6492 === 'true',
       hasTestWallet: set.CLUSTERD_TEST_WALLET === 'true',

@@ -74,7 +74,7 @@ describe('errors', () => {
     '/v1',
     '/v1/names/address',
     '/v2/events',
-    '/v1/names/address//x',
+    '/v1/names/addresses/x',
     '/v1/clusters/id/',
   ])('are JSON for the unknown route %s', async (path) => {
     expectEnvelope(await raw('GET', path), 404, 'not_found')
@@ -104,6 +104,7 @@ describe('errors', () => {
   it.each<[name: string, path: () => string]>([
     ['in other cases', () => `/V1/Names/Address/${alice}`],
     ['with a slash at their end', () => `/v1/names/address/${alice}/`],
+    ['with doubled slashes', () => `//v1/names//address/${alice}`],
     ['with escapes', () => `/v1/names/address/%30${alice.slice(1)}`],
     ['with the origin of the server', () => `${world.url}/V1/Names/Address/${alice}`],
   ])('are none for paths %s', async (_, path) => {
@@ -255,6 +256,24 @@ describe('headers', () => {
       'access-control-allow-headers':
         'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key',
     })
+    const asked =
+      'sentry-trace, baggage, traceparent,x-datadog-trace-id, Idempotency-Key, x-auth-key'
+    const other = await raw('OPTIONS', '/v1/clusters', undefined, {
+      'access-control-request-method': 'PROPFIND',
+      'access-control-request-headers': asked,
+    })
+    expect(other.headers).toMatchObject({
+      'access-control-allow-headers': asked,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, PROPFIND',
+      vary: 'access-control-request-method, access-control-request-headers',
+    })
+    for (const bad of ['a b', 'x-a, , x-b', 'x: y', ''])
+      expect(
+        (await raw('OPTIONS', '/', undefined, { 'access-control-request-headers': bad })).headers[
+          'access-control-allow-headers'
+        ],
+        bad,
+      ).toBe('authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key')
     const { headers } = await raw('GET', '/v1/events')
     expect(headers).toMatchObject({
       'access-control-allow-origin': '*',

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { protectServer, SERVER_LIMITS } from './socketLimits.js'
+import { protectServer, serverLimits } from './socketLimits.js'
 
 it('a server that closes waits for requests under way, and for no connection that has asked for nothing', async () => {
   let begun = (_res: ServerResponse): void => {}
   const asked = new Promise<ServerResponse>((resolve) => {
     begun = resolve
   })
-  const server = createServer(SERVER_LIMITS, (_req, res) => begun(res))
+  const server = createServer(serverLimits(), (_req, res) => begun(res))
   const closeUnused = protectServer(server, {}, () => false)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -37,7 +37,7 @@ it.each([
   { name: 'one address', isProxy: false, closedCount: 10 },
   { name: 'a proxy', isProxy: true, closedCount: 0 },
 ])('of 30 connections of $name, $closedCount are closed', async ({ isProxy, closedCount }) => {
-  const server = createServer(SERVER_LIMITS, (_req, res) => res.end())
+  const server = createServer(serverLimits(), (_req, res) => res.end())
   const closeUnused = protectServer(server, { maxOfAddress: 20 }, () => isProxy)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo

@@ -29,14 +29,14 @@ const MAX_OF_ADDRESS = 2_000
 const LINGER_MS = 5_000
 
 /** Nothing here looks at Host, and Node refuses without JSON. */
-export const SERVER_LIMITS: ServerOptions = {
+export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAliveTimeout: keepAliveMs,
   connectionsCheckingInterval: 2_000,
   requireHostHeader: false,
-}
+})
 
 const TOO_LARGE = `The headers are larger than ${HEADER_LIMIT_BYTES} bytes.`
 const FAULTS: Readonly<Record<string, ApiError>> = {

@@ -49,12 +49,12 @@ export const okJson = (text: Buffer): Answer => ({
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
-/** Answer with a stream of events (WHATWG HTML, 9.2), which no cache keeps and no proxy holds back. */
+/** Answer with a stream of events (WHATWG HTML, 9.2), which no cache keeps and no proxy holds back or compresses. */
 export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
   status: 200,
   stream,
   content: { type: 'text/event-stream', text: '' },
-  headers: { ...NO_STORE, 'x-accel-buffering': 'no' },
+  headers: { 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' },
 })
 
 const NOT_MODIFIED = 304

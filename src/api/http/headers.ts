@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
 /**
  * Headers of every answer, as a flat list of names and values: those of helmet for an API that any site may call. CORS
  * allows any origin, since keys travel in headers only.
@@ -20,18 +22,36 @@ export const headersWithPolicy = (policy: string): string[] =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
   )
 
-/** Headers of the answer to a CORS preflight. */
-export const PREFLIGHT_HEADERS: readonly string[] = [
-  ...PUBLIC_HEADERS,
-  'access-control-allow-methods',
-  'GET, HEAD, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers',
-  'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key',
-  'access-control-max-age',
-  '86400',
-  'content-length',
-  '0',
-]
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const OWN_HEADERS =
+  'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key'
+
+/** Names joined by commas (RFC 9110, 5.6.2). */
+const TOKENS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
+
+const tokensIn = (text: string | undefined): string | null =>
+  text !== undefined && TOKENS.test(text) ? text : null
+
+/**
+ * Headers of the answer to a CORS preflight: it allows what is asked for. Pages add headers of their own (tracing,
+ * idempotency), and a list protects nothing here, since no cookie is read.
+ */
+export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
+  const method = tokensIn(asked['access-control-request-method']) ?? 'GET'
+  return [
+    ...PUBLIC_HEADERS,
+    'access-control-allow-methods',
+    (METHODS.includes(method) ? METHODS : [...METHODS, method]).join(', '),
+    'access-control-allow-headers',
+    tokensIn(asked['access-control-request-headers']) ?? OWN_HEADERS,
+    'access-control-max-age',
+    '86400',
+    'vary',
+    'access-control-request-method, access-control-request-headers',
+    'content-length',
+    '0',
+  ]
+}
 
 /** Headers that clients act on, as the documents describe them. */
 export const HEADERS = {

@@ -1,5 +1,6 @@
+import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { countedAddress } from './client.js'
+import { clientAddress, countedAddress } from './client.js'
 
 describe('the counted part of an address', () => {
   it.each([
@@ -15,4 +16,80 @@ describe('the counted part of an address', () => {
     ['203.0.113.7, evil', 'unknown'],
     [undefined, 'unknown'],
   ])('%s', (address, counted) => expect(countedAddress(address)).toBe(counted))
+})
+
+/** Express's own reading of `trust proxy`. */
+function trusting(proxies: number | string[]): (address: string, hop: number) => boolean {
+  const app = express()
+  app.set('trust proxy', proxies)
+  return app.get('trust proxy fn')
+}
+
+function countedOf(headers: Record<string, string>, proxies: number | string[] = ['10.0.0.0/8']) {
+  const req = { headers, socket: { remoteAddress: '10.0.0.2' } }
+  return countedAddress(clientAddress(req, trusting(proxies)))
+}
+
+describe('the client behind a proxy that writes', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['"203.0.113.7:51234"', '203.0.113.7'],
+    ['203.0.113.7:_port', '203.0.113.7'],
+    ['[2001:db8:5::1]', '2001:db8:5:0::/64'],
+    ['[2001:db8:5::1]:443', '2001:db8:5:0::/64'],
+    ['"[2001:db8:5::1]:443"', '2001:db8:5:0::/64'],
+    ['2001:db8:5::1', '2001:db8:5:0::/64'],
+    ['2001:DB8:5:0:0:0:0:1', '2001:db8:5:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['[fe80::1%25eth0]:80', 'fe80:0:0:0::/64'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['[::ffff:203.0.113.7]:80', '203.0.113.7'],
+    ['198.51.100.9, 203.0.113.7:1,10.0.0.9:3333', '203.0.113.7'],
+    ['203.0.113.7 , [::ffff:10.0.0.9]:3333', '203.0.113.7'],
+    ['evil, 203.0.113.7', '203.0.113.7'],
+    // hidden: who can't be told apart is counted as the proxy
+    ['unknown', '10.0.0.2'],
+    ['_hidden', '10.0.0.2'],
+    ['', '10.0.0.2'],
+    ['203.0.113.7, unknown', '10.0.0.2'],
+    ['203.0.113.7, unknown, 10.0.0.9', '10.0.0.9'],
+    ['999.1.1.1', '10.0.0.2'],
+    ['[203.0.113.7', '10.0.0.2'],
+  ])('X-Forwarded-For: %s', (list, counted) =>
+    expect(countedOf({ 'x-forwarded-for': list })).toBe(counted),
+  )
+
+  it.each([
+    ['for=203.0.113.7', '203.0.113.7'],
+    ['For="203.0.113.7:4711"', '203.0.113.7'],
+    ['for="[2001:db8:5::1]:4711"', '2001:db8:5:0::/64'],
+    ['proto=https;for=203.0.113.7;by=10.0.0.2', '203.0.113.7'],
+    ['for=198.51.100.9, for=203.0.113.7;host=a, for=10.0.0.9', '203.0.113.7'],
+    ['for=unknown', '10.0.0.2'],
+    ['for=_gazonk', '10.0.0.2'],
+    ['by=203.0.113.7', '10.0.0.2'],
+    ['for=203.0.113.7, proto=https', '10.0.0.2'],
+  ])('Forwarded: %s', (list, counted) => expect(countedOf({ forwarded: list })).toBe(counted))
+
+  it('both: X-Forwarded-For counts', () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=198.51.100.9' }
+    expect(countedOf(headers)).toBe('203.0.113.7')
+  })
+
+  it.each([
+    [0, '10.0.0.2'],
+    [1, '203.0.113.7'],
+    [2, '198.51.100.9'],
+    [9, '198.51.100.9'],
+  ])('two addresses, behind %i proxies', (proxies, counted) =>
+    expect(countedOf({ 'x-forwarded-for': '198.51.100.9:1, 203.0.113.7:2' }, proxies)).toBe(
+      counted,
+    ),
+  )
+
+  it('anything, where it is not trusted: the socket counts', () => {
+    const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
+    expect(countedOf(headers, ['192.0.2.0/24'])).toBe('10.0.0.2')
+  })
 })

@@ -20,4 +20,7 @@ export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): An
 const matches = (list: string, etag: string): boolean =>
   list.trim() === '*' || list.split(',').some((tag) => opaqueOf(tag.trim()) === opaqueOf(etag))
 
-const opaqueOf = (tag: string): string => tag.replace(/^W\//, '')
+/** What proxies that compress put behind a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
+const COMPRESSED = /(?:--?|[;:])(?:gzip|br|brotli|zstd|deflate)"$/i
+
+const opaqueOf = (tag: string): string => tag.replace(/^W\//i, '').replace(COMPRESSED, '"')

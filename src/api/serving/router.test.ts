@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { routes } from '../routes.js'
-import { createRouter } from './router.js'
+import { createRouter, foldSlashes } from './router.js'
 
 const match = createRouter(routes)
 const PATHS = routes.flatMap((own) =>
@@ -17,6 +17,24 @@ it.each(PATHS)(
     const found = match({ method: own.method.toUpperCase(), url })
     expect(found).toEqual({ route: own, params: Object.fromEntries(names) })
   },
+)
+
+it.each([
+  ['//v1/names/address/held', 'held'],
+  ['/v1//names///address/held', 'held'],
+  ['//v1/names/address/held?x=a//b', 'held'],
+  ['http://localhost//v1//names/address/held//', 'held'],
+  ['/v1/names/address/a%2F%2Fb', 'a//b'],
+])('folds doubled slashes of a path: %s', (url, address) => {
+  expect(createRouter(routes)({ method: 'GET', url })?.params).toEqual({ address })
+})
+
+it.each([
+  ['//docs', '/docs'],
+  ['/a//b///c?d=//', '/a/b/c?d=//'],
+  ['/a?b=c//d', '/a?b=c//d'],
+])('folds them before other paths are served: %s', (url, folded) =>
+  expect(foldSlashes(url)).toBe(folded),
 )
 
 it('no route whose answers depend on a key keeps them for others', () => {

@@ -40,11 +40,17 @@ export function createRouter(routes: readonly Route[]) {
   }
 }
 
-/** The path of a URL, which a proxy may send with its origin (RFC 9112, 3.2.2). */
+/** The path of a URL, which a proxy may send with its origin (RFC 9112, 3.2.2), or with slashes doubled. */
 function pathOf(url: string): string {
   const path = url.split('?', 1)[0]!
-  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
+  return foldSlashes(path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, ''))
 }
+
+const PATH = /^\/[^?]*/
+
+/** A path, with its query or without, whose doubled slashes are one: a proxy that joins two paths may write them. */
+export const foldSlashes = (url: string): string =>
+  url.includes('//') ? url.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/')) : url
 
 /** A text of a path without its escapes; null where they are broken. */
 export function decoded(text: string): string | null {

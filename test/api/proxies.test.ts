@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PROXIES } from '../support/proxies.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
+
+/** What proxies do to requests and answers: docs/run/deploying.md, "Behind a proxy". */
+
+const alice = randomAddress()
+const name = freshName()
+/** Requests that an address has, none of which comes back soon. */
+const BURST = 40
+
+let world: ApiWorld
+beforeAll(async () => {
+  const still = { perSecond: 0.001, burst: BURST }
+  const changes = {
+    changesPerMinute: 60,
+    changesPerDay: 100,
+    clustersPerDay: 10,
+    namesPerDay: 10,
+    keysPerDay: 10,
+  }
+  world = await startApi({
+    trustProxy: ['loopback'],
+    limits: { address: still, key: still, ...changes },
+  })
+  await world.append('mainnet', [bid({ from: alice, name })])
+})
+afterAll(() => world.stop())
+
+describe.each(PROXIES)('behind $name', ({ name: program, isInstalled, start }) => {
+  if (!isInstalled) {
+    it.skip(`is not tried: ${program} is not installed here`, () => {})
+    return
+  }
+  let proxy: Awaited<ReturnType<typeof start>>
+  beforeAll(async () => {
+    proxy = await start(world.url)
+  })
+  afterAll(() => proxy.stop())
+
+  let clients = 0
+  /** A client of its own, whom a proxy before this one names. */
+  const freshClient = () => `203.0.113.${++clients}`
+  const get = (path: string, headers: http.OutgoingHttpHeaders = {}) =>
+    new Promise<{ status: number; headers: http.IncomingHttpHeaders }>((resolve, reject) => {
+      const asked = { 'x-forwarded-for': freshClient(), ...headers }
+      const request = http.get(`${proxy.url}${path}`, { headers: asked, agent: false }, (res) => {
+        res.resume()
+        res.on('end', () => resolve({ status: res.statusCode!, headers: res.headers }))
+      })
+      request.on('error', reject)
+    })
+
+  it('an entity tag of a compressed answer is known again', async () => {
+    const path = `/v1/names/address/${alice}`
+    const first = await get(path, { 'accept-encoding': 'gzip' })
+    expect(first).toMatchObject({ status: 200, headers: { 'content-encoding': 'gzip' } })
+    const { etag } = first.headers
+    expect(etag).toBeDefined()
+    const again = { 'if-none-match': etag, 'accept-encoding': 'gzip' }
+    expect((await get(path, again)).status).toBe(304)
+  })
+
+  it('a path that was joined with a doubled slash is found', async () => {
+    expect((await get(`/joined/v1/names/address/${alice}`)).status).toBe(200)
+    expect((await get('/joined/openapi.json')).status).toBe(200)
+  })
+
+  const forms = program === 'nginx' ? ['', '/ports', '/standard'] : ['', '/ports']
+  it.each(forms)('clients are counted by their own address: %s', async (form) => {
+    const path = `${form}/v1/names/address/${alice}`
+    const [one, other] =
+      form === '/standard' ? ['2001:db8:1::1', '2001:db8:2::1'] : [freshClient(), freshClient()]
+    let status = 200
+    for (let i = 0; i < 2 * BURST && status === 200; i++)
+      status = (await get(path, { 'x-forwarded-for': one })).status
+    expect(status).toBe(429)
+    expect((await get(path, { 'x-forwarded-for': other })).status).toBe(200)
+  })
+
+  it('a stream arrives at once, and uncompressed where the proxy minds no-transform', async () => {
+    const headers = { 'accept-encoding': 'gzip', 'x-forwarded-for': freshClient() }
+    const request = http.get(`${proxy.url}/v1/events/stream`, { headers, agent: false })
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    expect(response.headers['cache-control']).toBe('no-store, no-transform')
+    const [bytes] = (await once(response, 'data')) as [Buffer]
+    expect(bytes.length).toBeGreaterThan(0)
+    request.destroy()
+  })
+
+  it('a preflight passes with what it asks for', async () => {
+    const answer = await fetch(`${proxy.url}/v1/clusters`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'baggage, sentry-trace',
+      },
+    })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('access-control-allow-headers')).toBe('baggage, sentry-trace')
+  })
+
+  it('an escaped slash in a path stays one part of it', async () => {
+    expect((await get('/v1/clusters/name/a%2Fb')).status).not.toBe(502)
+  })
+})
+
+describe('a connection without a request', () => {
+  /** Time for which the server keeps a connection open after an answer, ms. */
+  async function keptMs(url: string, limitMs: number): Promise<number> {
+    const { hostname, port } = new URL(url)
+    const socket = net.connect({ host: hostname, port: Number(port) })
+    socket.write('GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n')
+    await once(socket, 'data')
+    const startedMs = performance.now()
+    const timer = setTimeout(() => socket.destroy(), limitMs)
+    socket.on('error', () => {})
+    await once(socket, 'close')
+    clearTimeout(timer)
+    return performance.now() - startedMs
+  }
+
+  it('is closed after the time that is set', async () => {
+    const brief = await startApi({ keepAliveMs: 100 })
+    try {
+      expect(await keptMs(brief.url, 10_000)).toBeLessThan(8_000)
+    } finally {
+      await brief.stop()
+    }
+  })
+
+  it('stays open for longer by default', async () => {
+    expect(await keptMs(world.url, 8_500)).toBeGreaterThan(8_000)
+  })
+})
