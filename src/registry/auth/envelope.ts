@@ -67,7 +67,7 @@ export function decodeHex(encoded: string): Buffer | null {
 }
 
 /** Bytes of base64 (RFC 4648), also in its URL form, with all of its padding or none; null for any other text. */
-export function decodeBase64(encoded: string): Buffer | null {
+function decodeBase64(encoded: string): Buffer | null {
   const bytes = Buffer.from(encoded, 'base64')
   const canonical = bytes.toString('base64')
   const given = encoded.replaceAll('-', '+').replaceAll('_', '/')
