@@ -6,8 +6,7 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { recordAt } from '../../record/prove.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
+import { knownRecordAt } from '../../record/prove.js'
 import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const ROLES = parseAbi([
@@ -82,7 +81,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
     const isProvable =
-      emptyRecord(chain).length === 0 || (await recordAt(port, fromHex(latest.hash)))
+      emptyRecord(chain).length === 0 || (await knownRecordAt(port, latest))
     return isProvable
       ? ok(found)
       : warn(`${found}; tells no record`, 'Its logs can be compared, not proved (EIP-1898).')
