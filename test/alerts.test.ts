@@ -155,6 +155,11 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdHeadStandsStill: { chain: { headMs: NOW_MS - 241_000 } },
   ClusterdFinalityStandsStill: { chain: { confirmedMs: NOW_MS - FINALITY_ALARM_MS - 1_000 } },
   ClusterdChainFailing: { chain: { lastError: 'no RPC URL answers' } },
+  ClusterdRpcSilent: { chain: { lastError: 'only a answers', errorAlarm: 'ClusterdRpcSilent' } },
+  ClusterdRpcContradiction: {
+    chain: { lastError: 'a contradicts b', errorAlarm: 'ClusterdRpcContradiction' },
+  },
+  ClusterdTrustFell: { chain: { trust: 'trusted', trustNodes: 1 } },
   ClusterdChainBehind: { chain: { tailBlock: 90 } },
   ClusterdLoopHangs: { process: { loops: [{ ...loop, ageMs: LOOP_LIMIT_MS + 1_000 }] } },
   ClusterdLoopFails: { process: { loops: [{ ...loop, failures: 21 }] } },

@@ -85,10 +85,9 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
     ['network', 'chain', 'why'],
     () =>
       states().flatMap(({ network, label, errorAlarm }) =>
-        UNDECIDED.map(([alarm, why]) => [
-          { network, chain: label, why },
-          Number(errorAlarm === alarm),
-        ] as const),
+        UNDECIDED.map(
+          ([alarm, why]) => [{ network, chain: label, why }, Number(errorAlarm === alarm)] as const,
+        ),
       ),
   )
   ofChain(

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
@@ -9,7 +10,6 @@ import {
   readRecord,
   storedRecord,
 } from '../chains/evm/record.js'
-import { ChainUnavailableError } from '../chains/chain.js'
 import { LackingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
 import { type Agreed, type Call, DisagreementError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
@@ -59,15 +59,16 @@ export const recordAt = (
   block: RecordBlock,
   nodes = 2,
 ): Promise<Agreed<ChainRecord>> =>
-  rpc.agreed((call) => readRecord(call, config, fromHex(block.hash), block.number), { least: () => nodes })
+  rpc.agreed((call) => readRecord(call, config, fromHex(block.hash), block.number), {
+    least: () => nodes,
+  })
 
 /** As `recordAt`; null where it is not known, which may be known at another block. @throws DisagreementError */
 export const knownRecordAt = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
-): Promise<Agreed<ChainRecord> | null> =>
-  orIf(recordAt(chain, block, nodes), isUnknown, null)
+): Promise<Agreed<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
   (error instanceof ChainUnavailableError || error instanceof RpcError) &&
@@ -99,8 +100,7 @@ export async function placeOf(
     return known ?? own?.answer[i] ?? null
   })
   const unknown = keepers[hashes.indexOf(null)]
-  if (unknown?.kind === 'hub')
-    throw transient(`the hub's record can't be read at block ${number}`)
+  if (unknown?.kind === 'hub') throw transient(`the hub's record can't be read at block ${number}`)
   return {
     // a payments contract whose record nobody has there was deployed later, or its next record differs
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
@@ -145,7 +145,9 @@ export async function prove(
     const places = new Set(read.decoded.places)
     const missing = seen?.decoded.places.find((place) => !places.has(place))
     if (missing && !isProvable(chain))
-      throw new LackingError(`a node leaves out a log that was read by its block's hash: ${missing}`)
+      throw new LackingError(
+        `a node leaves out a log that was read by its block's hash: ${missing}`,
+      )
     return read
   }
   const isAgreed =
@@ -160,7 +162,10 @@ export async function prove(
     )
   const agreed = isAgreed
     ? { answer: range, nodes: range.nodes }
-    : await chain.rpc.agreed(ask, { least: leastOf(chain, nodes) })
+    : await chain.rpc.agreed(ask, {
+        least: leastOf(chain, nodes),
+        isProved: isProvable(chain),
+      })
   const recordNodes = record?.nodes ?? agreed.nodes
   const counted = isProvable(chain) ? recordNodes : Math.min(agreed.nodes, recordNodes)
   return {

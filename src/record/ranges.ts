@@ -12,6 +12,7 @@ import {
   getBlockLogs,
   getHeader,
   type Header,
+  type LogRange,
   type RawLog,
   readLogs,
 } from '../chains/evm/logs.js'
@@ -44,6 +45,8 @@ export interface RangeSource<Range> {
   read(call: Call, from: number, to: number, first?: Range): Promise<Range>
   /** Nodes that have to give it; two where it is left out. */
   least?(range: Range): number
+  /** True if what is read is proved afterwards. */
+  isProved?: boolean
   /** Number of logs. */
   sizeOf(range: Range): number
 }
@@ -64,11 +67,15 @@ export async function inRanges<Range>(
   from: number,
   to: number,
 ): Promise<(Range & { nodes: number })[]> {
-  const { rpc, width, read, least, sizeOf } = source
+  const { rpc, width, read, least, isProved = false, sizeOf } = source
   try {
-    const { answer, nodes } = await rpc.agreed<Range>((call, first) => read(call, from, to, first), {
-      ...(least && { least }),
-    })
+    const { answer, nodes } = await rpc.agreed<Range>(
+      (call, first) => read(call, from, to, first),
+      {
+        isProved,
+        ...(least && { least }),
+      },
+    )
     const logs = sizeOf(answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
     width.answered(to - from + 1, logs)
@@ -144,6 +151,7 @@ export const rangesOf = (
       ? readAgain(call, chain, first)
       : readRange(call, chain, { from, to, isHinted: isProvable(chain) }),
   least: leastOf(chain, nodes),
+  isProved: isProvable(chain),
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
@@ -165,20 +173,26 @@ export interface RangeQuestion {
 /** Blocks up to which each is read by its hash, so a node behind a balancer can't leave one out. */
 const BY_HASH_BLOCKS = 8
 
-/** @throws RpcError */
+/** By number. @throws RpcError */
 export async function readRange(
   call: Call,
   chain: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<ConfirmedRange> {
+  const read = await readLogs(call, filterOf(chain.config), from, to)
+  const timeOf = await timesOf(call, read, isHinted)
+  return decodedRange(call, chain, { from, to }, { ...read, timeOf })
+}
+
+type ReadLogs = LogRange & { timeOf: (log: RawLog) => number }
+
+async function decodedRange(
+  call: Call,
+  chain: EvmChain,
+  { from, to }: Pick<ConfirmedRange, 'from' | 'to'>,
+  { logs, first, last, timeOf }: ReadLogs,
+): Promise<ConfirmedRange> {
   const { config } = chain
-  const isSmall = to - from < BY_HASH_BLOCKS
-  const numbers = Array.from({ length: isSmall ? to - from + 1 : 0 }, (_, i) => from + i)
-  const range = isSmall
-    ? await readBlocks(call, chain, numbers)
-    : { ...(await readLogs(call, filterOf(config), from, to)), timeOf: null }
-  const { logs, first, last } = range
-  const timeOf = range.timeOf ?? (await timesOf(call, { logs, last, isHinted }))
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
@@ -188,16 +202,19 @@ export async function readRange(
   return { from, to, decoded, parentHash, lastHash: fromHex(last.hash), logBlocks }
 }
 
-/** As `readRange`; what a node finds too much it is asked for in halves. */
+/** Few blocks by their hashes, more by number; what a node finds too much it is asked for in halves. */
 export async function readInParts(
   call: Call,
   chain: EvmChain,
   question: RangeQuestion,
 ): Promise<ConfirmedRange> {
+  const { from, to, width } = question
+  if (to - from < BY_HASH_BLOCKS) {
+    const blocks = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    return decodedRange(call, chain, question, await readBlocks(call, chain, blocks))
+  }
   const whole = await orIf(readRange(call, chain, question), isTooMuch, null)
   if (whole) return whole
-  const { from, to, width } = question
-  if (from === to) throw transient(`eth_getLogs: block ${from} alone is too much`)
   width?.tooMuch(to - from + 1)
   const middle = Math.floor((from + to) / 2)
   return joined([
@@ -238,7 +255,11 @@ export async function readAgain(
 }
 
 /** Logs of some blocks by the hashes that the node itself has for them. @throws RpcError */
-async function readBlocks(call: Call, { config }: EvmChain, blocks: readonly number[]) {
+async function readBlocks(
+  call: Call,
+  { config }: EvmChain,
+  blocks: readonly number[],
+): Promise<ReadLogs> {
   const filter = filterOf(config)
   const read = await inBatches(blocks, BY_HASH_BLOCKS, async (block) => {
     const header = await getHeader(call, block)
@@ -281,7 +302,8 @@ const CHUNK_BLOCKS = 32
 /** Times of the logs' blocks, by their headers, or by the logs themselves where these may be believed. */
 async function timesOf(
   call: Call,
-  { logs, last, isHinted }: { logs: readonly RawLog[]; last: Header; isHinted: boolean },
+  { logs, last }: LogRange,
+  isHinted: boolean,
 ): Promise<(log: RawLog) => number> {
   if (isHinted && logs.every(({ blockTimestamp }) => blockTimestamp))
     return (log) => numberOf(log.blockTimestamp) * 1_000

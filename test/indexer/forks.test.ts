@@ -136,13 +136,18 @@ it.each([
       return (answer) => JSON.stringify({ ...JSON.parse(answer), result: undefined, error })
     })
     try {
-      const from = (await head()) + 1
+      const indexer = await world.restart({
+        config: { rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] },
+      })
+      while ((await indexer.step()).kind !== 'idle');
       await world.bid(1, [`narrow-${widest}`])
       await world.test.mine({ blocks })
-      const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] })
       alter = (method, result) => (method === 'eth_getLogs' ? [] : result)
-      const ranges = await inRanges(rangesOf(chain, createRangeWidth()), from, from + blocks)
-      expect(ranges.flatMap(({ decoded }) => decoded.entries)).toHaveLength(1)
+      while ((await indexer.step()).kind !== 'idle');
+      const entries = "SELECT FROM journal WHERE block IS NOT NULL AND encode(body, 'hex') LIKE $1"
+      const word = Buffer.from(`narrow-${widest}`).toString('hex')
+      expect((await world.pool.query(entries, [`%${word}%`])).rowCount).toBe(1)
+      expect(indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2 })
     } finally {
       await narrow.stop()
     }

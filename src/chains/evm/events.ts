@@ -1,6 +1,6 @@
 import { toEventSelector } from 'viem'
 import type { Hex } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { RefutedError } from '../rpc/errors.js'
 import type { RawLog } from './logs.js'
 
 /** Contract of ours on a chain. */
@@ -117,6 +117,6 @@ const isPadded = (word: string, type: WordType): boolean =>
 
 /** Error for a log that is not its contract's. */
 export const misshapen = ({ address, blockNumber, logIndex }: RawLog): Error =>
-  transient(
+  new RefutedError(
     `eth_getLogs: log ${Number(logIndex)} of block ${Number(blockNumber)} is not one that ${address} emits`,
   )

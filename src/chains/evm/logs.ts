@@ -55,6 +55,7 @@ export async function getHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
+  if (!isHex(hash) || !isHex(parentHash)) throw transient(`${method}: a hash has another form`)
   const header = {
     number: numberOf(raw.number),
     hash,
@@ -141,7 +142,8 @@ export async function getBlockLogs(
 }
 
 /** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
-const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
+const isHex = (value: unknown): boolean =>
+  typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /** More than a block has logs. */
 const LOGS_OF_BLOCK = 1e6
@@ -159,7 +161,8 @@ function ordered(
   let previous = -1
   for (const log of logs) {
     const block = numberOf(log.blockNumber)
-    if (!isHex(log.data) || !isHex(log.transactionHash) || !log.topics.every(isHex))
+    const { data, transactionHash, blockHash, topics } = log
+    if (![data, transactionHash, blockHash, ...topics].every(isHex))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
     if (

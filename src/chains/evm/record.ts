@@ -3,7 +3,7 @@ import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
-import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
+import { LackingError, NodeError, RefutedError, RpcError, transient } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
 import { eventWords, misshapen } from './events.js'
@@ -107,7 +107,7 @@ export function recordWords(
       continue
     }
     if (topic === HELD_TOPIC && idOf(bid, log, contracts.chainId, keeper.address) !== log.topics[1])
-      throw transient(
+      throw new RefutedError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
     const time = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')

@@ -5,6 +5,7 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
+import { orIf } from '../../ops/log/errors.js'
 import {
   type ChainPort,
   ChainUnavailableError,
@@ -12,7 +13,6 @@ import {
   orUnavailable,
   type SignatureQuestion,
 } from '../chain.js'
-import { orIf } from '../../ops/log/errors.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'

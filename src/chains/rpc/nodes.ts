@@ -27,6 +27,15 @@ export class SilenceError extends UndecidedError {
 export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
   orIf(asked, (error) => error instanceof UndecidedError, fallback)
 
+/** Bounds of an agreement. */
+export interface AgreedOptions<T> {
+  isSame?: (a: T, b: T) => boolean
+  /** Nodes that have to give an answer; 2 where it is left out. One suffices where only one is configured. */
+  least?: (answer: T) => number
+  /** True if answers are checked against what two nodes agreed on: a node that it refutes has answered, without a say. */
+  isProved?: boolean
+}
+
 /** An answer, and the number of nodes that gave it. */
 export interface Agreed<T> {
   answer: T
@@ -236,18 +245,14 @@ export class NodePool<Hash extends string> {
 
   /**
    * Asks for what is accepted for ever: two nodes have to give equal answers where two are configured. A node that
-   * fails, rests or asked to wait has not answered. A node whose answer the chain refutes has, without a say.
+   * fails, rests or asked to wait has not answered.
    * @param ask gets the first answer of another node, if there is one: it may ask for less then
-   * @param least nodes that have to give an answer; one where only one is configured
    * @throws DisagreementError; SilenceError where one node has answered and another is needed; RpcError of fault
    *   too_much where that keeps two from agreeing, or of fault refused where as many refuse; ChainUnavailableError
    */
   async agreed<T>(
     ask: (call: Call, first: T | undefined) => Promise<T>,
-    {
-      isSame = isDeepStrictEqual,
-      least = () => 2,
-    }: { isSame?: (a: T, b: T) => boolean; least?: (answer: T) => number } = {},
+    { isSame = isDeepStrictEqual, least = () => 2, isProved = false }: AgreedOptions<T> = {},
   ): Promise<Agreed<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
@@ -272,9 +277,12 @@ export class NodePool<Hash extends string> {
     }
     const [only] = answers
     const refuted = [...failed.values()].filter((error) => error instanceof RefutedError).length
-    if (only && refuted > 0 && answers.length === 1 && refuted + 1 === this.size)
+    if (isProved && only && refuted > 0 && answers.length === 1 && refuted + 1 === this.size)
       return { answer: only.result, nodes: 1 }
-    throw this.#undecided(answers.map(({ node }) => node), failed)
+    throw this.#undecided(
+      answers.map(({ node }) => node),
+      failed,
+    )
   }
 
   /** Why no answer counts. */

@@ -80,8 +80,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
         'The node is stuck or syncing: use another.',
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable =
-      emptyRecord(chain).length === 0 || (await knownRecordAt(port, latest))
+    const isProvable = emptyRecord(chain).length === 0 || (await knownRecordAt(port, latest))
     return isProvable
       ? ok(found)
       : warn(`${found}; tells no record`, 'Its logs can be compared, not proved (EIP-1898).')

@@ -141,9 +141,7 @@ export class ChainIndexer {
     if (!(undecided(error) instanceof SilenceError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
-    return (
-      singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
-    )
+    return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
   }
 
   /** Counts a look that found the checkpoint replaced. */
@@ -185,7 +183,11 @@ export class ChainIndexer {
       if (ground && state.trust === null) this.#showGround(ground)
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
-    return isFar ? this.#backfill(confirmed, latest) : this.#follow(latest, confirmed, this.#place)
+    // what was read by hash is taken first: a range by number may leave it out
+    const isSeen = this.#tail.length > 0 && this.#tail[0]!.block <= confirmed
+    return isFar && !isSeen
+      ? this.#backfill(confirmed, latest)
+      : this.#follow(latest, confirmed, { place: this.#place, isFar })
   }
 
   #showGround({ trust, nodes }: Ground): void {
@@ -252,13 +254,17 @@ export class ChainIndexer {
     return heights[this.#nodes - 1]!
   }
 
-  async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
+  async #follow(
+    latest: Header,
+    confirmedBlock: number,
+    { place, isFar }: { place: Place; isFar: boolean },
+  ): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
     const isFull = before.filter(({ block }) => block <= confirmedBlock).length >= MOST_UNPROVED
     const known = { chain, row, tail: before }
-    const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
+    const extension = isFull || isFar ? null : await extendTail(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     let confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
@@ -323,7 +329,9 @@ export class ChainIndexer {
       decoded: decodedOf(blocks),
       parentHash: first.parentHash,
       lastHash: last.hash,
-      logBlocks: blocks.filter(({ decoded }) => decoded.places.length > 0).map(({ block }) => block),
+      logBlocks: blocks
+        .filter(({ decoded }) => decoded.places.length > 0)
+        .map(({ block }) => block),
     }
     const record = keepsRecord(chain)
       ? ((await (asked?.hash.equals(last.hash)
@@ -378,7 +386,8 @@ export class ChainIndexer {
         }
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
-    if (proved.some((range) => range.ground.nodes < this.state.nodesWanted)) assertNoMoney(confirmed)
+    if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
+      assertNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)

@@ -8,7 +8,7 @@ import type {
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { transient } from '../../rpc/errors.js'
+import { RefutedError } from '../../rpc/errors.js'
 import { EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
@@ -23,11 +23,11 @@ const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
 
 type CommunityPayment = Payment<CommunityNameTarget>
 
-/** In order. */
+/** In order; logs without an id are skipped. */
 export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
-    return outcome ? [{ id: fromHex(id!), outcome, block: Number(blockNumber) }] : []
+    return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
   })
 
 /**
@@ -50,7 +50,7 @@ export function readPayments(
     bid = null
   }
   if (bid)
-    throw transient(
+    throw new RefutedError(
       `eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`,
     )
   return payments
