@@ -170,7 +170,11 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const { latest, confirmed: told, confirmedMs } = await chain.heads()
-    const confirmed = await this.#confirmedBy(told)
+    const confirmed = await this.#confirmedBy(told).catch((error: unknown) => {
+      if (!undecided(error)) throw error
+      this.#unproved = error as Error
+      return row.nextBlock - 1
+    })
     this.#clock.see(latest)
     const { blockMs } = this.#clock
     Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
@@ -185,9 +189,10 @@ export class ChainIndexer {
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     // what was read by hash is taken first: a range by number may leave it out
     const isSeen = this.#tail.length > 0 && this.#tail[0]!.block <= confirmed
-    return isFar && !isSeen
-      ? this.#backfill(confirmed, latest)
-      : this.#follow(latest, confirmed, { place: this.#place, isFar })
+    if (isFar && !isSeen) return this.#backfill(confirmed, latest)
+    const unproved = this.#tail.filter(({ block }) => block <= told).length
+    const isFull = isFar || unproved >= MOST_UNPROVED
+    return this.#follow(latest, confirmed, { place: this.#place, isFull })
   }
 
   #showGround({ trust, nodes }: Ground): void {
@@ -257,14 +262,13 @@ export class ChainIndexer {
   async #follow(
     latest: Header,
     confirmedBlock: number,
-    { place, isFar }: { place: Place; isFar: boolean },
+    { place, isFull }: { place: Place; isFull: boolean },
   ): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
-    const isFull = before.filter(({ block }) => block <= confirmedBlock).length >= MOST_UNPROVED
     const known = { chain, row, tail: before }
-    const extension = isFull || isFar ? null : await extendTail(known, latest, this.#maxBlocks)
+    const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     let confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
@@ -419,6 +423,7 @@ export class ChainIndexer {
     // a backfill may have taken hours: the step after it knows the head
     if (
       state.isCaughtUp ||
+      this.#unproved ||
       (kind !== 'followed' && kind !== 'idle') ||
       !(await this.#hasCaughtUp())
     )
