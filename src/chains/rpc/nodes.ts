@@ -110,6 +110,12 @@ interface Family<Hash extends string> {
 
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
 
+/** True if the same node may answer in a moment. */
+const isPassing = (error: Error): boolean =>
+  error instanceof RpcError &&
+  error.fault === 'transient' &&
+  !(error instanceof LackingError || error instanceof RefutedError)
+
 const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
 
@@ -262,6 +268,9 @@ export class NodePool<Hash extends string> {
       const node = nodes[i]!
       const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result))
       if ('error' in answer) {
+        // one fault may be of the moment; a node with more of them is away
+        const isNew = !failed.has(node) && !node.isAway() && isPassing(answer.error)
+        if (isNew) nodes.push(node)
         failed.set(node, answer.error)
         continue
       }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
-import type { Header } from '../../chains/evm/logs.js'
+import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { foldRecord, packRecord, type RecordBlock } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
 import { SilenceError } from '../../chains/rpc/nodes.js'
@@ -187,12 +187,23 @@ export class ChainIndexer {
       if (ground && state.trust === null) this.#showGround(ground)
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
-    // what was read by hash is taken first: a range by number may leave it out
-    const isSeen = this.#tail.length > 0 && this.#tail[0]!.block <= confirmed
+    const isSeen = isFar && (await this.#hasSeen(confirmed))
     if (isFar && !isSeen) return this.#backfill(confirmed, latest)
     const unproved = this.#tail.filter(({ block }) => block <= told).length
     const isFull = isFar || unproved >= MOST_UNPROVED
     return this.#follow(latest, confirmed, { place: this.#place, isFull })
+  }
+
+  /**
+   * True if blocks that are confirmed now were read by their hashes, and are still on the chain: a range by number may
+   * leave out what they have, where no record shows it.
+   */
+  async #hasSeen(confirmed: number): Promise<boolean> {
+    const { chain } = this.#options
+    const last = this.#tail.findLast(({ block }) => block <= confirmed)
+    if (!last || isProvable(chain)) return false
+    const header = await chain.rpc.onOneNode((call) => getHeader(call, last.block))
+    return header?.hash === toHex(last.hash)
   }
 
   #showGround({ trust, nodes }: Ground): void {
