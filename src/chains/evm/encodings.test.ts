@@ -68,9 +68,9 @@ const hubLog = fc.oneof(
 /** A payment with its id (ICommunityPayments.sol, `idOf`), or the end of one. */
 const paymentLog = fc.oneof(
   fc
-    .tuple(address, word, address, word, address, fc.tuple(word, word, word), small, small)
-    .map(([payer, price, token, amount, recipient, rest, number, until]) => {
-      const words = [payer, price, token, amount, recipient, ...rest]
+    .tuple(address, address, word, address, fc.tuple(word, word, word), small, small)
+    .map(([payer, token, amount, recipient, rest, number, until]) => {
+      const words = [payer, '1'.padStart(64, '0'), token, amount, recipient, ...rest]
       const order = [number, until, ...[0, 4, 2, 3, 5, 6, 7].map((i) => words[i]!)]
       const place = ['1'.padStart(64, '0'), PAYMENTS.slice(2).padStart(64, '0')]
       const id = keccak256(Buffer.from([...order, ...place].join(''), 'hex')).toString('hex')

@@ -106,7 +106,7 @@ export function recordWords(
       bid = log
       continue
     }
-    if (topic === HELD_TOPIC && idOf(bid, log, contracts.chainId, keeper.address) !== log.topics[1])
+    if (topic === HELD_TOPIC && idOf(bid, log, keeper.address) !== log.topics[1])
       throw new RefutedError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
@@ -129,11 +129,11 @@ export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): C
   return after
 }
 
-/** Id of a payment by its two logs (ICommunityPayments.sol, `idOf`). */
-function idOf(bid: RawLog | null, held: RawLog, chainId: number, contract: Hex): Hex {
+/** Id of a payment by its two logs (ICommunityPayments.sol, `idOf`): each of their words is in it. */
+function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
   const word = (log: RawLog | null, i: number) => log?.data.slice(2 + 64 * i, 66 + 64 * i) ?? ''
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
-  const place = [chainId.toString(16).padStart(64, '0'), contract.slice(2).padStart(64, '0')]
+  const place = [word(bid, 1), contract.slice(2).padStart(64, '0')]
   return `0x${keccak256(Buffer.from([...payment, ...place].join(''), 'hex')).toString('hex')}`
 }
 
