@@ -188,6 +188,7 @@ it('one of two nodes that is away is named, and what is new is shown as unconfir
   const second = await node(async () => (isAway ? 'lost' : undefined))
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second] })
   await drive(lone, 40)
+  await lone.indexer.step()
   const { headMs } = lone.indexer.state
   isAway = true
   await world.bid(1, [`waits-${databases}`])
