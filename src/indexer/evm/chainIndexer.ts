@@ -1,9 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import { readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
-import { foldRecord, packRecord, type RecordBlock } from '../../chains/evm/record.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { packRecord } from '../../chains/evm/record.js'
 import { SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
@@ -15,24 +13,21 @@ import {
   groundOf,
   keepsRecord,
   knownRecordAt,
-  makesRecord,
   type Place,
   type ProvedRange,
   placeOf,
   prove,
-  recordAt,
-  unrecorded,
 } from '../../record/prove.js'
-import { type ConfirmedRange, isProvable } from '../../record/ranges.js'
+import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
 import { RangeFetcher } from './rangeFetcher.js'
 import { type Extension, extendTail } from './tail.js'
 import {
   type ChainIndexerOptions,
-  decodedOf,
   firstState,
   logCount,
   type Outcome,
@@ -51,12 +46,6 @@ const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only by coming back from an older state. */
 export const NO_PATIENCE = { looks: 1, ms: 0 }
-
-/** Record as of a block, asked for while logs are read. */
-interface AskedRecord {
-  hash: Buffer
-  record: ReturnType<typeof knownRecordAt>
-}
 
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -249,8 +238,6 @@ export class ChainIndexer {
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
-  #recordAt = (block: RecordBlock) => knownRecordAt(this.#options.chain, block, this.#nodes)
-
   /** @throws DeepReorgError where the checkpoint's block was replaced; Error where one node's was */
   async #assertContinues({ from, to, range }: FetchedRange): Promise<void> {
     const { chain, row } = this.#options
@@ -289,7 +276,13 @@ export class ChainIndexer {
         : { kind: 'idle' }
     let proved: ProvedRange[] = []
     try {
-      proved = await this.#proveBlocks(confirming, tail, place, asked)
+      proved = await proveBlocks(chain, row, {
+        blocks: confirming,
+        tail,
+        place,
+        asked,
+        nodes: this.#nodes,
+      })
     } catch (error) {
       // what is new is shown as unconfirmed meanwhile
       if (!undecided(error)) throw error
@@ -317,72 +310,10 @@ export class ChainIndexer {
         : this.#tail[confirmed - row.nextBlock]?.hash
     if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
       return null
-    const record = this.#recordAt({ number: confirmed, hash: toHex(hash) })
+    const block = { number: confirmed, hash: toHex(hash) }
+    const record = knownRecordAt(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
-  }
-
-  /**
-   * Proves blocks that are confirmed now. What the tail has of a hub's is enough where it makes the record, but for the
-   * places of logs, which no record holds: a second node has to give the same.
-   */
-  async #proveBlocks(
-    blocks: readonly TailBlock[],
-    tail: readonly TailBlock[],
-    place: Place,
-    asked: AskedRecord | null,
-  ): Promise<ProvedRange[]> {
-    const { chain, row } = this.#options
-    const first = blocks[0]
-    const last = blocks.at(-1)
-    if (!first || !last) return []
-    const from = first.block
-    const to = last.block
-    const seen: ConfirmedRange = {
-      from,
-      to,
-      decoded: decodedOf(blocks),
-      parentHash: first.parentHash,
-      lastHash: last.hash,
-      logBlocks: blocks
-        .filter(({ decoded }) => decoded.places.length > 0)
-        .map(({ block }) => block),
-    }
-    const record = keepsRecord(chain)
-      ? ((await (asked?.hash.equals(last.hash)
-          ? asked.record
-          : this.#recordAt({ number: to, hash: toHex(last.hash) }))) ??
-        (await this.#recordByTop(tail, place, seen)))
-      : null
-    const isEnough =
-      isProvable(chain) &&
-      makesRecord(place, seen, record) &&
-      (seen.logBlocks.length === 0 || chain.rpc.size === 1 || this.#nodes === 1)
-    const range = isEnough ? { ...seen, nodes: 1 } : null
-    const fetched = { from, to, range, record }
-    const proved = await prove(chain, place, fetched, { nodes: this.#nodes, seen })
-    if (!proved.parentHash.equals(first.parentHash) || !proved.lastHash.equals(last.hash))
-      throw transient(
-        `blocks ${from}-${to} of chain "${row.label}" are of another fork than before`,
-      )
-    return [proved]
-  }
-
-  /**
-   * Record at the end of confirmed blocks whose state is gone, by that of the newest known block, which all logs of the
-   * tail have to make. @throws Error where they don't; UndecidedError, ChainUnavailableError
-   */
-  async #recordByTop(tail: readonly TailBlock[], place: Place, seen?: ConfirmedRange) {
-    const { chain, row } = this.#options
-    const top = tail.at(-1)
-    const hash = top?.hash ?? row.parentHash
-    if (!hash) throw transient('the chain has no confirmed block')
-    const number = top?.block ?? row.nextBlock - 1
-    const own = await recordAt(chain, { number, hash: toHex(hash) }, this.#nodes)
-    const made = foldRecord(place.record, decodedOf(tail).record)
-    if (!isDeepStrictEqual(made, own.answer)) throw new Error(unrecorded(chain, number))
-    const record = seen ? foldRecord(place.record, seen.decoded.record) : made
-    return { answer: record, nodes: own.nodes }
   }
 
   /** With the checkpoint behind the logs, and the tail that goes on from there. */
@@ -453,7 +384,8 @@ export class ChainIndexer {
     // a node that syncs shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
     if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
-      const { nodes } = await this.#recordByTop(this.#tail, this.#place!)
+      const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
+      const { nodes } = await recordByTop(chain, row, known)
       this.#showGround(groundOf(chain, nodes))
     }
     if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
