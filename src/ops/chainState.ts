@@ -5,7 +5,7 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
  * Ground of the newest confirmed logs: the contracts' record, two nodes' equal logs, or one node. Of what was
  * imported the service that gave it (`snapshot`) until the hub has named the owner of each name.
  */
-export type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
+type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
 /** Trust in the newest confirmed logs, and the nodes whose equal answers it rests on. */
 export interface Ground {

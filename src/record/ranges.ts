@@ -174,7 +174,7 @@ export interface RangeQuestion {
 const BY_HASH_BLOCKS = 8
 
 /** By number. @throws RpcError */
-export async function readRange(
+async function readRange(
   call: Call,
   chain: EvmChain,
   { from, to, isHinted }: RangeQuestion,
