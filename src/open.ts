@@ -1,12 +1,13 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
-import type { Hex } from './chains/chain.js'
+import { ChainUnavailableError, type Hex } from './chains/chain.js'
 import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
+import { keepersOf, keepsRecord } from './chains/evm/record.js'
 import { RefutedError, type RpcError } from './chains/rpc/errors.js'
 import type { Rpc } from './chains/rpc/evm.js'
 import type { SolanaChain } from './chains/solana/chain.js'
 import type { QuoterOptions } from './chains/solana/quote.js'
-import type { ChainConfig, Config } from './config/index.js'
+import { type ChainConfig, type Config, ConfigError } from './config/index.js'
 import { knownGenesis, registerChain, requireHub } from './db/journal/chains.js'
 import { keepPaymentsContract } from './db/outbox/contract.js'
 import type { OpenChain } from './indexer/evm/worker.js'
@@ -33,6 +34,10 @@ const IDENTITY_LIMIT_MS = 5_000
 export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
   const { pool, log } = ctx
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
+  if (config.watchOnly && !config.trust)
+    throw new ConfigError(
+      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+    )
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createChainRpc(
@@ -53,6 +58,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireHub(pool, row)
+  if (asked) await requireRecord(rpc, config).catch(unlessAway)
   await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error(
@@ -61,10 +67,32 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
     )
   let isIdentified = asked !== null
   const identify = async (): Promise<void> => {
-    if (!isIdentified) await register(fromHex(await rpc.genesisHash()))
+    if (!isIdentified) {
+      await register(fromHex(await rpc.genesisHash()))
+      await requireRecord(rpc, config)
+    }
     isIdentified = true
   }
   return { row, chain: createEvmChain({ config, chain: row.chain, rpc }), identify }
+}
+
+/** @throws whatever is no outage: that is met again at the first contact */
+const unlessAway = (error: Error): void => {
+  if (!(error instanceof ChainUnavailableError)) throw error
+}
+
+/**
+ * Whether contracts keep a record is known by their code, never by a failed question about the record.
+ * @throws ConfigError for a contract that keeps none; ChainUnavailableError
+ */
+async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
+  for (const { kind, address } of keepersOf(config)) {
+    const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
+    if (code !== '0x' && !keepsRecord(code))
+      throw new ConfigError(
+        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+      )
+  }
 }
 
 /** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */

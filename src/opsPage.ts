@@ -32,7 +32,7 @@ export const overviewPage =
       confirmed: state.confirmed,
       nextBlock: state.nextBlock,
       lagBlocks: state.lagBlocks,
-      logs: state.trust,
+      logs: state.trust && `${state.trust} (${state.trustNodes})`,
       state: badly(problem !== null, problem ?? 'current'),
     }))
     const loops = status.loops.map(({ name, network, chain, ageSeconds, failures, lastError }) => ({

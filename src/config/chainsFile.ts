@@ -4,7 +4,7 @@ import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/n
 import { networkDeployment } from './deployment.js'
 import { ConfigError, inOneError, parseInput } from './error.js'
 import { evmChain } from './evmChain.js'
-import { hex, httpUrl, solana32, wei, wsUrl } from './fields.js'
+import { hex, httpUrl, rpcUrls, solana32, wei, wsUrl } from './fields.js'
 import { presetOf, SOLANA_FEEDS, SOLANA_GENESIS } from './presets.js'
 
 /** Permissions of the relayer on a network's hub. */
@@ -25,7 +25,7 @@ const deliveries = z.strictObject({
 /** The Solana cluster of a network. */
 const solanaCluster = z
   .strictObject({
-    rpcUrls: z.array(httpUrl).min(1),
+    rpcUrls,
     /** Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
     /** The registrar program; a draft lacks it. */
@@ -159,7 +159,8 @@ function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): S
 type Issue = (path: (string | number)[], message: string) => void
 
 function checkChains({ chains }: Sections, issue: Issue): void {
-  chains.forEach(({ label, network, contract, communityPayments, watchOnly }, i) => {
+  chains.forEach((chain, i) => {
+    const { label, network, contract, communityPayments, watchOnly } = chain
     if (NETWORK_LABELS[label] !== network)
       issue(['chains', i, 'network'], `label "${label}" belongs to the other network`)
     if (chains.findIndex((chain) => chain.label === label) < i)
@@ -168,6 +169,8 @@ function checkChains({ chains }: Sections, issue: Issue): void {
       issue(['chains', i, 'communityPayments'], 'does not go with watchOnly')
     if (communityPayments && communityPayments === contract)
       issue(['chains', i, 'communityPayments'], 'is the hub or spoke contract')
+    if (chain.trust === 'compared' && chain.rpcUrls.length < 2)
+      issue(['chains', i, 'trust'], '"compared" needs two `rpcUrls`: one node compares nothing')
   })
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { confirmation, defaultConfirmation } from './confirmation.js'
 import { bridgeSettings, chainDeployment } from './deployment.js'
-import { hex, httpUrl, wei, wsUrl } from './fields.js'
+import { durationOrNever, hex, httpUrl, rpcUrls, wei, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
@@ -17,7 +17,7 @@ const fields = z.strictObject({
   chainId: z.int().positive().optional(),
   /** Hash of block 0: tells a chain from another one under the same id. */
   genesisHash: hex(32).optional(),
-  rpcUrls: z.array(httpUrl).min(1),
+  rpcUrls,
   /** New heads wake the indexer. */
   wsUrl: wsUrl.optional(),
   /** The hub or spoke contract; a draft lacks it. */
@@ -47,6 +47,10 @@ const fields = z.strictObject({
   deployment: chainDeployment.optional(),
   /** A chain of local tests: its launcher may restore an older state. */
   local: z.boolean().default(false),
+  /** The trust that is accepted for a contract without a record: of others, or older than the record. */
+  trust: z.enum(['compared', 'trusted']).optional(),
+  /** Time after which indexing goes on by one node where another does not answer, ms; null for never. */
+  singleNodeAfter: durationOrNever,
   /** Contracts of others, indexed under our rules: the result may differ from their registry. */
   watchOnly: z
     .strictObject({

@@ -11,6 +11,28 @@ export const hex = (bytes: number) =>
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
 export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 
+/** The nodes of a chain: the same one twice gives no second answer. */
+export const rpcUrls = z
+  .array(httpUrl)
+  .min(1)
+  .refine((urls) => new Set(urls.map((url) => new URL(url).href)).size === urls.length, {
+    error: 'has the same URL twice: each has to be another node',
+  })
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const duration = z
+  .string()
+  .regex(/^(never|[1-9][0-9]{0,5}[smhd])$/, 'must be "never", or a time such as "30m" or "2h"')
+  .transform((text) =>
+    text === 'never'
+      ? null
+      : Number(text.slice(0, -1)) * UNIT_MS[text.slice(-1) as keyof typeof UNIT_MS],
+  )
+
+/** "30s", "10m", "2h", "1d" or milliseconds, in ms; "never", which is the default, is null. */
+export const durationOrNever = z.union([duration, z.int().positive(), z.null()]).default(null)
+
 /** A decimal amount; uint256 has at most 78 digits. */
 export const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
 

@@ -13,6 +13,11 @@ export class HeadClock {
     if (this.#blockMs.length > SAMPLES) this.#blockMs.shift()
   }
 
+  /** Time of the newest head, ms; null before the first. */
+  get headMs(): number | null {
+    return this.#last?.timestampMs ?? null
+  }
+
   /** Usual time between blocks, ms; null before the second head. */
   get blockMs(): number | null {
     return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null

@@ -2,10 +2,16 @@ import type { Network } from '../registry/primitives/network.js'
 import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 
 /**
- * Ground of the newest confirmed logs: the contracts' record, two nodes (where two answered), or one node. Of what was
+ * Ground of the newest confirmed logs: the contracts' record, two nodes' equal logs, or one node. Of what was
  * imported the service that gave it (`snapshot`) until the hub has named the owner of each name.
  */
-export type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
+type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
+
+/** Trust in the newest confirmed logs, and the nodes whose equal answers it rests on. */
+export interface Ground {
+  trust: Trust
+  nodes: number
+}
 
 /** Times are Unix ms. */
 export interface ChainState {
@@ -27,9 +33,15 @@ export interface ChainState {
   tailBlock: number | null
   isCaughtUp: boolean
   trust: Trust | null
+  /** Nodes whose equal answers the trust rests on. */
+  trustNodes: number | null
+  /** Nodes whose equal answers it should rest on. */
+  nodesWanted: number
   halted: string | null
   lastStepMs: number | null
   lastError: string | null
+  /** Alarm of the last error, where it is not that of any failing chain. */
+  errorAlarm: AlarmName | null
 }
 
 /** Blocks that the tables may normally be behind the chain. */
@@ -76,6 +88,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
     const why = state.lastError === null ? '' : `: ${state.lastError}`
     return is('ClusterdChainFailing', `has not answered yet${why}`)
   }
+  if (state.lastError && state.errorAlarm) return is(state.errorAlarm, state.lastError)
   if (isHeadStale(state, nowMs))
     return is(
       'ClusterdHeadStandsStill',
@@ -94,6 +107,11 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
       `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`,
     )
   if (state.lastError) return is('ClusterdChainFailing', state.lastError)
+  if (state.trustNodes !== null && state.trustNodes < state.nodesWanted)
+    return is(
+      'ClusterdTrustFell',
+      `its newest logs rest on ${state.trustNodes} of the ${state.nodesWanted} nodes that have to agree`,
+    )
   const lag = state.latest - state.tailBlock
   if (lag > LAG_BLOCKS) return is('ClusterdChainBehind', `${lag} blocks behind its head`)
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs

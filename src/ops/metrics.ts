@@ -6,6 +6,11 @@ import { createRpcMetrics } from './rpcMetrics.js'
 /** Prometheus metrics of the daemon. No label holds an address, a name or a key. */
 export type Metrics = ReturnType<typeof createMetrics>
 
+const UNDECIDED = [
+  ['ClusterdRpcSilent', 'silent'],
+  ['ClusterdRpcContradiction', 'contradiction'],
+] as const
+
 /** Between two looks at the event loop's delay; the library's own 10 ms wake an idle process 100 times a second. */
 const LAG_PRECISION_MS = 50
 
@@ -59,6 +64,31 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
     'clusterd_chain_failing',
     '1 while the newest step failed; `/status` says why',
     ({ lastError }) => Number(lastError !== null),
+  )
+  gauge(
+    'clusterd_chain_trust',
+    'Nodes whose equal answers the newest confirmed logs rest on, by the trust: proved, compared or trusted',
+    ['network', 'chain', 'trust'],
+    () =>
+      states().flatMap(({ network, label, trust, trustNodes }) =>
+        trust ? [[{ network, chain: label, trust }, trustNodes] as const] : [],
+      ),
+  )
+  ofChain(
+    'clusterd_chain_nodes_wanted',
+    'Nodes whose equal answers confirmed logs should rest on',
+    ({ nodesWanted }) => nodesWanted,
+  )
+  gauge(
+    'clusterd_chain_undecided',
+    '1 while too few nodes agree on confirmed logs: a node is silent, or they contradict each other',
+    ['network', 'chain', 'why'],
+    () =>
+      states().flatMap(({ network, label, errorAlarm }) =>
+        UNDECIDED.map(
+          ([alarm, why]) => [{ network, chain: label, why }, Number(errorAlarm === alarm)] as const,
+        ),
+      ),
   )
   ofChain(
     'clusterd_chain_problem',

@@ -1,37 +1,49 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
-  emptyRecord,
   foldRecord,
+  keepersOf,
+  type RecordBlock,
   readRecord,
   storedRecord,
 } from '../chains/evm/record.js'
-import { LackingError, RefutedError, transient } from '../chains/rpc/errors.js'
-import { DisagreementError, orIfDisputed } from '../chains/rpc/nodes.js'
+import { LackingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
+import { type Agreed, type Call, DisagreementError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
-import type { Trust } from '../ops/chainState.js'
+import type { Ground } from '../ops/chainState.js'
 import { orIf } from '../ops/log/errors.js'
-import { fromHex } from '../registry/primitives/bytes.js'
-import { type ConfirmedRange, inRanges, isSame, type RangeSource, readRange } from './ranges.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import {
+  type ConfirmedRange,
+  isProvable,
+  leastOf,
+  rangesAhead,
+  readAgain,
+  readInParts,
+} from './ranges.js'
+import type { RangeWidth } from './width.js'
 
-/** Place that the next confirmed logs have to continue. */
+/** Where the next confirmed logs have to attach. */
 export interface Place {
   /** Hash of the last block before; null before the first block. */
   lastHash: Buffer | null
-  /** Record of all logs before, null where it is not known. */
-  record: ChainRecord | null
-  trust: Trust
+  /** Running hashes over all logs before. */
+  record: ChainRecord
 }
 
 /** Confirmed logs, which are a place themselves. */
-export type ProvedRange = ConfirmedRange & Pick<Place, 'record' | 'trust'>
+export type ProvedRange = ConfirmedRange & Place & { lastHash: Buffer; ground: Ground }
 
-/** Ground for logs that nodes gave alike, and a record that the contracts gave. */
-const trustIn = ({ config }: EvmChain, own: ChainRecord | null): Trust => {
-  if (own && config.role === 'hub') return 'proved'
-  return config.rpcUrls.length > 1 ? 'compared' : 'trusted'
+export const keepsRecord = ({ config }: EvmChain): boolean => keepersOf(config).length > 0
+
+/** Ground of logs. Where two nodes are configured, one proves nothing. */
+export function groundOf(chain: EvmChain, nodes: number): Ground {
+  const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
+  if (isProvable(chain) && isEnough) return { trust: 'proved', nodes }
+  return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
 }
 
 /** Sentence for logs in the journal that are not the contracts'. */
@@ -39,98 +51,173 @@ export const unrecorded = ({ config }: EvmChain, block: number): string =>
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
- * Record that a chain's contracts keep as of a block, by two nodes where two answer; null where no node has the block's
- * state, nodes contradict each other, or a contract keeps none.
- * @throws ChainUnavailableError
+ * Record that a chain's contracts keep as of a block: equal by two nodes where two are configured.
+ * @throws UndecidedError, ChainUnavailableError or RpcError where it is not known
  */
 export const recordAt = (
   { rpc, config }: EvmChain,
-  blockHash: Buffer,
-): Promise<ChainRecord | null> =>
-  orIfDisputed(
-    rpc.quorum((call) => readRecord(call, config, blockHash)),
-    null,
-  )
+  block: RecordBlock,
+  nodes = 2,
+): Promise<Agreed<ChainRecord>> =>
+  rpc.agreed((call) => readRecord(call, config, fromHex(block.hash), block.number), {
+    least: () => nodes,
+  })
+
+/** As `recordAt`; null where it is not known, which may be known at another block. @throws DisagreementError */
+export const knownRecordAt = (
+  chain: EvmChain,
+  block: RecordBlock,
+  nodes?: number,
+): Promise<Agreed<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
+
+const isUnknown = (error: unknown): boolean =>
+  (error instanceof ChainUnavailableError || error instanceof RpcError) &&
+  !(error instanceof DisagreementError)
 
 /**
- * Place of a chain's checkpoint. Its record was stored with it; where none was, it begins at the contracts' own word
- * there, but a hub's is zero before its first block, so logs before `startBlock` show.
- * @throws Error where the contracts contradict what is stored; ChainUnavailableError
+ * Place of a chain's checkpoint, with the ground of the record there where nodes gave it. The record was stored with the
+ * checkpoint; a contract that was named later begins at its own. A hub's is zero before its first block, so logs before
+ * `startBlock` show.
+ * @throws Error where the contracts contradict what is stored; DisagreementError, ChainUnavailableError
  */
 export async function placeOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<Place> {
+): Promise<{ place: Place; ground: Ground | null }> {
   const { config, rpc } = chain
+  const keepers = keepersOf(config)
+  const number = nextBlock - 1
+  const isAsked = keepers.length > 0 && number >= 0
   const header =
-    parentHash || nextBlock === 0
-      ? null
-      : await rpc.onOneNode((call) => getHeader(call, nextBlock - 1))
-  const at = parentHash ?? (header && fromHex(header.hash))
-  const own = at && (await recordAt(chain, at))
-  const first = emptyRecord(config).map((zero, i) =>
-    i === 0 && config.role === 'hub' ? zero : (own?.[i] ?? zero),
-  )
-  const stored = parentHash ? record && storedRecord(config, parentHash, record) : first
-  if (own && stored && !isDeepStrictEqual(own, stored))
-    throw new Error(unrecorded(chain, nextBlock - 1))
-  return { lastHash: parentHash, record: stored ?? own, trust: trustIn(chain, own) }
+    isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
+  const hash = parentHash ? toHex(parentHash) : header?.hash
+  const own = isAsked && hash ? await knownRecordAt(chain, { number, hash }) : null
+  const stored = parentHash ? storedRecord(config, parentHash, record) : []
+  const zero = Buffer.alloc(32)
+  const hashes = keepers.map(({ kind }, i) => {
+    const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
+    if (known && own && !own.answer[i]!.equals(known)) throw new Error(unrecorded(chain, number))
+    return known ?? own?.answer[i] ?? null
+  })
+  const unknown = keepers[hashes.indexOf(null)]
+  if (unknown?.kind === 'hub') throw transient(`the hub's record can't be read at block ${number}`)
+  return {
+    // a payments contract whose record nobody has there was deployed later, or its next record differs
+    place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
+    ground: own && groundOf(chain, own.nodes),
+  }
 }
 
-/** Blocks about whose logs nodes contradict each other. */
-interface Disputed {
+/** Logs that nodes gave, before they are proved. */
+export interface FetchedRange {
   from: number
   to: number
-  decoded?: undefined
+  /** Null where nodes contradict each other. */
+  range: (ConfirmedRange & { nodes: number }) | null
+  /** Record as of the last block; null where the chain keeps none. */
+  record: Agreed<ChainRecord> | null
 }
 
-/** Reads ranges for `prove`. */
-export const toldRanges = (ranges: RangeSource<ConfirmedRange>, from: number, to: number) =>
-  orIf(
-    inRanges(ranges, from, to),
-    (error) => error instanceof Error && error.cause instanceof DisagreementError,
-    [{ from, to } as Disputed],
-  )
-
-export const makesRecord = ({ record }: Place, { decoded, own }: ConfirmedRange): boolean =>
-  own !== null && record !== null && isDeepStrictEqual(foldRecord(record, decoded.record), own)
+export const makesRecord = (
+  before: Place,
+  { decoded }: ConfirmedRange,
+  record: FetchedRange['record'],
+): boolean =>
+  record === null || isDeepStrictEqual(foldRecord(before.record, decoded.record), record.answer)
 
 /**
- * Proves logs: with those before they have to make the contracts' record, as nodes tell it. Where they don't, or nodes
- * contradict each other, each is asked by itself: who refutes itself has no say, all others have to agree.
- * @throws DisagreementError where they don't; ChainUnavailableError where no node's logs make the record
+ * Proves logs: they continue the place before, and the record that was agreed on at their end. Where they don't, or
+ * nodes contradict each other, each node is asked: one whose logs do not make the record is refuted, and has no say.
+ * @param seen logs of these blocks that were read by their hashes before: none may be missing
+ * @throws UndecidedError; ChainUnavailableError where no node's logs make the record
  */
 export async function prove(
   chain: EvmChain,
   before: Place,
-  told: ConfirmedRange | Disputed,
+  { from, to, range, record }: FetchedRange,
+  { nodes = 2, seen }: { nodes?: number; seen?: ConfirmedRange } = {},
 ): Promise<ProvedRange> {
-  const provedBy = (range: ConfirmedRange) => ({
-    ...range,
-    record: range.own,
-    trust: trustIn(chain, range.own),
-  })
-  if (told.decoded && (!told.own || !before.record))
-    return {
-      ...told,
-      record: before.record ? foldRecord(before.record, told.decoded.record) : told.own,
-      trust: trustIn(chain, null),
-    }
-  if (told.decoded && makesRecord(before, told)) return provedBy(told)
-  const words: ChainRecord[] = []
-  const ranges = await chain.rpc.onEveryNode(async (call) => {
-    const range = await readRange(call, chain, told.from, told.to)
-    if (before.lastHash && !range.parentHash.equals(before.lastHash))
-      throw new LackingError(`a node is on another fork before block ${told.from}`)
-    if (range.own) words.push(range.own)
-    if (!range.own || !before.record || makesRecord(before, range)) return range
-    const text = `the logs of blocks ${told.from}-${told.to} do not make the contracts' record`
-    throw before.trust === 'proved' ? new RefutedError(text) : transient(text)
-  })
-  const range = { ...ranges[0]!, own: words[0] ?? null }
+  const assertPlace = (read: ConfirmedRange): ConfirmedRange => {
+    if (before.lastHash && !read.parentHash.equals(before.lastHash))
+      throw new LackingError(`a node is on another fork before block ${from}`)
+    if (!makesRecord(before, read, record))
+      throw new RefutedError(`the logs of blocks ${from}-${to} do not make the contracts' record`)
+    const places = new Set(read.decoded.places)
+    const missing = seen?.decoded.places.find((place) => !places.has(place))
+    if (missing && !isProvable(chain))
+      throw new LackingError(
+        `a node leaves out a log that was read by its block's hash: ${missing}`,
+      )
+    return read
+  }
   const isAgreed =
-    ranges.every((one) => isSame(one, range)) &&
-    words.every((one) => isDeepStrictEqual(one, range.own))
-  if (isAgreed && makesRecord(before, range)) return provedBy(range)
-  throw new DisagreementError(`chain "${chain.config.label}": its nodes contradict each other`)
+    range !== null &&
+    (!before.lastHash || range.parentHash.equals(before.lastHash)) &&
+    makesRecord(before, range, record)
+  const ask = async (call: Call, first = seen && isProvable(chain) ? seen : undefined) =>
+    assertPlace(
+      first && isProvable(chain) && makesRecord(before, first, record)
+        ? await readAgain(call, chain, first)
+        : await readInParts(call, chain, { from, to, isHinted: false }),
+    )
+  const agreed = isAgreed
+    ? { answer: range, nodes: range.nodes }
+    : await chain.rpc.agreed(ask, {
+        least: leastOf(chain, nodes),
+        isProved: isProvable(chain),
+      })
+  const recordNodes = record?.nodes ?? agreed.nodes
+  const counted = isProvable(chain) ? recordNodes : Math.min(agreed.nodes, recordNodes)
+  return {
+    ...agreed.answer,
+    record: record?.answer ?? [],
+    ground: groundOf(chain, counted),
+  }
+}
+
+/** Running hashes at the ends of ranges, which one that was agreed on near the head proves. */
+export type KnownRecords = ReadonlyMap<number, Agreed<ChainRecord>>
+
+/**
+ * Folds a chain's logs from a place on, without keeping them, up to a block whose record was agreed on: nodes without
+ * old state prove a catch-up by the newest. The running hashes between are known then.
+ * @throws RefutedError where the logs do not make it: the nodes that gave them are asked after others
+ */
+export async function foldTo(
+  chain: EvmChain,
+  before: Place,
+  blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
+  top: RecordBlock & { record: Agreed<ChainRecord> },
+  onRange: () => void,
+): Promise<KnownRecords> {
+  const known = new Map<number, Agreed<ChainRecord>>()
+  const hosts = new Set<string>()
+  const { from, confirmed, width, isHinted } = blocks
+  const { answer: agreed, nodes } = top.record
+  let { record, lastHash } = before
+
+  const read = (first: number, last: number): Promise<ConfirmedRange[]> =>
+    chain.rpc.onOneNode(async (call, host) => {
+      const range = await readInParts(call, chain, { from: first, to: last, isHinted, width })
+      hosts.add(host)
+      width.answered(last - first + 1, range.logBlocks.length)
+      return [range]
+    })
+  const ahead = rangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
+  for await (const range of ahead) {
+    onRange()
+    if (lastHash && !range.parentHash.equals(lastHash))
+      throw transient(
+        `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
+      )
+    record = foldRecord(record, range.decoded.record)
+    lastHash = range.lastHash
+    known.set(range.to, { answer: record, nodes })
+  }
+  if (!lastHash?.equals(fromHex(top.hash)))
+    throw transient(`block ${top.number} has been replaced since its record was read`)
+  if (isDeepStrictEqual(record, agreed)) return known
+  const error = new RefutedError(unrecorded(chain, top.number))
+  chain.rpc.refute(hosts, error)
+  throw error
 }

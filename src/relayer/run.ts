@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { SolanaSigner } from '../chains/solana/signer.js'
+import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
 import { eventFor, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
@@ -114,7 +115,21 @@ class LedOutbox {
     this.#logAlarms = createAlarmLog(log, network)
     this.state = { network, relayers: [], payer: null }
     const workers = targets.map((target) => this.#evmWorker(target))
-    this.workers = solana ? [...workers, this.#solanaWorker(solana)] : workers
+    const all = solana ? [...workers, this.#solanaWorker(solana)] : workers
+    this.workers = all.map((worker) => ({
+      ...worker,
+      step: async (signal, alive) =>
+        (await this.#isByOneNode()) ? 'waiting' : worker.step(signal, alive),
+    }))
+  }
+
+  /** True while `singleNodeAfter` lets names be indexed by one of two nodes: no money moves by its answers. */
+  async #isByOneNode(): Promise<boolean> {
+    const { pool, network, targets } = this.#options
+    if (targets.every(({ at }) => !at.config.singleNodeAfter)) return false
+    return (await readChainStates(pool)).some(
+      ({ state }) => state.network === network && (state.trustNodes ?? 2) < state.nodesWanted,
+    )
   }
 
   wake(heard: 'notify' | 'block'): void {

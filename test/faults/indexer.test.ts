@@ -180,11 +180,11 @@ describe('the only node', () => {
   })
 })
 
-describe('the first of two nodes, always', () => {
+describe('the first of three nodes, always', () => {
   let results: Map<string, Result>
   beforeAll(async () => {
     results = await indexThrough(
-      KINDS.map((kind) => ({ name: kind, faults: { [kind]: 1 }, others: 1 })),
+      KINDS.map((kind) => ({ name: kind, faults: { [kind]: 1 }, others: 2 })),
     )
   }, DEADLINE_MS)
 
@@ -260,7 +260,9 @@ describe('a node on a fork from below the checkpoint', () => {
   })
 
   it('halts nothing while the other of two nodes does not answer', async () => {
-    const { indexer } = await caughtUp('fork_of_half', ['http://127.0.0.1:9'])
+    const other = await startFaultProxy({ target: world.anvil, seed: SEED })
+    const { indexer } = await caughtUp('fork_of_half', [other.rpcUrl])
+    await other.stop()
     for (let look = 0; look < LOOKS; look++) await indexer.step().catch(() => {})
     expect(indexer.state.halted).toBeNull()
   })

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
+import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import type { RawLog } from '../../src/chains/evm/logs.js'
+import { emptyRecord, foldRecord, packRecord, recordWords } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { readChain, registerChain } from '../../src/db/journal/chains.js'
 import { replay } from '../../src/db/journal/replay.js'
@@ -30,6 +33,16 @@ export interface LoneIndexer {
   /** Hash of the live tables, which has to be that of the rebuilt ones; with the number of entries. */
   state(): Promise<{ hash: string; entries: number }>
   stop(): Promise<void>
+}
+
+/** Record of a hub's logs before a block, as a checkpoint has it. */
+async function recordBefore({ config, public: client }: HubWorld, block: number) {
+  const { addresses, topics } = filterOf(config)
+  const toBlock = `0x${(block - 1).toString(16)}`
+  const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
+  const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
+  const timeOf = ({ blockTimestamp }: RawLog) => Number(blockTimestamp) * 1_000
+  return foldRecord(emptyRecord(config), recordWords(config, logs, timeOf))
 }
 
 const DRIVE_DEADLINE_MS = 45_000
@@ -73,7 +86,10 @@ export async function indexerOver(
   const before = await world.public
     .getBlock({ blockNumber: BigInt(startBlock - 1) })
     .catch(() => null)
-  if (before && startBlock > world.config.startBlock) row.parentHash = fromHex(before.hash)
+  if (before && startBlock > world.config.startBlock) {
+    row.parentHash = fromHex(before.hash)
+    row.record = packRecord(config, row.parentHash, await recordBefore(world, startBlock))
+  }
   // blocks are mined many at once, as on local chains alone
   const chain = createEvmChain({
     config,

@@ -21,6 +21,7 @@ import {
   RECEIVED_TOPIC,
   SENT_TOPIC,
 } from '../../src/chains/evm/decodeLogs.js'
+import { RefutedError } from '../../src/chains/rpc/errors.js'
 import { decodeTransaction } from '../../src/chains/solana/events.js'
 import { decodePaymentLog } from '../../src/registry/community/payment.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
@@ -177,15 +178,19 @@ it('logs are read from any topics and data', async () => {
     blockHash: `0x${'cd'.repeat(32)}`,
     removed: false,
   }
-  await holds(fc.array(log, { maxLength: 3 }), (logs) => {
-    const raw = logs.map((one) => ({ ...place, ...one })) as Parameters<typeof decodeLogs>[2]
-    return decodeLogs(
-      async () => null as never,
-      { role: 'hub', chain: 1, chainId: 1, contract },
-      raw,
-      () => 0,
-    )
-  })
+  await holds(
+    fc.array(log, { maxLength: 3 }),
+    (logs) => {
+      const raw = logs.map((one) => ({ ...place, ...one })) as Parameters<typeof decodeLogs>[2]
+      return decodeLogs(
+        async () => null as never,
+        { role: 'hub', chain: 1, chainId: 1, contract },
+        raw,
+        () => 0,
+      )
+    },
+    RefutedError,
+  )
   await holds(log, decodeClaimed as never)
   await holds(fc.oneof(words, bytes(300)), decodePaymentLog, RangeError)
 })

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { mergeLogs } from '../../src/chains/evm/decodeLogs.js'
 import { inRanges, rangesOf } from '../../src/record/ranges.js'
 import { createRangeWidth } from '../../src/record/width.js'
+import { indexerOver, type LoneIndexer } from '../faults/support.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
@@ -29,8 +30,10 @@ const proxy = useWorld(() =>
 /** What a node that changes its fork between two answers makes of the chain's own. */
 let alter: ((method: string, result: Result & Result[], params: Result[]) => unknown) | null = null
 
+let lone: LoneIndexer | null = null
 afterEach(() => {
   alter = null
+  lone = null
 })
 
 const head = async (): Promise<number> =>
@@ -136,14 +139,19 @@ it.each([
       return (answer) => JSON.stringify({ ...JSON.parse(answer), result: undefined, error })
     })
     try {
-      const from = (await head()) + 1
+      const rpcUrls = [proxy.url, narrow.url, world.anvil.rpcUrl]
+      const startBlock = (await head()) - 2
+      lone = await indexerOver(world, `narrow_${widest}`, { rpcUrls, startBlock, local: true })
       await world.bid(1, [`narrow-${widest}`])
       await world.test.mine({ blocks })
-      const { chain } = await world.open({ rpcUrls: [proxy.url, narrow.url, world.anvil.rpcUrl] })
       alter = (method, result) => (method === 'eth_getLogs' ? [] : result)
-      const ranges = await inRanges(rangesOf(chain, createRangeWidth()), from, from + blocks)
-      expect(ranges.flatMap(({ decoded }) => decoded.entries)).toHaveLength(1)
+      await lone.drive((await head()) - 2)
+      const entries = "SELECT FROM journal WHERE block IS NOT NULL AND encode(body, 'hex') LIKE $1"
+      const word = Buffer.from(`narrow-${widest}`).toString('hex')
+      expect((await lone.pool.query(entries, [`%${word}%`])).rowCount).toBe(1)
+      expect(lone.indexer.state).toMatchObject({ trust: 'proved', trustNodes: 2 })
     } finally {
+      await lone?.stop()
       await narrow.stop()
     }
   },

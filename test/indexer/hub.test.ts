@@ -168,11 +168,13 @@ describe('a gap', () => {
     expect(rebuilt).toBe(live)
   })
 
-  it('goes on through another node when the first is away', async () => {
+  it('goes on through two other nodes when the first of three is away', async () => {
     await world.bid(0, ['second-url'])
     await world.test.mine({ blocks: 2 })
     const indexer = await world.restart({
-      config: { rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl] },
+      config: {
+        rpcUrls: ['http://127.0.0.1:9', world.anvil.rpcUrl, `${world.anvil.rpcUrl}/?again`],
+      },
     })
     await indexer.step()
     expect((await owners())['second-url']).toBe(address(0))

@@ -90,7 +90,9 @@ it.each<[string, string, (result: unknown, slot: number) => unknown]>([
 ])(
   'a node that gives %s is passed over for one whose answers can be read',
   async (what, method, answer) => {
-    const watcher = await besideAnother()
+    // two of three agree, so one that can't be read is passed over
+    const { rpcUrl } = world.solana
+    const watcher = await besideAnother(Date.now, [world.proxy.url, rpcUrl, `${rpcUrl}/?again`])
     const slot = await world.connection.getSlot()
     const name = `beside-${what.replaceAll(' ', '-')}`
     await world.pay(world.payer(0), name)

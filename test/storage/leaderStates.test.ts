@@ -24,6 +24,9 @@ const stateNow = (): ChainState => ({
   lastStepMs: Date.now(),
   isCaughtUp: true,
   trust: 'proved',
+  trustNodes: 2,
+  nodesWanted: 2,
+  errorAlarm: null,
   halted: null,
   lastError: null,
 })

@@ -1,4 +1,4 @@
-import { readChainStates, type StoredState } from '../../db/deployment/chainStates.js'
+import { readChainStates, readHubState, type StoredState } from '../../db/deployment/chainStates.js'
 import { findChain } from '../../db/journal/chains.js'
 import { readHead } from '../../db/journal/head.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
@@ -89,6 +89,15 @@ const proof = route.get('/v1/proof', {
       block: z.int(),
       blockHash: word.nullable(),
       contracts: z.array(z.object(recorded)),
+      trust: z.enum(['proved', 'compared', 'trusted']).nullable().openapi({
+        description:
+          'Ground of the newest confirmed logs: the record, two nodes’ equal logs, or one node; null while it is not known',
+        example: 'proved',
+      }),
+      nodes: z
+        .int()
+        .nullable()
+        .openapi({ description: 'Nodes whose equal answers it rests on', example: 2 }),
       checkpoint: CheckpointSchema,
     },
   ),
@@ -117,7 +126,10 @@ const proof = route.get('/v1/proof', {
       block: nextBlock - 1,
       blockHash: parentHash && toHex(parentHash),
     }
-    return ok({ ...place, contracts, checkpoint })
+    const { state } = await readHubState(pool, network, label)
+    const trust = state?.trust === 'snapshot' ? null : (state?.trust ?? null)
+    const nodes = trust && (state?.trustNodes ?? null)
+    return ok({ ...place, contracts, trust, nodes, checkpoint })
   },
 })
 

@@ -13,7 +13,7 @@ import {
 } from '../chain.js'
 import { orIfRefused, transient } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
-import { type Consumer, orIfDisputed, type PoolOptions } from '../rpc/nodes.js'
+import { type Consumer, orIfUndecided, type PoolOptions } from '../rpc/nodes.js'
 import { servedByKey, servedFor } from '../rpc/served.js'
 import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
@@ -109,7 +109,7 @@ export function createEvmChain({
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
         const isHeld = rpc.quorum((call) => holdsNonce(call, hash, question))
-        return (await orIfDisputed(isHeld, false)) ? hash : null
+        return (await orIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
       const decoded = decodePacket(toHex(packet))

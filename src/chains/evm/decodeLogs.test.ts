@@ -24,7 +24,7 @@ function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
   }
 }
 
-it('leaves out what no contract of ours counts: the tables could not hold it', async () => {
+it('leaves out what a watched contract counts beyond the tables, and refuses it of ours', async () => {
   const received = (at: number, bids: bigint) =>
     log(at, [RECEIVED_TOPIC, word(1n), word(2n)], word(bids))
   const credited = (at: number, eid: bigint) =>
@@ -35,12 +35,14 @@ it('leaves out what no contract of ours counts: the tables could not hold it', a
     received(3, 2n ** 256n - 1n),
     credited(4, 2n ** 32n - 1n),
   ]
-  const found = await decodeLogs(
-    unasked,
-    { role: 'hub', contract: CONTRACT, chain: 1, chainId: 1 },
-    [...logs, credited(5, 2n ** 64n)],
-    () => 0,
-  )
+  const ours = { role: 'hub', contract: CONTRACT, chain: 1, chainId: 1 } as const
+  const watched = { ...ours, watchOnly: { minimum: [], quotes: false } }
+  const odd = [...logs, credited(5, 2n ** 64n)]
+  const found = await decodeLogs(unasked, watched, odd, () => 0)
+  for (const one of [received(2, 2n ** 31n), credited(5, 2n ** 64n)])
+    await expect(decodeLogs(unasked, ours, [one], () => 0)).rejects.toThrow(
+      /is not one that .* emits/,
+    )
   expect(found.received.map(({ logIndex, bids }) => [logIndex, bids])).toEqual([[1, 3]])
   expect(found.credits.map(({ logIndex, eid }) => [logIndex, eid])).toEqual([[4, 2 ** 32 - 1]])
 })

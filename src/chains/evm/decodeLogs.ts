@@ -1,4 +1,4 @@
-import { type Log, parseEventLogs, toEventSelector } from 'viem'
+import { type Log, parseEventLogs } from 'viem'
 import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
 import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
@@ -13,8 +13,9 @@ import type { Hex } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
-import { PAYMENT_TOPIC, PAYMENT_TOPICS, readEnds, readPayments } from './community/logs.js'
+import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
+import { EVENTS, eventWords, misshapen, topicsOf } from './events.js'
 import { getReceipt, type LogFilter, type RawLog, type RawReceipt } from './logs.js'
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
@@ -31,6 +32,8 @@ export interface DecodedLogs {
   ends: ConfirmedOutcome[]
   /** Words of the contracts' records. */
   record: RecordWords[]
+  /** Block hash, index and transaction of each log. */
+  places: string[]
 }
 
 export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
@@ -41,6 +44,7 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   credits: parts.flatMap(({ credits }) => credits),
   ends: parts.flatMap(({ ends }) => ends),
   record: parts.flatMap(({ record }) => record),
+  places: parts.flatMap(({ places }) => places),
 })
 
 /** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
@@ -48,14 +52,14 @@ export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =
   entries.length + sent.length + payments.length + ends.length
 
 /** Event topics of hub and spoke. */
-export const BID_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32)')
-export const BID_WITH_REFERRAL_TOPIC = toEventSelector('Bid(bytes32,uint256,bytes32,bytes32)')
-const MINIMUM_TOPIC = toEventSelector('MinimumSet(uint256)')
-export const RECEIVED_TOPIC = toEventSelector('Received(bytes32,bytes32,uint256)')
-const BID_REFUSED_TOPIC = toEventSelector('BidRefused(bytes32,uint256,bytes32,uint8)')
-const CREDITED_TOPIC = toEventSelector('Credited(bytes32,uint32,uint256)')
-const WITHDRAWN_TOPIC = toEventSelector('RefundWithdrawn(bytes32,uint32,address,uint256)')
-export const SENT_TOPIC = toEventSelector('Sent(bytes32,bytes32)')
+export const BID_TOPIC = EVENTS.bid.topic
+export const BID_WITH_REFERRAL_TOPIC = EVENTS.bidWithReferral.topic
+const MINIMUM_TOPIC = EVENTS.minimumSet.topic
+export const RECEIVED_TOPIC = EVENTS.received.topic
+const BID_REFUSED_TOPIC = EVENTS.bidRefused.topic
+const CREDITED_TOPIC = EVENTS.credited.topic
+const WITHDRAWN_TOPIC = EVENTS.withdrawn.topic
+export const SENT_TOPIC = EVENTS.sent.topic
 
 /** Topics that make a transaction a registration, per role. */
 const REGISTRATION_TOPICS = {
@@ -71,16 +75,13 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
-/** Logs that say more about registrations, or about the hub's books. */
-const OTHER_TOPICS = {
-  hub: [MINIMUM_TOPIC, BID_REFUSED_TOPIC, CREDITED_TOPIC, WITHDRAWN_TOPIC],
-  spoke: [],
-} as const
-
 export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
-  const topics = [...REGISTRATION_TOPICS[role], ...OTHER_TOPICS[role]]
+  const topics = topicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
-  return { addresses: [contract, communityPayments], topics: [...topics, ...PAYMENT_TOPICS] }
+  return {
+    addresses: [contract, communityPayments],
+    topics: [...topics, ...topicsOf('payments')],
+  }
 }
 
 export function isRegistrationLog(
@@ -97,40 +98,15 @@ export function isRegistrationLog(
   )
 }
 
-/** Indexed arguments of each event, and its data's length in words. */
-const SHAPES: Readonly<Record<Hex, readonly [indexed: number, words: number]>> = {
-  [BID_TOPIC]: [0, 3],
-  [BID_WITH_REFERRAL_TOPIC]: [0, 4],
-  [BID_REFUSED_TOPIC]: [2, 2],
-  [MINIMUM_TOPIC]: [0, 1],
-  [RECEIVED_TOPIC]: [2, 1],
-  [CREDITED_TOPIC]: [2, 1],
-  [WITHDRAWN_TOPIC]: [2, 2],
-  [SENT_TOPIC]: [2, 0],
-}
-
-function hasShape(log: RawLog): boolean {
-  const { topics, data } = log
-  const shape = SHAPES[topics[0]!]
-  return (
-    shape !== undefined &&
-    topics.length === 1 + shape[0] &&
-    data.length === 2 + 64 * shape[1] &&
-    areNumbersOurs(log)
-  )
-}
-
-/** True if the tables can hold a log's counts: a contract of others may log any words. */
-function areNumbersOurs({ topics: [first, , eid], data }: RawLog): boolean {
-  if (first === RECEIVED_TOPIC) return Number(data) < 2 ** 31
-  return (first !== CREDITED_TOPIC && first !== WITHDRAWN_TOPIC) || Number(eid) < 2 ** 32
-}
+/** True if the tables can hold a log's count: a contract of others may log any word. */
+const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
+  first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
 
 /**
- * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration. Logs of another
- * shape than their event are skipped as foreign.
+ * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration.
  * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
  * @param timeOf a log's block time, ms
+ * @throws RpcError transient for a log that our contracts can't have emitted; those of a watched contract are skipped
  */
 export async function decodeLogs(
   call: Call,
@@ -138,27 +114,20 @@ export async function decodeLogs(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): Promise<DecodedLogs> {
-  const found: DecodedLogs = {
-    entries: [],
-    received: [],
-    sent: [],
-    payments: [],
-    ends: [],
-    credits: [],
-    record: [],
-  }
-  const { contract, communityPayments } = chain
+  const found = mergeLogs([])
+  const { role, contract, communityPayments } = chain
   const sentLogs: RawLog[] = []
   const paymentLogs: RawLog[] = []
   const hubLogs: RawLog[] = []
   for (const log of logs) {
-    if (
-      communityPayments &&
-      log.address !== contract &&
-      log.address.toLowerCase() === communityPayments
-    )
-      paymentLogs.push(log)
-    else if (hasShape(log)) (log.topics[0] === SENT_TOPIC ? sentLogs : hubLogs).push(log)
+    const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
+    if (!eventWords(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
+      if (!chain.watchOnly || isPayment) throw misshapen(log)
+      continue
+    }
+    found.places.push(`${log.blockHash} ${Number(log.logIndex)} ${log.transactionHash}`)
+    if (isPayment) paymentLogs.push(log)
+    else (role === 'spoke' ? sentLogs : hubLogs).push(log)
   }
   decodeHubLogs(found, chain.chain, hubLogs, timeOf)
   if (sentLogs.length > 0 && chain.endpoint)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Confirmation } from '../../config/confirmation.js'
 import type { Hex } from '../chain.js'
 import { LackingError, transient } from '../rpc/errors.js'
@@ -54,6 +55,7 @@ export async function getHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
+  if (!isHex(hash) || !isHex(parentHash)) throw transient(`${method}: a hash has another form`)
   const header = {
     number: numberOf(raw.number),
     hash,
@@ -68,7 +70,7 @@ export async function getHeader(
 /** @throws RpcError transient where a header is not the parent of the next */
 export function assertLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
-    if (i > 0 && parentHash !== headers[i - 1]!.hash)
+    if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
       throw transient(
         `block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`,
       )
@@ -99,6 +101,13 @@ export async function readLogs(
   ])
   if (!last || (from !== to && !first))
     throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
+  const hashes = new Map([first ?? last, last].map(({ number, hash }) => [number, hash]))
+  for (const log of logs) {
+    const block = Number(log.blockNumber)
+    if ((hashes.get(block) ?? log.blockHash) !== log.blockHash)
+      throw transient(`eth_getLogs: logs of block ${block} are of another fork`)
+    hashes.set(block, log.blockHash)
+  }
   return { logs, first: first ?? last, last }
 }
 
@@ -133,12 +142,13 @@ export async function getBlockLogs(
 }
 
 /** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
-const isHex = (value: string): boolean => value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
+const isHex = (value: unknown): boolean =>
+  typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /** More than a block has logs. */
 const LOGS_OF_BLOCK = 1e6
 /**
- * Checks and sorts a node's logs, and drops duplicates.
+ * Checks and sorts a node's logs, and drops equal duplicates.
  * @throws RpcError transient for a log outside the request, or of another form than logs have
  */
 function ordered(
@@ -151,7 +161,8 @@ function ordered(
   let previous = -1
   for (const log of logs) {
     const block = numberOf(log.blockNumber)
-    if (!isHex(log.data) || !isHex(log.transactionHash) || !log.topics.every(isHex))
+    const { data, transactionHash, blockHash, topics } = log
+    if (![data, transactionHash, blockHash, ...topics].every(isHex))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
     if (
@@ -171,8 +182,15 @@ function ordered(
     previous = place
   }
   if (isSorted) return logs
-  const byPlace = new Map(
-    logs.map((log) => [Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex), log]),
-  )
+  const byPlace = new Map<number, RawLog>()
+  for (const log of logs) {
+    const place = Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex)
+    const other = byPlace.get(place)
+    if (other && !isDeepStrictEqual(other, log))
+      throw transient(
+        `eth_getLogs: two logs stand at place ${Number(log.logIndex)} of block ${Number(log.blockNumber)}`,
+      )
+    byPlace.set(place, log)
+  }
   return [...byPlace.entries()].sort(([a], [b]) => a - b).map(([, log]) => log)
 }

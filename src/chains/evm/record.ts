@@ -1,13 +1,13 @@
 import { toFunctionSelector } from 'viem'
 import type { ChainConfig } from '../../config/index.js'
-import { orIf } from '../../ops/log/errors.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
-import { NodeError, RpcError, transient } from '../rpc/errors.js'
-import type { Call } from '../rpc/nodes.js'
+import { LackingError, NodeError, RefutedError, RpcError, transient } from '../rpc/errors.js'
+import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
-import type { RawLog } from './logs.js'
+import { eventWords, misshapen } from './events.js'
+import { getHeader, type Header, type RawLog } from './logs.js'
 
 /** Contract with a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
 interface Keeper {
@@ -20,6 +20,7 @@ interface Keeper {
 export type RecordedContracts = Pick<ChainConfig, 'role' | 'chainId' | 'communityPayments'> & {
   contract?: Hex | undefined
   watchOnly?: ChainConfig['watchOnly']
+  trust?: ChainConfig['trust']
 }
 
 /** Running hashes of a chain's keepers, 32 bytes each, in the order of `keepersOf`. */
@@ -35,14 +36,15 @@ export interface RecordWords {
 const RECORD_HASH = toFunctionSelector('recordHash()')
 const WORD = 32
 
-/** Contracts of a chain that keep a record. A watched contract of others keeps none. */
-function keepersOf({
+/** Contracts of a chain that keep a record: ours, unless the chains file accepts less for older ones or others'. */
+export function keepersOf({
   role,
   contract,
   communityPayments,
   watchOnly,
+  trust,
 }: Omit<RecordedContracts, 'chainId'>): Keeper[] {
-  if (watchOnly) return []
+  if (watchOnly || trust) return []
   const hub: Keeper[] = role === 'hub' && contract ? [{ kind: 'hub', address: contract }] : []
   return communityPayments ? [...hub, { kind: 'payments', address: communityPayments }] : hub
 }
@@ -62,24 +64,27 @@ export const packRecord = (
     ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
   ])
 
-/** Null where the record is not the checkpoint's, or of other contracts. */
+/** Bytes of a stored keeper: its address and its hash. */
+const STORED = 20 + WORD
+
+/** Running hash of each of the chain's keepers as of a checkpoint, null for those that were not stored with it. */
 export function storedRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
-  stored: Buffer,
-): ChainRecord | null {
-  const size = 20 + WORD
-  const words = keepersOf(contracts).map((_, i) =>
-    stored.subarray(size * (i + 1), WORD + size * (i + 1)),
-  )
-  return packRecord(contracts, parentHash, words).equals(stored) ? words : null
+  stored: Buffer | null,
+): (Buffer | null)[] {
+  const known = new Map<string, Buffer>()
+  if (stored?.subarray(0, WORD).equals(parentHash))
+    for (let at = WORD; at < stored.length; at += STORED)
+      known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
+  return keepersOf(contracts).map(({ address }) => known.get(address) ?? null)
 }
 
 /**
- * Words that logs of a chain add to its record.
+ * Words that logs of a chain add to its record: of each event the words of its table of fields, in the contract's order.
  * @param logs all that `filterOf` names, in order
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a payment that is not its id's
+ * @throws RpcError transient for a log that the contract can't have emitted, or a payment that is not its id's
  */
 export function recordWords(
   contracts: RecordedContracts,
@@ -88,25 +93,27 @@ export function recordWords(
 ): RecordWords[] {
   const keepers = keepersOf(contracts)
   const found: RecordWords[] = []
-  let bid: Hex = '0x'
+  let bid: RawLog | null = null
   for (const log of keepers.length === 0 ? [] : logs) {
-    const { topics, data } = log
     const address = log.address.toLowerCase()
-    const keeper = keepers.findIndex((one) => one.address === address)
-    const told = keepers[keeper]
-    if (!told) continue
-    if (told.kind === 'payments' && topics[0] === PAYMENT_TOPIC) {
-      bid = data
+    const at = keepers.findIndex((one) => one.address === address)
+    const keeper = keepers[at]
+    if (!keeper) continue
+    const fields = eventWords(keeper.kind, log)
+    if (!fields) throw misshapen(log)
+    const topic = log.topics[0]!
+    if (topic === PAYMENT_TOPIC) {
+      bid = log
       continue
     }
-    if (topics[0] === HELD_TOPIC && idOf(bid, data, contracts.chainId, told.address) !== topics[1])
-      throw transient(
+    if (topic === HELD_TOPIC && idOf(bid, log, keeper.address) !== log.topics[1])
+      throw new RefutedError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
-    let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
+    const time = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
-    for (const word of told.kind === 'hub' ? topics : topics.slice(0, 2)) words += word.slice(2)
-    found.push({ keeper, words: told.kind === 'hub' ? words + data.slice(2) : words })
+    const words = keeper.kind === 'hub' ? fields : fields.slice(0, 1)
+    found.push({ keeper: at, words: [time, topic.slice(2), ...words].join('') })
   }
   return found
 }
@@ -122,40 +129,68 @@ export function foldRecord(before: ChainRecord, logs: readonly RecordWords[]): C
   return after
 }
 
-/** Id of a payment by its two logs (ICommunityPayments.sol, `idOf`). */
-function idOf(bid: Hex, held: Hex, chainId: number, contract: Hex): Hex {
-  const word = (data: Hex, i: number): string => data.slice(2 + 64 * i, 66 + 64 * i)
+/** Id of a payment by its two logs (ICommunityPayments.sol, `idOf`): each of their words is in it. */
+function idOf(bid: RawLog | null, held: RawLog, contract: Hex): Hex {
+  const word = (log: RawLog | null, i: number) => log?.data.slice(2 + 64 * i, 66 + 64 * i) ?? ''
   const payment = [word(held, 0), word(held, 1), ...[0, 4, 2, 3, 5, 6, 7].map((i) => word(bid, i))]
-  const place = [chainId.toString(16).padStart(64, '0'), contract.slice(2).padStart(64, '0')]
+  const place = [word(bid, 1), contract.slice(2).padStart(64, '0')]
   return `0x${keccak256(Buffer.from([...payment, ...place].join(''), 'hex')).toString('hex')}`
 }
 
+/** A block of which a contract is asked. */
+export type RecordBlock = Pick<Header, 'number' | 'hash'>
+
 /**
  * Reads a chain's record from its contracts as of a block.
- * @param blockHash by which another fork can't answer (EIP-1898)
- * @returns null where a contract keeps none, or the node has no state of the block
- * @throws RpcError
+ * @param number of the block, for nodes that take no hash; without it they can't answer
+ * @throws RpcError, also where the node has no state of the block, or a contract keeps no record
  */
 export async function readRecord(
   call: Call,
   contracts: RecordedContracts,
   blockHash: Buffer,
-): Promise<ChainRecord | null> {
-  const ask = ({ address: to }: Keeper): Promise<Hex | null> =>
-    orIf(
-      call<Hex>('eth_call', [{ to, data: RECORD_HASH }, { blockHash: toHex(blockHash) }]),
-      isNone,
-      null,
-    )
-  const words = await Promise.all(keepersOf(contracts).map(ask))
-  if (words.includes(null) || words.length === 0) return null
-  // an account without code, before it was deployed, has logged nothing
-  const hashes = words.map((word) => (word === '0x' ? Buffer.alloc(WORD) : fromHex(word!)))
-  if (hashes.some(({ length }) => length !== WORD))
-    throw transient('eth_call: recordHash() answers in another form')
+  number: number | null = null,
+): Promise<ChainRecord> {
+  const block = { number, hash: toHex(blockHash) }
+  const hashes: Buffer[] = []
+  for (const { address } of keepersOf(contracts)) {
+    const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
+    // an account without code, before it was deployed, has logged nothing
+    const isUndeployed =
+      answer === '0x' && (await readAt<Hex>(call, 'eth_getCode', address, block)) === '0x'
+    const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
+    if (hash.length !== WORD)
+      throw transient(`eth_call: recordHash() of ${address} answers in another form`)
+    hashes.push(hash)
+  }
   return hashes
 }
 
-/** A node that answers with an error keeps no such state, or the contract no record. */
-const isNone = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault !== 'rate_limited' && error.cause instanceof NodeError
+/**
+ * Asks about an account as of a block's hash, by which another fork can't answer (EIP-1898). A node that refuses hashes
+ * is asked by number, between two reads of the header.
+ */
+async function readAt<T>(
+  call: Call,
+  method: 'eth_call' | 'eth_getCode',
+  what: unknown,
+  { number, hash }: { number: number | null; hash: Hex },
+): Promise<T> {
+  try {
+    return await call<T>(method, [what, { blockHash: hash }])
+  } catch (error) {
+    const isAnswer = error instanceof RpcError && error.cause instanceof NodeError
+    if (!isAnswer || error.fault === 'rate_limited' || number === null) throw error
+  }
+  const assertHeader = async () => {
+    if ((await getHeader(call, number))?.hash !== hash)
+      throw new LackingError(`${method}: the node has another block ${number} than ${hash}`)
+  }
+  await assertHeader()
+  const answer = await call<T>(method, [what, quantity(number)])
+  await assertHeader()
+  return answer
+}
+
+/** True if code has a function `recordHash()`, as each of our contracts does since they keep a record. */
+export const keepsRecord = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)

@@ -5,6 +5,7 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
+import { orIf } from '../../ops/log/errors.js'
 import {
   type ChainPort,
   ChainUnavailableError,
@@ -14,7 +15,7 @@ import {
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
-import { orIfDisputed } from '../rpc/nodes.js'
+import { DisagreementError } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
@@ -51,7 +52,8 @@ export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
     try {
       // a single node that lies would sign for every address
       const isSigned = rpc.quorum((call) => probe(call, data))
-      return await orIfDisputed(orIfRefused(isSigned, false), false)
+      const isDisputed = (error: unknown) => error instanceof DisagreementError
+      return await orIf(orIfRefused(isSigned, false), isDisputed, false)
     } finally {
       const left = underWay.get(of)! - 1
       if (left > 0) underWay.set(of, left)

@@ -46,7 +46,7 @@ const SOCKET_CODE = /^E[A-Z_]{3,20}$/
 const HTTP_TOO_MANY_REQUESTS = 429
 const HTTP_CONTENT_TOO_LARGE = 413
 const REFUSED =
-  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas|method not found|not supported/i
+  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas/i
 
 /**
  * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth

@@ -1,5 +1,6 @@
 import type { Hex } from '../chain.js'
 import { classifyRpcError, NodeError, RpcError, type RpcFault, transient } from './errors.js'
+import { formed } from './forms.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
@@ -102,7 +103,7 @@ export function callOver(
       if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined)
         throw transient(`${method}: the answer holds no result`)
-      return answer.result as T
+      return formed<T>(method, answer.result)
     } catch (error) {
       const fault = error instanceof NodeError && faults?.get(error.code as number)
       if (fault)

@@ -24,8 +24,8 @@ export interface Share {
 
 const REST_BASE_MS = 250
 const REST_MAX_MS = 300_000
-/** Bounds how long a node is left alone on its own word. */
-const MUTE_MAX_MS = 30_000
+/** Bounds the time for which a node is not asked after a rate limit: the pause that it named, or none. */
+const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
 /** Pause before a node of another chain is looked at again: one answer may have been another's. */
 const WRONG_REST_MS = 30_000
 /** Time for which a node is asked after others, once the chain has refuted its answer. */
@@ -82,7 +82,7 @@ export class Node {
     return Math.max(this.#behindUntilMs, this.#refutedUntilMs) > nowMs ? 1 : 0
   }
 
-  /** True if it failed more than once in a row: after one fault a liar would be believed alone. */
+  /** True if it failed more than once in a row. */
   isAway = (): boolean => this.#faultsInARow > 1
 
   /** True if it had faults and may be looked at again. */
@@ -109,7 +109,9 @@ export class Node {
     if (error instanceof RefutedError) this.#refutedUntilMs = nowMs + REFUTED_MS
     this.#isMuted = error instanceof RpcError && error.fault === 'rate_limited'
     const restMs = error instanceof RpcError ? (error.retryAfterMs ?? backOffMs) : WRONG_REST_MS
-    this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, MUTE_MAX_MS) : restMs)
+    const isNamed = error instanceof RpcError && error.retryAfterMs !== null
+    const mostMs = isNamed ? MUTE_MAX_MS.named : MUTE_MAX_MS.unnamed
+    this.#restUntilMs = nowMs + (this.#isMuted ? Math.min(restMs, mostMs) : restMs)
   }
 
   /** Is tried after others for a while. */

@@ -2,20 +2,45 @@ import { isDeepStrictEqual } from 'node:util'
 import { orIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
-import { LackingError, RpcError, transient } from './errors.js'
+import { LackingError, RefutedError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
 
 export { type Call, WrongChainError } from './node.js'
 
-/** Nodes that tell otherwise than each other about what is believed for ever. */
-export class DisagreementError extends ChainUnavailableError {
+/** Too few nodes gave equal answers: nothing is known, so nothing is accepted. */
+export class UndecidedError extends ChainUnavailableError {
+  override name = 'UndecidedError'
+}
+
+/** Nodes gave unequal answers about what is accepted for ever. */
+export class DisagreementError extends UndecidedError {
   override name = 'DisagreementError'
 }
 
-/** Waits for a quorum; nodes that contradict each other give `fallback` instead. */
-export const orIfDisputed = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
-  orIf(asked, (error) => error instanceof DisagreementError, fallback)
+/** A node that is needed for a second answer gave none. */
+export class SilenceError extends UndecidedError {
+  override name = 'SilenceError'
+}
+
+/** Waits for an answer of two nodes; `fallback` while there is none. */
+export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
+  orIf(asked, (error) => error instanceof UndecidedError, fallback)
+
+/** Bounds of an agreement. */
+export interface AgreedOptions<T> {
+  isSame?: (a: T, b: T) => boolean
+  /** Nodes that have to give an answer; 2 where it is left out. One suffices where only one is configured. */
+  least?: (answer: T) => number
+  /** True if answers are checked against what two nodes agreed on: a node that it refutes has answered, without a say. */
+  isProved?: boolean
+}
+
+/** An answer, and the number of nodes that gave it. */
+export interface Agreed<T> {
+  answer: T
+  nodes: number
+}
 
 /** `size` at once and one batch after the other. @returns the answers in order */
 export async function inBatches<T, R>(
@@ -83,15 +108,16 @@ interface Family<Hash extends string> {
   comparedMs: number
 }
 
-/** An answer of another form than its method's, as null from an overloaded gateway, is the node's fault. */
-const orUnreadable = (error: unknown): unknown =>
-  error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError
-    ? new RpcError('transient', "an answer has another form than its method's", null, {
-        cause: error,
-      })
-    : error
-
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
+
+/** True if the same node may answer in a moment. */
+const isPassing = (error: Error): boolean =>
+  error instanceof RpcError &&
+  error.fault === 'transient' &&
+  !(error instanceof LackingError || error instanceof RefutedError)
+
+const isTooMuch = (error: Error | undefined): error is RpcError =>
+  error instanceof RpcError && error.fault === 'too_much'
 
 /** A pool of nodes as its users see it. */
 export type Nodes<Hash extends string = string> = Pick<NodePool<Hash>, keyof NodePool<Hash>>
@@ -157,12 +183,13 @@ export class NodePool<Hash extends string> {
   /**
    * Several calls to one node, so their answers are consistent. A fault of any call restarts the work on another
    * node.
+   * @param work gets the node's host too
    * @throws as `call`
    */
-  async onOneNode<T>(work: (call: Call) => Promise<T>): Promise<T> {
+  async onOneNode<T>(work: (call: Call, host: string) => Promise<T>): Promise<T> {
     let last: Error | null = null
     for (const node of this.#inOrder()) {
-      const answer = await this.#ask(node, work)
+      const answer = await this.#ask(node, (call) => work(call, node.host))
       if ('result' in answer) return answer.result
       if (answer.error instanceof RpcError && !isFaultOfNode(answer.error)) throw answer.error
       last = answer.error
@@ -174,17 +201,24 @@ export class NodePool<Hash extends string> {
 
   /**
    * Runs the work on every node that answers, healthy ones first. One that is away is asked where all are.
-   * @throws ChainUnavailableError when none does
+   * @param least answers that are needed, where so many nodes are configured
+   * @throws ChainUnavailableError when fewer do
    */
-  async onEveryNode<T>(work: (call: Call) => Promise<T>): Promise<T[]> {
+  async onEveryNode<T>(work: (call: Call) => Promise<T>, least = 1): Promise<T[]> {
     const all = this.#inOrder()
     const awake = all.filter((node) => !node.isAway())
-    const answers = await Promise.all(
-      (awake.length > 0 ? awake : all).map((node) => this.#ask(node, work)),
-    )
+    const needed = Math.min(least, this.size)
+    const asked = awake.length >= needed ? awake : all
+    const answers = await Promise.all(asked.map((node) => this.#ask(node, work)))
     const results = answers.flatMap((answer) => ('result' in answer ? [answer.result] : []))
-    if (results.length > 0) return results
-    throw this.#unavailable(answers.find((answer) => 'error' in answer)?.error)
+    if (results.length > 0 && results.length >= needed) return results
+    const failed = new Map(
+      asked.flatMap((node, i) => ('error' in answers[i]! ? [[node, answers[i].error]] : [])),
+    )
+    throw this.#undecided(
+      asked.filter((node) => !failed.has(node)),
+      failed,
+    )
   }
 
   /**
@@ -207,43 +241,93 @@ export class NodePool<Hash extends string> {
     })
   }
 
-  /**
-   * Asks for what is believed for ever: two nodes have to say the same where two are configured. One that can't
-   * answer, or is away, has no say: while the others are away, one node's word counts.
-   * @param heedsTooMuch whether to ask for less where one node alone finds it too much
-   * @throws DisagreementError; RpcError of fault too_much where no two agree, or none answers; ChainUnavailableError,
-   *   or RpcError of fault refused, when no node answers
-   */
+  /** The answer of `agreed`. */
   async quorum<T>(
     ask: (call: Call) => Promise<T>,
     isSame: (a: T, b: T) => boolean = isDeepStrictEqual,
-    heedsTooMuch = true,
   ): Promise<T> {
-    const answers: T[] = []
-    let last: Error | null = null
-    let tooMuch: RpcError | null = null
-    for (const node of this.#inOrder()) {
-      // a node that is away would delay what the others say
-      if (answers.length > 0 && node.isAway()) continue
-      const answer = await this.#ask(node, ask)
+    return (await this.agreed(ask, { isSame })).answer
+  }
+
+  /**
+   * Asks for what is accepted for ever: two nodes have to give equal answers where two are configured. A node that
+   * fails, rests or asked to wait has not answered.
+   * @param ask gets the first answer of another node, if there is one: it may ask for less then
+   * @throws DisagreementError; SilenceError where one node has answered and another is needed; RpcError of fault
+   *   too_much where that keeps two from agreeing, or of fault refused where as many refuse; ChainUnavailableError
+   */
+  async agreed<T>(
+    ask: (call: Call, first: T | undefined) => Promise<T>,
+    { isSame = isDeepStrictEqual, least = () => 2, isProved = false }: AgreedOptions<T> = {},
+  ): Promise<Agreed<T>> {
+    const answers: { node: Node; result: T }[] = []
+    const failed = new Map<Node, RpcError | WrongChainError>()
+    const needed = (answer: T): number => Math.min(least(answer), this.size)
+    const nodes = this.#inOrder()
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i]!
+      const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result))
       if ('error' in answer) {
-        const { error } = answer
-        if (error instanceof RpcError && error.fault === 'too_much') tooMuch ??= error
-        // a word about the item says more than the silence of others
-        if (!(last instanceof LackingError)) last = error
+        // one fault may be of the moment; a node with more of them is away
+        const isNew = !failed.has(node) && !node.isAway() && isPassing(answer.error)
+        if (isNew) nodes.push(node)
+        failed.set(node, answer.error)
         continue
       }
-      const before = answers.find((one) => isSame(one, answer.result))
-      if (before !== undefined) return before
-      answers.push(answer.result)
-      if (this.#nodes.length === 1) break
+      const { result } = answer
+      failed.delete(node)
+      const same = answers.filter((one) => isSame(one.result, result))
+      if (same.length + 1 >= needed(result))
+        return { answer: same[0]?.result ?? result, nodes: same.length + 1 }
+      answers.push({ node, result })
+      // what was too much for a node by itself may be little beside another's answer
+      if (answers.length === 1)
+        nodes.push(...nodes.slice(0, i).filter((one) => isTooMuch(failed.get(one))))
     }
-    if (tooMuch && (answers.length !== 1 || heedsTooMuch)) throw tooMuch
-    if (answers.length > 1)
-      throw new DisagreementError(`chain "${this.label}": its nodes contradict each other`)
-    if (answers.length === 1) return answers[0]!
-    if (last instanceof RpcError && !isFaultOfNode(last)) throw last
-    throw this.#unavailable(last)
+    const [only] = answers
+    const refuted = [...failed.values()].filter((error) => error instanceof RefutedError).length
+    if (isProved && only && refuted > 0 && answers.length === 1 && refuted + 1 === this.size)
+      return { answer: only.result, nodes: 1 }
+    throw this.#undecided(
+      answers.map(({ node }) => node),
+      failed,
+    )
+  }
+
+  /** Why no answer counts. */
+  #undecided(
+    answered: readonly Node[],
+    failed: ReadonlyMap<Node, RpcError | WrongChainError>,
+  ): Error {
+    const errors = [...failed.values()]
+    const tooMuch = errors.find(isTooMuch)
+    if (tooMuch) return tooMuch
+    if (answered.length > 1)
+      return new DisagreementError(
+        `chain "${this.label}": its nodes contradict each other (${answered.map(({ host }) => host).join(', ')})`,
+      )
+    const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
+    if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
+    // an answer about the item explains more than a node that is away
+    const cause = errors.find((error) => error instanceof LackingError) ?? errors.at(-1) ?? null
+    const [only] = answered
+    if (!only) return this.#unavailable(cause)
+    const silent = this.#nodes
+      .filter((node) => node !== only)
+      .map((node) => `${node.host} (${failed.get(node)?.message ?? 'it asked to wait'})`)
+    return new SilenceError(
+      `chain "${this.label}": only ${only.host} answers, and two nodes have to: ${silent.join(', ')} did not`,
+      { cause },
+    )
+  }
+
+  /** Puts nodes whose answers the chain refuted after all others for a while. */
+  refute(hosts: ReadonlySet<string>, error: RefutedError): void {
+    for (const node of this.#nodes)
+      if (hosts.has(node.host)) {
+        node.rest(error, performance.now())
+        this.#options.onFault?.(node.url, error)
+      }
   }
 
   /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
@@ -304,8 +388,7 @@ export class NodePool<Hash extends string> {
       const result = await work(node.call)
       node.answered()
       return { result }
-    } catch (thrown) {
-      const error = orUnreadable(thrown)
+    } catch (error) {
       if (error instanceof WrongChainError) node.rest(error, performance.now())
       else if (!(error instanceof RpcError)) throw error
       else if (error instanceof LackingError) node.answered()

@@ -1,6 +1,6 @@
 import type { ChainTx, MinedTx, SolanaTx } from '../chain.js'
 import { LackingError } from './errors.js'
-import { type Call, type Nodes, orIfDisputed } from './nodes.js'
+import { type Call, type Nodes, orIfUndecided } from './nodes.js'
 
 /** A hash that no chain knows is asked for again within seconds: its transaction may be on its way. */
 const UNKNOWN_MS = 2_000
@@ -41,7 +41,7 @@ export async function twiceSeen<T extends ChainTx | SolanaTx>(
     if (other.state === 'unknown') throw new LackingError('the node does not know the transaction')
     return other
   }
-  return orIfDisputed(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
+  return orIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
 }
 
 /** Bounds on the balances that are kept. */

@@ -6,9 +6,8 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { recordAt } from '../../record/prove.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
-import { bad, check, type Finding, ok, warn } from './finding.js'
+import { knownRecordAt } from '../../record/prove.js'
+import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -32,6 +31,13 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
   const urls = await Promise.all(
     chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
   )
+  if (chain.watchOnly && !chain.trust)
+    urls.push({
+      about: `${about}, trust`,
+      ...bad('is watched, and names no trust', 'Say "trust": "compared" or "trusted".'),
+    })
+  if (chain.rpcUrls.length < 3 && !chain.local)
+    urls.push({ about: `${about}, RPC URLs`, ...fewUrls(chain.rpcUrls.length) })
   if (urls.every(({ level }) => level === 'bad')) return urls
   const rpc = createChainRpc(chain)
   const contracts = {
@@ -81,12 +87,23 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
         'The node is stuck or syncing: use another.',
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable =
-      emptyRecord(chain).length === 0 || (await recordAt(port, fromHex(latest.hash)))
+    const isProvable = emptyRecord(chain).length === 0 || (await knownRecordAt(port, latest))
     return isProvable
       ? ok(found)
-      : warn(`${found}; tells no record`, 'Its logs can be compared, not proved (EIP-1898).')
+      : warn(
+          `${found}; does not answer recordHash() of its newest block`,
+          'It proves nothing and counts as silent: use another node.',
+        )
   })
+
+/** Two nodes have to agree: with three, one of them may be away. */
+const fewUrls = (count: number): Result =>
+  count === 1
+    ? warn('one node is believed alone', 'Name three `rpcUrls` of different providers.')
+    : warn(
+        'both nodes have to answer: one that is away stops what is confirmed',
+        'Name a third of `rpcUrls`: two of three suffice.',
+      )
 
 const codeFinding = (about: string, rpc: Rpc, address: Hex): Promise<Finding> =>
   check(about, 'See the RPC URLs.', async () => {

@@ -3,7 +3,7 @@ import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { storedRecord } from '../../chains/evm/record.js'
 import { readChains, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { recordAt } from '../../record/prove.js'
+import { keepsRecord, knownRecordAt } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -29,8 +29,10 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         if (!row) return []
         const { parentHash: hash } = row
         const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
-        const own = hash && (await recordAt(chain, hash))
-        const ours = hash && row.record && storedRecord(config, hash, row.record)
+        const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
+        const isKept = block && keepsRecord(chain)
+        const own = isKept ? ((await knownRecordAt(chain, block))?.answer ?? null) : null
+        const ours = hash && storedRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         const place = {
           network,

@@ -1,55 +1,51 @@
-import { isDeepStrictEqual } from 'node:util'
 import { readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
-import type { Header } from '../../chains/evm/logs.js'
-import { foldRecord, packRecord } from '../../chains/evm/record.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { getHeader, type Header } from '../../chains/evm/logs.js'
+import { packRecord } from '../../chains/evm/record.js'
+import { SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
-import { FINALITY_ALARM_MS } from '../../ops/alarms.js'
-import { type ChainState, isHeadStale } from '../../ops/chainState.js'
+import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import {
-  makesRecord,
+  type FetchedRange,
+  groundOf,
+  keepsRecord,
+  knownRecordAt,
   type Place,
   type ProvedRange,
   placeOf,
   prove,
-  recordAt,
-  toldRanges,
-  unrecorded,
 } from '../../record/prove.js'
-import { rangesOf } from '../../record/ranges.js'
-import { createRangeWidth } from '../../record/width.js'
-import { fromHex } from '../../registry/primitives/bytes.js'
+import { isProvable } from '../../record/ranges.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
+import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
+import { RangeFetcher } from './rangeFetcher.js'
 import { type Extension, extendTail } from './tail.js'
 import {
   type ChainIndexerOptions,
-  decodedOf,
   firstState,
   logCount,
   type Outcome,
   type TailBlock,
 } from './types.js'
+import { alarmOf, assertNoMoney, undecided } from './undecided.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /** Gap up to which blocks are followed one by one, as facts first; a larger gap is backfilled in ranges. */
 export const FOLLOW_MAX_BLOCKS = 64
 
-/** Ranges fetched ahead of the writer: bounds memory, hides the round trips. */
-const RANGES_AHEAD = 3
+/** Confirmed blocks that the tail holds unproved at most: what comes meanwhile is read once it can be proved. */
+const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
 
 /** Looks, and their time, after which a replaced checkpoint halts its chain: what few answers show may pass. */
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only by coming back from an older state. */
 export const NO_PATIENCE = { looks: 1, ms: 0 }
-
-/** Contracts' record that is asked for as of a block. */
-type RecordWord = { hash: Buffer; own: ReturnType<typeof recordAt> }
 
 /**
  * Indexes one chain: a hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -59,8 +55,7 @@ export class ChainIndexer {
   readonly state: ChainState
   readonly #options: ChainIndexerOptions
   readonly #clock = new HeadClock()
-  readonly #width = createRangeWidth()
-  readonly #ranges: ReturnType<typeof rangesOf>
+  readonly #fetcher: RangeFetcher
   /** Minimum in force; null before the first step. */
   #minimumWei: bigint | null = null
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
@@ -69,13 +64,19 @@ export class ChainIndexer {
   #place: Place | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
+  /** Nodes that have to give equal answers. */
+  #nodes = 2
+  /** Time since which a second node has been silent. */
+  #silentSinceMs: number | null = null
+  /** Why the tail's confirmed blocks could not be proved in this step, which wrote the new ones. */
+  #unproved: Error | null = null
   /** Most blocks followed in one step: halved by a failed step, since one bad answer fails all of them. */
   #maxBlocks = FOLLOW_MAX_BLOCKS
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options
-    this.#ranges = rangesOf(options.chain, this.#width)
-    this.state = firstState(options.row)
+    this.#fetcher = new RangeFetcher(options.chain)
+    this.state = firstState(options.row, options.chain.config.rpcUrls.length)
   }
 
   /**
@@ -84,13 +85,28 @@ export class ChainIndexer {
    */
   async step(): Promise<Outcome> {
     try {
+      return await this.#stepBy(2)
+    } catch (error) {
+      if (!this.#mayGoOnAlone(error)) throw error
+      return await this.#stepBy(1)
+    }
+  }
+
+  /** @param nodes that have to give equal answers, where so many are configured */
+  async #stepBy(nodes: number): Promise<Outcome> {
+    this.#nodes = nodes
+    this.#unproved = null
+    try {
       const outcome = await this.#advance()
       if (outcome.kind !== 'behind') this.#doubt = null
       await this.#settle(outcome)
       this.#maxBlocks = Math.min(FOLLOW_MAX_BLOCKS, 2 * this.#maxBlocks)
-      this.state.lastError = null
+      if (this.#unproved) return this.#fail(this.#unproved)
+      Object.assign(this.state, { lastError: null, errorAlarm: null })
+      if (nodes > 1) this.#silentSinceMs = null
       return outcome
     } catch (error) {
+      if (error === this.#unproved) throw error
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
           `${error.message}, which was confirmed: look at the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
@@ -99,9 +115,22 @@ export class ChainIndexer {
       // the transaction may have been committed: tail and place are read anew
       this.#tail = []
       this.#place = null
-      this.state.lastError = sentenceOf(error)
-      throw error
+      return this.#fail(error)
     }
+  }
+
+  #fail(error: unknown): never {
+    const errorAlarm = alarmOf(undecided(error))
+    Object.assign(this.state, { lastError: sentenceOf(error), errorAlarm })
+    throw error
+  }
+
+  /** True where the chains file lets indexing go on by one node, after its time of another's silence. */
+  #mayGoOnAlone(error: unknown): boolean {
+    if (!(undecided(error) instanceof SilenceError)) return false
+    this.#silentSinceMs ??= performance.now()
+    const { singleNodeAfter = null } = this.#options.chain.config
+    return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
   }
 
   /** Counts a look that found the checkpoint replaced. */
@@ -130,59 +159,58 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const { latest, confirmed: told, confirmedMs } = await chain.heads()
-    const confirmed = confirmedMs === null ? told : await this.#finalizedBy(told)
+    const confirmed = await this.#confirmedBy(told).catch((error: unknown) => {
+      if (!undecided(error)) throw error
+      this.#unproved = error as Error
+      return row.nextBlock - 1
+    })
     this.#clock.see(latest)
     const { blockMs } = this.#clock
-    Object.assign(state, {
-      latest: latest.number,
-      headMs: latest.timestampMs,
-      confirmed,
-      confirmedMs,
-      blockMs,
-    })
+    Object.assign(state, { latest: latest.number, confirmed, confirmedMs, blockMs })
+    if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) await assertCheckpoint(pool, chain, row, epoch)
-    const place = this.#place?.record ? this.#place : await placeOf(chain, row)
-    this.#place = place
-    state.trust ??= place.trust
+    if (!this.#place) {
+      const { place, ground } = await placeOf(chain, row)
+      this.#place = place
+      if (ground && state.trust === null) this.#showGround(ground)
+    }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
-    return isFar ? this.#backfill(confirmed) : this.#follow(latest, confirmed, place)
+    const isSeen = isFar && (await this.#hasSeen(confirmed))
+    if (isFar && !isSeen) return this.#backfill(confirmed, latest)
+    const unproved = this.#tail.filter(({ block }) => block <= told).length
+    const isFull = isFar || unproved >= MOST_UNPROVED
+    return this.#follow(latest, confirmed, { place: this.#place, isFull })
+  }
+
+  /**
+   * True if blocks that are confirmed now were read by their hashes, and are still on the chain: a range by number may
+   * leave out what they have, where no record shows it.
+   */
+  async #hasSeen(confirmed: number): Promise<boolean> {
+    const { chain } = this.#options
+    const last = this.#tail.findLast(({ block }) => block <= confirmed)
+    if (!last || isProvable(chain)) return false
+    const header = await chain.rpc.onOneNode((call) => getHeader(call, last.block))
+    return header?.hash === toHex(last.hash)
+  }
+
+  #showGround({ trust, nodes }: Ground): void {
+    Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
   /**
    * Takes confirmed blocks up to `to` into the journal: parallel ranges, one ordered writer, the checkpoint in the
    * rows' own transaction. A process that is killed anywhere goes on from the checkpoint; the signal ends it sooner.
    */
-  async #backfill(to: number): Promise<Outcome> {
+  async #backfill(to: number, latest: Header): Promise<Outcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
-    const ahead: ReturnType<typeof toldRanges>[] = []
+    const nodes = this.#nodes
     const startedMs = Date.now()
-    let asked = first
     let entries = 0
     this.#tail = []
-    while (row.nextBlock <= to && !signal.aborted) {
-      while (ahead.length < RANGES_AHEAD && asked <= to) {
-        const end = Math.min(to, asked + this.#width.blocks - 1)
-        const told = toldRanges(this.#ranges, asked, end)
-        // awaited below in its turn; until then a failure is not unhandled
-        told.catch(() => {})
-        ahead.push(told)
-        asked = end + 1
-      }
-      for (const told of await ahead.shift()!) {
-        const { lastHash } = this.#place!
-        const range = await prove(chain, this.#place!, told)
-        if (lastHash && !range.parentHash.equals(lastHash)) {
-          if (await isCheckpointReplaced(chain, row))
-            throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
-          throw new Error(
-            `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
-          )
-        }
-        await this.#write('backfill', [range], behind(range))
-        entries += range.decoded.entries.length
-      }
+    const show = (): void => {
       const { nextBlock } = row
       Object.assign(this.state, { nextBlock, tailBlock: nextBlock - 1, lastStepMs: Date.now() })
       const counts = {
@@ -192,33 +220,76 @@ export class ChainIndexer {
       }
       onProgress?.(measure({ network, label, ...counts }, startedMs))
     }
+    while (row.nextBlock <= to && !signal.aborted) {
+      for await (const fetched of this.#fetcher.ranges(row.nextBlock, to, nodes)) {
+        if (signal.aborted) break
+        if (!fetched.record && keepsRecord(chain)) {
+          const blocks = { from: row.nextBlock, confirmed: to, latest }
+          await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
+          break
+        }
+        await this.#assertContinues(fetched)
+        const range = await prove(chain, this.#place!, fetched, { nodes })
+        await this.#write('backfill', [range], behind(range))
+        entries += range.decoded.entries.length
+        show()
+      }
+    }
     return { kind: 'backfilled', blocks: row.nextBlock - first, entries }
   }
 
-  /** A tag is a node's word, and what it confirms stays: the lowest counts, but of nodes that stand still for long. */
-  async #finalizedBy(told: number): Promise<number> {
+  /** @throws DeepReorgError where the checkpoint's block was replaced; Error where one node's was */
+  async #assertContinues({ from, to, range }: FetchedRange): Promise<void> {
     const { chain, row } = this.#options
-    if (told < row.nextBlock) return told
-    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config))
-    const moving = looks.filter(({ confirmedMs }) => confirmedMs! > Date.now() - FINALITY_ALARM_MS)
-    return Math.min(...(moving.length > 0 ? moving : looks).map(({ confirmed }) => confirmed))
+    const { lastHash } = this.#place!
+    if (!lastHash || !range || range.parentHash.equals(lastHash)) return
+    if (await isCheckpointReplaced(chain, row))
+      throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
+    throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)
   }
 
-  async #follow(latest: Header, confirmedBlock: number, place: Place): Promise<Outcome> {
+  /** The highest block that as many nodes call confirmed as have to agree: what is confirmed stays. */
+  async #confirmedBy(told: number): Promise<number> {
+    const { chain, row } = this.#options
+    if (told < row.nextBlock || chain.rpc.size === 1 || this.#nodes === 1) return told
+    const heads = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), this.#nodes)
+    const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
+    return heights[this.#nodes - 1]!
+  }
+
+  async #follow(
+    latest: Header,
+    confirmedBlock: number,
+    { place, isFull }: { place: Place; isFull: boolean },
+  ): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
-    const word = this.#askRecord(latest, confirmedBlock)
-    const extension = await extendTail({ chain, row, tail: before }, latest, this.#maxBlocks)
+    const asked = this.#askRecord(latest, confirmedBlock)
+    const known = { chain, row, tail: before }
+    const extension = isFull ? null : await extendTail(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
-    const confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
+    let confirming = firstBatch(tail.filter(({ block }) => block <= confirmedBlock))
     if (!extension && confirming.length === 0)
       return latest.number < this.#tailBlock
         ? { kind: 'behind', latest: latest.number }
         : { kind: 'idle' }
-    const proved = await this.#provedOf(confirming, place, word)
-    if (proved.at(-1)?.trust === 'trusted') await this.#proveHead(tail)
-    await this.#write('follow', proved, extension)
+    let proved: ProvedRange[] = []
+    try {
+      proved = await proveBlocks(chain, row, {
+        blocks: confirming,
+        tail,
+        place,
+        asked,
+        nodes: this.#nodes,
+      })
+    } catch (error) {
+      // what is new is shown as unconfirmed meanwhile
+      if (!undecided(error)) throw error
+      this.#unproved = error as Error
+      confirming = []
+    }
+    if (extension || proved.length > 0) await this.#write('follow', proved, extension)
     this.#tail = tail.slice(confirming.length)
     return {
       kind: 'followed',
@@ -230,55 +301,19 @@ export class ChainIndexer {
     }
   }
 
-  /** Asks an only node for the record of a confirmed block while logs are read, but not after a failed step. */
-  #askRecord(latest: Header, confirmed: number): RecordWord | null {
+  /** Asks for the record of a confirmed block while logs are read, but not after a failed step. */
+  #askRecord(latest: Header, confirmed: number): AskedRecord | null {
     const { chain, row } = this.#options
     const hash =
       confirmed === latest.number
         ? fromHex(latest.hash)
         : this.#tail[confirmed - row.nextBlock]?.hash
-    const isWanted =
-      chain.role === 'hub' && chain.config.rpcUrls.length === 1 && !this.state.lastError
-    if (!hash || confirmed < row.nextBlock || !isWanted) return null
-    const own = recordAt(chain, hash)
-    own.catch(() => {})
-    return { hash, own }
-  }
-
-  /**
-   * Logs of blocks that are confirmed now. What the tail has of them is enough where the contracts' record proves it,
-   * and no second node could tell of other places of these logs; else they are read again.
-   */
-  async #provedOf(
-    blocks: readonly TailBlock[],
-    place: Place,
-    word: RecordWord | null,
-  ): Promise<ProvedRange[]> {
-    const { chain, row } = this.#options
-    const first = blocks[0]
-    const last = blocks.at(-1)
-    if (!first || !last) return []
-    const from = first.block
-    const to = last.block
-    const decoded = decodedOf(blocks)
-    const lastHash = last.hash
-    const isEnough =
-      chain.role === 'hub' && (chain.config.rpcUrls.length === 1 || decoded.record.length === 0)
-    const own = isEnough
-      ? await (word?.hash.equals(lastHash) ? word.own : recordAt(chain, lastHash))
-      : null
-    const seen = { from, to, decoded, parentHash: first.parentHash, lastHash, own }
-    const told = makesRecord(place, seen) ? [seen] : await toldRanges(this.#ranges, from, to)
-    const ranges: ProvedRange[] = []
-    for (const one of told) ranges.push(await prove(chain, ranges.at(-1) ?? place, one))
-    if (
-      !ranges[0]!.parentHash.equals(first.parentHash) ||
-      !ranges.at(-1)!.lastHash.equals(lastHash)
-    )
-      throw transient(
-        `blocks ${from}-${to} of chain "${row.label}" are of another fork than before`,
-      )
-    return ranges
+    if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
+      return null
+    const block = { number: confirmed, hash: toHex(hash) }
+    const record = knownRecordAt(chain, block, this.#nodes)
+    record.catch(() => {})
+    return { hash, record }
   }
 
   /** With the checkpoint behind the logs, and the tail that goes on from there. */
@@ -293,17 +328,19 @@ export class ChainIndexer {
       ? {
           nextBlock: last.to + 1,
           parentHash: last.lastHash,
-          record: last.record && packRecord(chain.config, last.lastHash, last.record),
+          record: keepsRecord(chain) ? packRecord(chain.config, last.lastHash, last.record) : null,
         }
       : null
     const confirmed = mergeLogs(proved.map(({ decoded }) => decoded))
+    if (proved.some((range) => range.ground.nodes < this.state.nodesWanted))
+      assertNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
     this.#minimumWei = await writeFollowed(this.#options, write)
     if (last) {
       Object.assign(row, to)
       this.#place = last
-      this.state.trust = last.trust
+      this.#showGround(last.ground)
     }
     failpoint(`${at}.after_commit`)
   }
@@ -323,9 +360,12 @@ export class ChainIndexer {
     state.nextBlock = row.nextBlock
     state.tailBlock = this.#tailBlock
     state.lastStepMs = Date.now()
+    // a head above what could be proved is none that names may be sold by
+    if (!this.#unproved && this.#clock.headMs !== null) state.headMs = this.#clock.headMs
     // a backfill may have taken hours: the step after it knows the head
     if (
       state.isCaughtUp ||
+      this.#unproved ||
       (kind !== 'followed' && kind !== 'idle') ||
       !(await this.#hasCaughtUp())
     )
@@ -343,21 +383,14 @@ export class ChainIndexer {
       return false
     // a node that syncs shows an old head
     if (!chain.config.local && isHeadStale(this.state, Date.now())) return false
-    if (this.state.trust !== 'proved') await this.#proveHead()
-    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config))
+    if (keepsRecord(chain) && (this.state.trustNodes ?? 0) < this.state.nodesWanted) {
+      const known = { tail: this.#tail, place: this.#place!, nodes: 2 }
+      const { nodes } = await recordByTop(chain, row, known)
+      this.#showGround(groundOf(chain, nodes))
+    }
+    if ((this.state.trustNodes ?? 0) < this.state.nodesWanted) return false
+    const looks = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), 2)
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
-  }
-
-  /** At the newest known block, whose state each node has. @throws Error where the logs are others */
-  async #proveHead(tail: readonly TailBlock[] = this.#tail): Promise<void> {
-    const { chain, row } = this.#options
-    const top = tail.at(-1)?.hash ?? row.parentHash
-    const before = this.#place?.record
-    const own = top && before && (await recordAt(chain, top))
-    if (!own || chain.role !== 'hub') return
-    if (!isDeepStrictEqual(foldRecord(before, decodedOf(tail).record), own))
-      throw new Error(unrecorded(chain, row.nextBlock + tail.length - 1))
-    this.state.trust = 'proved'
   }
 
   async #halt(reason: string): Promise<Outcome> {

@@ -35,9 +35,10 @@ export type Outcome =
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** State of an indexer before its first step. */
+/** State of an indexer before its first step. @param urls nodes that are configured */
 export const firstState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
+  urls: number,
 ): ChainState => ({
   network: of.network,
   label: of.label,
@@ -51,9 +52,12 @@ export const firstState = (
   tailBlock: null,
   isCaughtUp: false,
   trust: null,
+  trustNodes: null,
+  nodesWanted: Math.min(2, urls),
   halted: null,
   lastStepMs: null,
   lastError: null,
+  errorAlarm: null,
 })
 
 /** An unconfirmed block with our contract's logs. */

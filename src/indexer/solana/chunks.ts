@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LackingError } from '../../chains/rpc/errors.js'
-import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
+import { type Agreed, type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
   hasSlot,
   type ListedTransaction,
@@ -21,23 +21,23 @@ const LOOK_MS = 500
 
 /**
  * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
- * @param write takes those of a chunk that there are
+ * @param write takes those of a chunk that there are, and the nodes that gave the least of them
  * @throws DisagreementError where nodes contradict each other, once all that comes before is written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
-  write: (txs: readonly ReadTransaction[]) => Promise<void>,
+  write: (txs: readonly ReadTransaction[], nodes: number) => Promise<void>,
 ): Promise<void> {
   const { identity, rpc, signal, onProgress } = options
   const startedMs = Date.now()
   let done = 0
   let registrations = 0
   while (done < listed.length && !signal.aborted) {
-    const told = await readChunk(options, listed.slice(done, done + CHUNK))
-    const txs = told.filter((tx) => tx !== null)
-    await write(txs)
-    done += told.length
+    const read = await readChunk(options, listed.slice(done, done + CHUNK))
+    const txs = read.map(({ answer }) => answer).filter((tx) => tx !== null)
+    await write(txs, Math.min(...read.map(({ nodes }) => nodes)))
+    done += read.length
     registrations += txs.reduce(
       (sum, tx) => sum + tx.payments.length + tx.communityPayments.length,
       0,
@@ -52,46 +52,51 @@ export async function inChunks(
   }
 }
 
-/** Words of nodes on some transactions, up to the first that is open. @throws whatever keeps the first of all open */
+/** Some transactions as nodes agree on them, up to the first that is open. @throws whatever keeps the first of all open */
 async function readChunk(
   options: PaymentWatcherOptions,
   some: readonly ListedTransaction[],
-): Promise<(ReadTransaction | null)[]> {
-  const told: (ReadTransaction | null)[] = []
+): Promise<Agreed<ReadTransaction | null>[]> {
+  const read: Agreed<ReadTransaction | null>[] = []
   for (let i = 0; i < some.length; i += AT_ONCE) {
     for (const one of await Promise.allSettled(
       some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)),
     )) {
-      if (one.status === 'fulfilled') told.push(one.value)
-      else if (told.length === 0) throw one.reason
-      else return told
+      if (one.status === 'fulfilled') read.push(one.value)
+      else if (read.length === 0) throw one.reason
+      else return read
     }
   }
-  return told
+  return read
 }
 
-/** Word of nodes on a transaction, null where they have none, or none can show it: the counters tell of a payment. */
+/** A transaction by two nodes, where two are configured; null where they have none, or can't show it. */
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
-): Promise<ReadTransaction | null> {
+): Promise<Agreed<ReadTransaction | null>> {
   const { signature, slot } = listed
+  let unshown: string[] = []
   const ask = async (call: Call) => {
-    const tx = await readListed(call, registrar, listed, commitment)
-    const isTold =
+    const tx = await readListed(call, registrar, listed, commitment).catch((error: Error) => {
+      if (error instanceof UnshownError) unshown.push(error.message)
+      throw error
+    })
+    const isKnown =
       rpc.size === 1 ? tx?.slot === slot : tx !== null || (await hasSlot(call, slot, commitment))
-    if (isTold) return tx
+    if (isKnown) return tx
     throw new LackingError(
       `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
     )
   }
   for (let looks = 1; ; looks++) {
+    unshown = []
     try {
-      return await rpc.quorum(ask)
+      return await rpc.agreed(ask)
     } catch (error) {
-      if (error instanceof Error && error.cause instanceof UnshownError) {
-        onUnknown?.(signature, [error.cause.message])
-        return null
+      if (unshown.length >= Math.min(2, rpc.size)) {
+        onUnknown?.(signature, unshown)
+        return { answer: null, nodes: unshown.length }
       }
       if (!(error instanceof DisagreementError)) throw error
       if (looks === MOST_LOOKS)

@@ -19,6 +19,7 @@ import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { sentenceOf } from '../../ops/log/errors.js'
 import { firstState } from '../evm/types.js'
+import { alarmOf, undecided } from '../evm/undecided.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
@@ -51,7 +52,8 @@ export class PaymentWatcher {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
     const { identity, rpc, chain, startSlot: nextBlock } = options
-    this.state = firstState({ network: identity.network, label: rpc.label, chain, nextBlock })
+    const named = { network: identity.network, label: rpc.label, chain, nextBlock }
+    this.state = firstState(named, rpc.size)
   }
 
   /**
@@ -65,12 +67,12 @@ export class PaymentWatcher {
       const outcome = await this.#advance(isTold)
       state.lastStepMs = Date.now()
       // missing payments are an alarm of their own, and make nobody else's service unready
-      state.lastError = null
+      Object.assign(state, { lastError: null, errorAlarm: null })
       return outcome
     } catch (error) {
       // the transaction may have been committed: the cursor is read anew
       this.#memory = null
-      state.lastError = sentenceOf(error)
+      Object.assign(state, { lastError: sentenceOf(error), errorAlarm: alarmOf(undecided(error)) })
       throw error
     }
   }
@@ -83,7 +85,8 @@ export class PaymentWatcher {
     const memory = this.#memory
     const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await inChunks(this.#options, seen.fresh, async (txs) => {
+    await inChunks(this.#options, seen.fresh, async (txs, nodes) => {
+      Object.assign(this.state, { trust: nodes > 1 ? 'compared' : 'trusted', trustNodes: nodes })
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
     })

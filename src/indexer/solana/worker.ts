@@ -50,7 +50,8 @@ export function paymentWatcherWorker(
 
   const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
 
-  const unopened = { state: firstState({ network, label, chain: 0, nextBlock: startSlot }) }
+  const named = { network, label, chain: 0, nextBlock: startSlot }
+  const unopened = { state: firstState(named, rpc.size) }
   const open = async (): Promise<PaymentWatcher> => {
     // Solana's libraries load with it
     const watching = await import('./watcher.js')

@@ -1,4 +1,3 @@
-import { toEventSelector } from 'viem'
 import { decodePaymentLog } from '../../../registry/community/payment.js'
 import type {
   CommunityNameTarget,
@@ -9,32 +8,26 @@ import type {
 import { addressOfWord } from '../../../registry/primitives/address.js'
 import { fromHex, wordToBigInt } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { transient } from '../../rpc/errors.js'
+import { RefutedError } from '../../rpc/errors.js'
+import { EVENTS } from '../events.js'
 import type { RawLog } from '../logs.js'
 
 /** Event topics of the payments contract (ICommunityPayments.sol). `Bid` alone has no indexed id. */
-export const PAYMENT_TOPIC = toEventSelector(
-  'Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)',
-)
-export const HELD_TOPIC = toEventSelector('Held(bytes32,uint64,uint64)')
+export const PAYMENT_TOPIC = EVENTS.payment.topic
+export const HELD_TOPIC = EVENTS.held.topic
 const END_TOPICS: Readonly<Record<Hex, PaymentOutcome>> = {
-  [toEventSelector('Refused(bytes32,address,address,uint256)')]: 'refused',
-  [toEventSelector('Released(bytes32,address,address,uint256)')]: 'released',
-  [toEventSelector('Reclaimed(bytes32,address,address,uint256)')]: 'reclaimed',
+  [EVENTS.refused.topic]: 'refused',
+  [EVENTS.released.topic]: 'released',
+  [EVENTS.reclaimed.topic]: 'reclaimed',
 }
-export const PAYMENT_TOPICS = [PAYMENT_TOPIC, HELD_TOPIC, ...(Object.keys(END_TOPICS) as Hex[])]
 
 type CommunityPayment = Payment<CommunityNameTarget>
-
-const WORD_HEX = 2 + 64
 
 /** In order; logs without an id are skipped. */
 export const readEnds = (logs: readonly RawLog[]): ConfirmedOutcome[] =>
   logs.flatMap(({ topics: [first, id], blockNumber }) => {
     const outcome = first && END_TOPICS[first]
-    return outcome && id?.length === WORD_HEX
-      ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }]
-      : []
+    return outcome && id ? [{ id: fromHex(id), outcome, block: Number(blockNumber) }] : []
   })
 
 /**
@@ -57,7 +50,7 @@ export function readPayments(
     bid = null
   }
   if (bid)
-    throw transient(
+    throw new RefutedError(
       `eth_getLogs: a payment of block ${Number(bid.blockNumber)} came without its second log`,
     )
   return payments

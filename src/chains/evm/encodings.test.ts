@@ -1,0 +1,196 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { keccak256 } from '../../registry/primitives/keccak.js'
+import type { Hex } from '../chain.js'
+import { decodeLogs } from './decodeLogs.js'
+import { EVENTS } from './events.js'
+import { getBlockLogs, type RawLog } from './logs.js'
+import { emptyRecord, foldRecord } from './record.js'
+
+/** One history has one encoding: every other that the contract can't have emitted is refused. */
+
+const HUB: Hex = `0x${'11'.repeat(20)}`
+const PAYMENTS: Hex = `0x${'22'.repeat(20)}`
+const contracts = {
+  role: 'hub',
+  contract: HUB,
+  communityPayments: PAYMENTS,
+  chainId: 1,
+  chain: 1,
+} as const
+const header = {
+  number: 5,
+  hash: `0x${'b1'.repeat(32)}`,
+  parentHash: `0x${'b0'.repeat(32)}`,
+  timestampMs: 1_700_000_000_000,
+} as const
+const ENDS = [EVENTS.refused, EVENTS.released, EVENTS.reclaimed]
+
+const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes).slice(2))
+const small = fc.integer({ min: 0, max: 3 }).map((value) => value.toString(16).padStart(64, '0'))
+const address = word.map((text) => text.slice(24).padStart(64, '0'))
+
+type Draft = Pick<RawLog, 'address' | 'topics' | 'data'>
+const draft = (from: Hex, topics: string[], words: string[]): Draft => ({
+  address: from,
+  topics: topics.map((topic, i) => (i === 0 ? topic : `0x${topic}`) as Hex),
+  data: `0x${words.join('')}`,
+})
+
+const bid = fc
+  .tuple(word, word, word, fc.option(word))
+  .map(([from, amount, name, referral]) => [
+    draft(
+      HUB,
+      [referral ? EVENTS.bidWithReferral.topic : EVENTS.bid.topic],
+      [from, amount, name, ...(referral ? [referral] : [])],
+    ),
+  ])
+const hubLog = fc.oneof(
+  bid,
+  word.map((wei) => [draft(HUB, [EVENTS.minimumSet.topic], [wei])]),
+  fc
+    .tuple(word, word, small)
+    .map(([guid, from, bids]) => [draft(HUB, [EVENTS.received.topic, guid, from], [bids])]),
+  fc
+    .tuple(word, small, word)
+    .map(([from, eid, wei]) => [draft(HUB, [EVENTS.credited.topic, from, eid], [wei])]),
+  fc
+    .tuple(word, small, address, word)
+    .map(([from, eid, to, wei]) => [draft(HUB, [EVENTS.withdrawn.topic, from, eid], [to, wei])]),
+  fc
+    .tuple(word, word, word, small)
+    .map(([from, name, wei, reason]) => [
+      draft(HUB, [EVENTS.bidRefused.topic, from, name], [wei, reason]),
+    ]),
+)
+/** A payment with its id (ICommunityPayments.sol, `idOf`), or the end of one. */
+const paymentLog = fc.oneof(
+  fc
+    .tuple(address, address, word, address, fc.tuple(word, word, word), small, small)
+    .map(([payer, token, amount, recipient, rest, number, until]) => {
+      const words = [payer, '1'.padStart(64, '0'), token, amount, recipient, ...rest]
+      const order = [number, until, ...[0, 4, 2, 3, 5, 6, 7].map((i) => words[i]!)]
+      const place = ['1'.padStart(64, '0'), PAYMENTS.slice(2).padStart(64, '0')]
+      const id = keccak256(Buffer.from([...order, ...place].join(''), 'hex')).toString('hex')
+      return [
+        draft(PAYMENTS, [EVENTS.payment.topic], words),
+        draft(PAYMENTS, [EVENTS.held.topic, id], [number, until]),
+      ]
+    }),
+  fc
+    .tuple(fc.constantFrom(...ENDS), word, address, address, word)
+    .map(([end, id, side, token, amount]) => [
+      draft(PAYMENTS, [end.topic, id, side, token], [amount]),
+    ]),
+)
+
+const history = fc
+  .array(fc.oneof(hubLog, paymentLog), { minLength: 1, maxLength: 6 })
+  .map((groups) =>
+    groups.flat().map(
+      (log, i): RawLog => ({
+        ...log,
+        blockNumber: '0x5',
+        blockHash: header.hash,
+        transactionHash: `0x${'c1'.repeat(32)}`,
+        logIndex: `0x${i.toString(16)}`,
+      }),
+    ),
+  )
+
+/** As the indexer reads a block: by its hash, checked, decoded, folded. */
+async function read(logs: unknown[]) {
+  const call = async <T>() => structuredClone(logs) as T
+  const filter = { addresses: [HUB, PAYMENTS], topics: [] }
+  const raw = await getBlockLogs(call, filter, header)
+  const decoded = await decodeLogs(call, contracts, raw, () => header.timestampMs)
+  return { decoded, record: foldRecord(emptyRecord(contracts), decoded.record) }
+}
+
+const at = (logs: RawLog[], index: number, change: (log: RawLog) => object): unknown[] =>
+  logs.map((log, i) => (i === index % logs.length ? { ...log, ...change(log) } : log))
+const words = ({ data }: RawLog): string[] => data.slice(2).match(/.{64}/g) ?? []
+
+/** Other tellings of a history, of which the record of topics and data as one text knows nothing. */
+const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> = {
+  'cuts the first word of the data off as a topic': (logs, index) =>
+    at(logs, index, (log) => ({
+      topics: [...log.topics, `0x${words(log)[0] ?? ''}`],
+      data: `0x${words(log).slice(1).join('')}`,
+    })),
+  'joins the last topic to the data': (logs, index) =>
+    at(logs, index, (log) => ({
+      topics: log.topics.slice(0, -1),
+      data: `0x${log.topics.at(-1)!.slice(2)}${log.data.slice(2)}`,
+    })),
+  'has a topic of two words': (logs, index) =>
+    at(logs, index, ({ topics }) => ({
+      topics: [...topics.slice(0, -1), `${topics.at(-1)}${'00'.repeat(32)}`],
+    })),
+  'pads the data': (logs, index) =>
+    at(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(32)}` })),
+  'ends in half a word': (logs, index) =>
+    at(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(16)}` })),
+  'has another event’s topic': (logs, index) =>
+    at(logs, index, (log) => ({ topics: [`0x${'ee'.repeat(32)}`, ...log.topics.slice(1)] })),
+  'has no topic': (logs, index) => at(logs, index, () => ({ topics: [] })),
+  'is of the other contract': (logs, index) =>
+    at(logs, index, ({ address }) => ({ address: address === HUB ? PAYMENTS : HUB })),
+  'is of a third contract': (logs, index) =>
+    at(logs, index, () => ({ address: `0x${'33'.repeat(20)}` })),
+  'is of another block': (logs, index) => at(logs, index, () => ({ blockNumber: '0x6' })),
+  'has another hash of its block': (logs, index) =>
+    at(logs, index, () => ({ blockHash: `0x${'77'.repeat(32)}` })),
+  'is written in capitals': (logs, index) =>
+    at(logs, index, (log) => ({ data: `0x${'AB'.repeat(32)}${log.data.slice(66)}` })),
+  'stands twice at one place, unequal': (logs, index) => [
+    ...logs,
+    { ...logs[index % logs.length]!, transactionHash: `0x${'99'.repeat(32)}` },
+  ],
+}
+
+describe('a history of our contracts', () => {
+  it('is read in its one encoding, in any order, and where an equal log stands twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(), async (logs, index) => {
+        const whole = await read(logs)
+        expect(whole.decoded.places).toHaveLength(logs.length)
+        expect(await read([...logs].reverse())).toEqual(whole)
+        expect(await read([...logs, logs[index % logs.length]])).toEqual(whole)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it.each(Object.keys(RETELLINGS))('is refused where a log %s', async (how) => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(), async (logs, index) => {
+        await expect(read(RETELLINGS[how]!(logs, index))).rejects.toMatchObject({
+          name: expect.stringMatching(/^(RpcError|RefutedError)$/),
+        })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('that is told otherwise word by word has another record', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat(), fc.nat(), async (logs, index, digit) => {
+        const { record } = await read(logs)
+        const other = at(logs, index, ({ data }) => {
+          const place = 2 + (digit % (data.length - 2))
+          const changed = data[place] === '0' ? '1' : '0'
+          return { data: `${data.slice(0, place)}${changed}${data.slice(place + 1)}` }
+        })
+        const log = logs[index % logs.length]!
+        // what an end says beside its id is in no record, and is not read
+        if (ENDS.some(({ topic }) => topic === log.topics[0])) return
+        const told = await read(other).catch((error: Error) => error.name)
+        expect(typeof told === 'string' || told.record).not.toEqual(record)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

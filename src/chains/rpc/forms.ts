@@ -1,0 +1,112 @@
+import { transient } from './errors.js'
+
+/** True if a part of an answer has its form. */
+type Form = (value: unknown) => boolean
+
+const text: Form = (value) => typeof value === 'string'
+const number: Form = (value) => typeof value === 'number'
+const hex: Form = (value) => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+const quantity: Form = (value) => typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+const anything: Form = () => true
+const orNull =
+  (form: Form): Form =>
+  (value) =>
+    value === null || form(value)
+const optional =
+  (form: Form): Form =>
+  (value) =>
+    value === undefined || value === null || form(value)
+const list =
+  (form: Form): Form =>
+  (value) =>
+    Array.isArray(value) && value.every(form)
+const object =
+  (fields: Readonly<Record<string, Form>>): Form =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(fields).every(([name, form]) => form((value as Record<string, unknown>)[name]))
+
+const log = object({
+  address: hex,
+  topics: list(hex),
+  data: hex,
+  blockNumber: hex,
+  blockHash: hex,
+  transactionHash: hex,
+  logIndex: hex,
+})
+const transaction = object({ hash: hex, from: hex, nonce: quantity, input: hex, to: optional(hex) })
+const block = orNull(
+  object({
+    hash: hex,
+    transactions: optional(list((one) => hex(one) || transaction(one))),
+  }),
+)
+const account = object({ data: list(text), owner: text })
+const value = (form: Form): Form => object({ value: form })
+const accountKeys = object({ accountKeys: list(text) })
+const inner = object({ instructions: list(object({ programIdIndex: number, data: text })) })
+const loaded = object({ writable: list(text), readonly: list(text) })
+
+/** Forms of the answers that are read, as far as code relies on them (execution API; Agave's RPC). */
+const FORMS: Readonly<Record<string, Form>> = {
+  eth_blockNumber: quantity,
+  eth_call: hex,
+  eth_chainId: quantity,
+  eth_estimateGas: quantity,
+  eth_feeHistory: object({ baseFeePerGas: list(quantity), reward: optional(list(list(quantity))) }),
+  eth_gasPrice: quantity,
+  eth_getBalance: quantity,
+  eth_getBlockByHash: block,
+  eth_getBlockByNumber: block,
+  eth_getCode: hex,
+  eth_getLogs: list(log),
+  eth_getTransactionByHash: orNull(transaction),
+  eth_getTransactionCount: quantity,
+  eth_getTransactionReceipt: orNull(
+    object({ transactionHash: hex, blockHash: hex, blockNumber: hex, logs: list(log) }),
+  ),
+  getAccountInfo: value(orNull(account)),
+  getBalance: value(number),
+  getBlockHeight: number,
+  getBlockTime: orNull(number),
+  getEpochInfo: object({ absoluteSlot: number, blockHeight: number }),
+  getFirstAvailableBlock: number,
+  getGenesisHash: text,
+  getLatestBlockhash: value(object({ blockhash: text, lastValidBlockHeight: number })),
+  getMinimumBalanceForRentExemption: number,
+  getMultipleAccounts: object({
+    context: object({ slot: number }),
+    value: list(orNull(account)),
+  }),
+  getRecentPrioritizationFees: list(object({ prioritizationFee: number })),
+  getSignaturesForAddress: list(object({ signature: text, slot: number, err: anything })),
+  getSignatureStatuses: value(list(orNull(object({ slot: number })))),
+  getSlot: number,
+  getTokenAccountsByOwner: value(
+    list(object({ pubkey: text, account: object({ data: list(text) }) })),
+  ),
+  getTokenSupply: value(object({ decimals: number })),
+  getTransaction: orNull(
+    object({
+      slot: number,
+      transaction: object({ signatures: list(text), message: accountKeys }),
+      meta: orNull(
+        object({ innerInstructions: optional(list(inner)), loadedAddresses: optional(loaded) }),
+      ),
+    }),
+  ),
+  simulateTransaction: value(object({ err: anything })),
+}
+
+/**
+ * The door for nodes' answers: behind it, a TypeError is a fault of our own code.
+ * @returns the answer
+ * @throws RpcError transient for one of another form than its method's
+ */
+export function formed<T>(method: string, answer: unknown): T {
+  if (FORMS[method] && !FORMS[method](answer))
+    throw transient(`${method}: the answer has another form`)
+  return answer as T
+}

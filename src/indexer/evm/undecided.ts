@@ -1,0 +1,22 @@
+import type { DecodedLogs } from '../../chains/evm/decodeLogs.js'
+import { DisagreementError, SilenceError, UndecidedError } from '../../chains/rpc/nodes.js'
+import type { AlarmName } from '../../ops/alarms.js'
+
+/** The error, or its cause, that says that too few nodes agree; null for another. */
+export function undecided(error: unknown): UndecidedError | null {
+  const { cause } = Object(error) as Error
+  return [error, cause].find((one) => one instanceof UndecidedError) ?? null
+}
+
+export function alarmOf(error: UndecidedError | null): AlarmName | null {
+  if (error instanceof DisagreementError) return 'ClusterdRpcContradiction'
+  return error ? 'ClusterdRpcSilent' : null
+}
+
+/** @throws SilenceError where one node alone would have money moved */
+export function assertNoMoney(logs: DecodedLogs): void {
+  const { received, sent, payments, ends, credits } = logs
+  const moving = [received, sent, payments, ends, credits].some((found) => found.length > 0)
+  if (moving)
+    throw new SilenceError('messages and payments wait for a second node, since one alone answers')
+}
