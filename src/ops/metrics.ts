@@ -65,31 +65,7 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
     '1 while the newest step failed; `/status` says why',
     ({ lastError }) => Number(lastError !== null),
   )
-  gauge(
-    'clusterd_chain_trust',
-    'Nodes whose equal answers the newest confirmed logs rest on, by the trust: proved, compared or trusted',
-    ['network', 'chain', 'trust'],
-    () =>
-      states().flatMap(({ network, label, trust, trustNodes }) =>
-        trust ? [[{ network, chain: label, trust }, trustNodes] as const] : [],
-      ),
-  )
-  ofChain(
-    'clusterd_chain_nodes_wanted',
-    'Nodes whose equal answers confirmed logs should rest on',
-    ({ nodesWanted }) => nodesWanted,
-  )
-  gauge(
-    'clusterd_chain_undecided',
-    '1 while too few nodes agree on confirmed logs: a node is silent, or they contradict each other',
-    ['network', 'chain', 'why'],
-    () =>
-      states().flatMap(({ network, label, errorAlarm }) =>
-        UNDECIDED.map(
-          ([alarm, why]) => [{ network, chain: label, why }, Number(errorAlarm === alarm)] as const,
-        ),
-      ),
-  )
+  addTrustMetrics(registry, states)
   ofChain(
     'clusterd_chain_problem',
     '1 while anything is wrong with the chain; `/status` says what',
@@ -124,6 +100,38 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
       ['route', 'limit'],
     ),
   }
+}
+
+/** On how many nodes' equal answers the confirmed logs of each chain rest. */
+function addTrustMetrics(registry: Registry, states: () => readonly ChainState[]): void {
+  const { gauge } = metricFactories(registry)
+  gauge(
+    'clusterd_chain_trust',
+    'Nodes whose equal answers the newest confirmed logs rest on, by the trust: proved, compared or trusted',
+    ['network', 'chain', 'trust'],
+    () =>
+      states().flatMap(({ network, label, trust, trustNodes }) =>
+        trust ? [[{ network, chain: label, trust }, trustNodes] as const] : [],
+      ),
+  )
+  gauge(
+    'clusterd_chain_nodes_wanted',
+    'Nodes whose equal answers confirmed logs should rest on',
+    ['network', 'chain'],
+    () =>
+      states().map(({ network, label, nodesWanted }) => [{ network, chain: label }, nodesWanted]),
+  )
+  gauge(
+    'clusterd_chain_undecided',
+    '1 while too few nodes agree on confirmed logs: a node is silent, or they contradict each other',
+    ['network', 'chain', 'why'],
+    () =>
+      states().flatMap(({ network, label, errorAlarm }) =>
+        UNDECIDED.map(
+          ([alarm, why]) => [{ network, chain: label, why }, Number(errorAlarm === alarm)] as const,
+        ),
+      ),
+  )
 }
 
 const secondsOf = (ms: number | null): number | null => ms && ms / 1_000

@@ -99,7 +99,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
 /** Two nodes have to agree: with three, one of them may be away. */
 const fewUrls = (count: number): Result =>
   count === 1
-    ? warn('one node is believed alone', 'Name three `rpcUrls` of different providers.')
+    ? warn('one node decides without a second', 'Name three `rpcUrls` of different providers.')
     : warn(
         'both nodes have to answer: one that is away stops what is confirmed',
         'Name a third of `rpcUrls`: two of three suffice.',

@@ -13,7 +13,7 @@ import {
 import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
 
 /** Key of an open payment: its number is the payer's choice. */
-export interface CommunityPaymentKey {
+interface CommunityPaymentKey {
   payer: PublicKey
   /** Below 2^64. */
   number: bigint
