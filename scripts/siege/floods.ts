@@ -155,12 +155,7 @@ export function memberFloods(
     {
       name: 'generated wallets',
       connections: 2,
-      call: (n) =>
-        post(
-          '/v1/clusters/generate/wallet',
-          { type: 'evm', name: `g${n}`, passphrase: hex(16) },
-          headers,
-        ),
+      call: (n) => post('/v1/clusters/generate/wallet', { type: 'evm', name: `g${n}` }, headers),
     },
   ]
 }

@@ -130,14 +130,8 @@ const DEAREST: Record<string, Ask> = {
   'delete /v1/clusters/wallets': { what: '100 wallets', as, body: () => times(100, randomAddress) },
   'post /v1/clusters/verify/:clusterId': { as },
   'post /v1/clusters/generate/wallet': {
-    what: 'a passphrase to stretch',
     as,
-    body: () => ({
-      type: 'solana',
-      name: `g${++fresh}`,
-      isPrivate: false,
-      passphrase: 'x'.repeat(100),
-    }),
+    body: () => ({ type: 'solana', name: `g${++fresh}`, isPrivate: false }),
   },
   'post /v1/clusters/generate/wallet/confirm': {
     what: '6,000 unknown fields',

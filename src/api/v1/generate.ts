@@ -7,9 +7,6 @@ import { answers, z } from '../http/schema.js'
 import { SIGN_IN_COST } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
-const passphrase = z.string().min(1).max(256).optional().openapi({
-  description: 'Mixed into the key by scrypt: without it no shares give the key',
-})
 const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 
 const generate = route.post('/v1/clusters/generate/wallet', {
@@ -22,7 +19,6 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     name: walletNameText,
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).openapi({ description: 'Return the third share too' }),
-    passphrase,
   }),
   responses: answers('The wallet, unverified, with the user’s share of its key', {
     type: addressType,
@@ -57,7 +53,6 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   body: z.object({
     address: addressText,
     share: shareText.openapi({ description: 'One of the returned shares' }),
-    passphrase,
     signature: z.string().openapi({
       description:
         'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
