@@ -11,9 +11,8 @@ const EVENTS_PER_UNIT = 200
 const TRANSACTIONS_PER_UNIT = 10
 const BYTES_PER_UNIT = 4_096
 
-/** Least cost of a request, by its body before that is parsed: a body of many keys takes time, and has no elements. */
-export const bytesCost = (bytes: Buffer | undefined): number =>
-  Math.max(1, (bytes?.length ?? 0) / BYTES_PER_UNIT)
+/** Least cost of a request, by the bytes of its body so far. */
+export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Cost of a page of the feed. @throws ApiError invalid_request */
 export const pageCost =
