@@ -75,8 +75,7 @@ export function createApi(deps: ApiDeps) {
       closeUnused = protectServer(server, deps.maxConnections)
     },
     /** Number of signed changes that wait for their turn. */
-    changesWaiting: (): number =>
-      contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of requests that wait for a status, and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */

@@ -84,6 +84,7 @@ export interface ApiWorldOptions {
   trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
+  solana?: NonNullable<ApiDeps['solana']>
   /** Default: any. */
   port?: number
 }
@@ -137,6 +138,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
       requestDeadlineMs: options.requestDeadlineMs,
     }),
     ens: options.ens ?? null,
+    ...(options.solana && { solana: options.solana }),
   })
   const server = createServer(api.limits, api.listener)
   api.protect(server)

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { mapInTurns } from '../guard/slices.js'
+import { mapInTurns, type Turn } from '../../ops/turns.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK, z } from './schema.js'
@@ -28,11 +28,12 @@ export async function bodyOf(
   { headers }: IncomingMessage,
   bytes: Buffer,
   { isBulk }: Route,
+  turn: Turn,
 ): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
-  if (isBulk) return textsOf(bytes)
+  if (isBulk) return textsOf(bytes, turn)
   return parseBody(bytes)
 }
 
@@ -91,7 +92,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /** An array of texts, or one in each line, read in turns. @throws ApiError invalid_request, too_many */
-async function textsOf(bytes: Buffer): Promise<string[]> {
+async function textsOf(bytes: Buffer, turn: Turn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')
   const isArray = text.startsWith('[') && text.endsWith(']')
@@ -100,7 +101,7 @@ async function textsOf(bytes: Buffer): Promise<string[]> {
   const parts = inside.split(isArray ? ',' : '\n', MAX_BULK + 1)
   if (parts.length > MAX_BULK)
     throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
-  return mapInTurns(parts, (part, i) => {
+  return mapInTurns(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found
     throw new ApiError(

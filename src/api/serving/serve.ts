@@ -10,7 +10,8 @@ import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { refuseOnReplica, requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { bytesCost, costOf } from '../limits/costs.js'
+import { parse } from '../http/schema.js'
+import { bytesCost, priceOf } from '../limits/costs.js'
 import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
 import { limited } from '../limits/meter.js'
 import type { Finish } from './answerer.js'
@@ -218,15 +219,23 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
-  const body = bytes && (await bodyOf(req, bytes, route))
-  const cost = Math.max(spent, costOf(route, query, body))
+  const { turn } = callerOf(exchange, meter)
+  const body = bytes && (await bodyOf(req, bytes, route, turn))
+  const cost = Math.max(spent, priceOf(route).of(query, body))
   meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
   const given = await route.handle(
-    { params, query, isTestnet: network === 'testnet', body, session },
+    {
+      params,
+      query,
+      isTestnet: network === 'testnet',
+      // a bulk was checked as it was read
+      body: route.body && !route.isBulk ? parse(route.body, body) : body,
+      session,
+    },
     own,
   )
   const marked = markDeprecated(route, params, given)
@@ -246,8 +255,25 @@ function ownContext(
   changeMs: number,
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  const own = { ...context, caller: callerOf(exchange, meter) }
-  return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
+  const caller = callerOf(exchange, meter)
+  const asked = <Port extends object>(ports: readonly Port[]) =>
+    ports.map((port) => context.questions.of(port, caller))
+  let chains: Context['chains'] | undefined
+  let solana: Context['solana'] | undefined
+  return {
+    ...context,
+    caller,
+    turn: caller.turn,
+    get chains() {
+      chains ??= asked(context.chains)
+      return chains
+    },
+    get solana() {
+      solana ??= asked(context.solana)
+      return solana
+    },
+    ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
+  }
 }
 
 /** A kept message is sent as it is wherever the request adds nothing. */

@@ -1,15 +1,22 @@
 import { change } from '../clusters/changes.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
+import { OTHER, proof } from '../examples.js'
 import { requireWallet } from '../http/address.js'
 import { NO_STORE, ok } from '../http/answer.js'
+import { times } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
 const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 
 const generate = route.post('/v1/clusters/generate/wallet', {
+  dearest: {
+    as: 'other',
+    body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
+  },
+  example: { body: { type: 'evm', name: 'generated', recovery: true } },
   summary: 'Generate a wallet in the cluster of this wallet',
   description:
     'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another is stored here, the third is returned with `recovery` and else discarded.',
@@ -33,6 +40,12 @@ const generate = route.post('/v1/clusters/generate/wallet', {
 })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
+  dearest: {
+    what: '6,000 unknown fields',
+    as: 'other',
+    body: () => Object.fromEntries(times(6_000, (i) => [`k${i}`, 0])),
+  },
+  example: { body: { address: OTHER } },
   summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
   body: z.object({ address: addressText }),
@@ -46,6 +59,22 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 })
 
 const recover = route.post('/v1/clusters/generate/wallet/recover', {
+  dearest: {
+    as: 'other',
+    body: ({ other, wrongProof }) => ({
+      address: other,
+      share: `0x${'11'.repeat(33)}`,
+      ...wrongProof(),
+    }),
+  },
+  example: {
+    body: {
+      address: OTHER,
+      share: `0x${'5e'.repeat(33)}`,
+      signature: proof.body.signature,
+      signingDate: proof.body.signingDate,
+    },
+  },
   summary: 'Recover the key of a generated wallet',
   description:
     'For the wallet that requested it, and the verified ones of the cluster it was made in. Beside the key it signs the message that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes ago; each attempt takes a new one.',
@@ -59,7 +88,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     }),
     signingDate: z.string(),
   }),
-  cost: SIGN_IN_COST,
+  price: SIGN_IN,
   responses: answers('The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)', {
     type: addressType,
     address: addressText,
