@@ -222,6 +222,8 @@ async function main({ onEnd }: Bench): Promise<void> {
   const change = await memberOf(stack.api, MEMBER, seconds)
   const buy = await buyerOf(stack.api, BUYER, hub)
   const targets = {
+    name,
+    owner,
     spoke: spokes[0]!.network,
     transfers: await transfers(hub, 50),
     openCommunity: communities!.open.name,

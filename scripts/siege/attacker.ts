@@ -4,6 +4,7 @@ import { constants, setPriority } from 'node:os'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import {
   anonymousFloods,
+  dearestFloods,
   type Flood,
   memberFloods,
   type Targets,
@@ -62,7 +63,13 @@ async function throwaway(client: Client): Promise<Throwaway> {
   await client.ask({ method: 'POST', path: '/v1/clusters', headers })
   const added = listed.map((address, i) => ({ address, name: `w${i}` }))
   await client.ask({ method: 'POST', path: '/v1/clusters/wallets', body: added, headers })
-  return { ...headers, listed, self: account.address }
+  const key = await client.ask({
+    method: 'POST',
+    path: '/v1/keys',
+    body: { name: 'siege' },
+    headers,
+  })
+  return { ...headers, apiKey: JSON.parse(key.body).key, listed, self: account.address }
 }
 
 process.stdin.on('end', () => stopping.abort()).resume()
@@ -75,9 +82,11 @@ const sockets = SOCKET_FLOODS.map((flood) => ({
   opened: besiege(api, localAddress, flood, stopping.signal),
 }))
 await Promise.all(
-  [...anonymousFloods(targets), ...memberFloods(member, targets)].map((flood) =>
-    run(client, flood),
-  ),
+  [
+    ...anonymousFloods(targets),
+    ...memberFloods(member, targets),
+    ...dearestFloods(member, targets),
+  ].map((flood) => run(client, flood)),
 )
 client.close()
 for (const { name, opened } of sockets) counts[name] = { opened: opened() }

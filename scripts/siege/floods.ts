@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { bech32 } from '@scure/base'
 import bs58 from 'bs58'
+import { bodyLimit } from '../../src/api/http/body.js'
+import type { Scene } from '../../src/api/http/dearest.js'
+import { routes } from '../../src/api/routes.js'
+import { dearestRequest, ensLookup, REFUSED_BODIES } from '../../test/support/dearest.js'
 import type { Call } from './http.js'
 
 /** Requests of one kind, made by so many connections without a pause. */
@@ -19,11 +24,16 @@ export interface Targets {
   paidCommunity: string
   /** Hashes of transactions that are no registrations. */
   transfers: readonly string[]
+  /** A seeded name, and the wallet that holds it. */
+  name: string
+  owner: string
 }
 
 /** A signed-in wallet of the attacker's, with what it changes. */
 export interface Throwaway {
   authorization: string
+  /** Key that raises the limits of its requests. */
+  apiKey: string
   /** Wallets that its cluster lists. */
   listed: readonly string[]
   self: string
@@ -89,7 +99,7 @@ export function anonymousFloods({
       post('/v1/names/register/solana', {
         network: 'solana',
         sender: solanaKey,
-        names: names(100),
+        names: names(25),
       }),
     ),
     flood('amounts beyond 2^128', 1, () =>
@@ -155,14 +165,71 @@ export function memberFloods(
     {
       name: 'generated wallets',
       connections: 2,
-      call: (n) =>
-        post(
-          '/v1/clusters/generate/wallet',
-          { type: 'evm', name: `g${n}`, passphrase: hex(16) },
-          headers,
-        ),
+      call: (n) => post('/v1/clusters/generate/wallet', { type: 'evm', name: `g${n}` }, headers),
     },
   ]
 }
 
 const RENAMES = '/v1/clusters/wallets/names'
+
+/** The dearest request of every route, and every body that is refused, one after the other, with all keys there are. */
+export function dearestFloods(
+  { authorization, apiKey, self }: Throwaway,
+  targets: Targets,
+): Flood[] {
+  const headers = { authorization, 'x-api-key': apiKey }
+  const scene: Scene = {
+    name: targets.name,
+    walletName: 'main',
+    held: many(1_000, () => targets.name),
+    owner: targets.owner,
+    clusterId: hex(32),
+    community: targets.paidCommunity,
+    other: self,
+    ensCall: () => ensLookup({ walletName: 'main', name: targets.name }),
+    freshName: () => `n${randomBytes(8).toString('hex')}`,
+    evmAddress: () => hex(20),
+    solanaAddress: () => bs58.encode(randomBytes(32)),
+    cosmosAddress: () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))),
+    wrongProof: () => ({
+      type: 'evm',
+      wallet: hex(20),
+      signature: hex(65),
+      signingDate: new Date().toISOString(),
+    }),
+  }
+  const asked = routes.filter(({ path }) => path !== '/v1/auth/token')
+  const withBody = asked.filter(({ body }) => body)
+  const bodies = Object.values(REFUSED_BODIES)
+  return [
+    {
+      name: 'dearest requests',
+      connections: 20,
+      call: (n) => ({ ...dearestRequest(asked[n % asked.length]!, scene), headers }),
+    },
+    {
+      name: 'bodies that are refused',
+      connections: 4,
+      call(n) {
+        const route = withBody[n % withBody.length]!
+        const body = bodies[Math.floor(n / withBody.length) % bodies.length]!(bodyLimit(route))
+        return { ...dearestRequest(route, scene), body, headers }
+      },
+    },
+    {
+      name: 'quotes on Solana, by key',
+      connections: 20,
+      call: () =>
+        post(
+          '/v1/names/register/solana',
+          { network: 'solana', sender: bs58.encode(randomBytes(32)), names: names(25) },
+          headers,
+        ),
+    },
+    {
+      name: 'bodies of 8 MB',
+      connections: 8,
+      call: () => ({ ...post('/v1/names/address', ' '.repeat(8_000_000)), headers }),
+    },
+  ]
+}

@@ -27,6 +27,18 @@ export const SOCKET_FLOODS: readonly SocketFlood[] = [
     opening: get('/v0.1/events?limit=5000').repeat(50),
     reads: false,
   },
+  {
+    name: 'pipelined look-ups',
+    connections: 50,
+    opening: get('/v1/networks').repeat(500),
+    reads: true,
+  },
+  {
+    name: 'heads of joins',
+    connections: 20,
+    opening: 'POST /v1/wallets HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n',
+    reads: true,
+  },
   { name: 'idle sockets', connections: 200, opening: '', reads: true },
   {
     name: 'slow headers',

@@ -4,6 +4,7 @@ import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
 import { route } from './http/route.js'
 import { answers, z } from './http/schema.js'
+import { ENS } from './limits/costs.js'
 import { pagesOf } from './names/metadata.js'
 import { addressText } from './v1/schemas.js'
 
@@ -35,17 +36,20 @@ const about = {
   summary: 'What a name below an ENS name resolves to, signed',
   responses: answers('The answer, for the callback of the resolver', { data: z.string() }),
   errors: ['not_found'] as const,
+  price: ENS,
 }
 
 /** The gateway of ENS as clients of ERC-3668 ask it: by a URL, or by a body. */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
     ...about,
+    dearest: {},
     params: asked,
     handle: ({ params }, context) => answered(context, params),
   }),
   route.post('/ens', {
     ...about,
+    dearest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: asked,
     handle: ({ body }, context) => answered(context, body),
   }),

@@ -1,5 +1,4 @@
 import { ensRoutes } from './ens.js'
-import { EXAMPLES } from './examples.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
 import { VERSION } from './http/version.js'
@@ -67,7 +66,7 @@ export const beyondFeed: ReadonlySet<Route> = new Set(
 )
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
-  openApiDocument(tagged, { title, version: VERSION, description }, EXAMPLES)
+  openApiDocument(tagged, { title, version: VERSION, description })
 
 /** By the path that serves each; a document takes 50 ms to make. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {

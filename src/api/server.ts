@@ -2,12 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
-import {
-  type ConnectionLimits,
-  isServed,
-  protectServer,
-  serverLimits,
-} from './guard/socketLimits.js'
+import { endAfter, isEnded, protectServer, serverLimits } from './guard/socketLimits.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { clientAddress } from './limits/client.js'
 import { createGate } from './limits/gate.js'
@@ -20,6 +15,8 @@ import { profile } from './v1/lookups.js'
 
 /** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
 const REQUEST_DEADLINE_MS = 15_000
+/** Answers that end their connection, so that a refusal costs its caller a new one. */
+const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics'> {
   /** Default 15 s. */
@@ -28,8 +25,8 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
   trustProxy?: number | readonly string[]
   /** Time for which a connection without a request stays open. Default 65 s. */
   keepAliveMs?: number
-  /** Bounds of sockets in place of the defaults. */
-  sockets?: Partial<ConnectionLimits>
+  /** Connections at once; default 10,000. */
+  maxConnections?: number
 }
 
 export type Api = ReturnType<typeof createApi>
@@ -39,9 +36,9 @@ export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
-  const finish: Serving['finish'] = (exchange, ...answered) => {
-    if (isClosing) exchange.res.shouldKeepAlive = false
-    answer(exchange, ...answered)
+  const finish: Serving['finish'] = (exchange, message, ...more) => {
+    if (isClosing || REFUSALS.has(message.status)) endAfter(exchange)
+    answer(exchange, message, ...more)
   }
   const serving = { finish, beyondFeed, gate: createGate(deps.limits ?? null, deps.pool) }
   const serveRoute = createRouteServer(
@@ -54,7 +51,7 @@ export function createApi(deps: ApiDeps) {
   const match = createRouter(routes.filter((route) => route !== profile))
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
-    if (!isServed(req, res)) return
+    if (isEnded(req)) return
     const found = match(req)
     if (!found) {
       req.url = foldSlashes(req.url ?? '')
@@ -80,11 +77,10 @@ export function createApi(deps: ApiDeps) {
     limits: serverLimits(deps.keepAliveMs),
     /** Sets the limits that `createServer` does not take; called once with the server. */
     protect(server: Server): void {
-      closeUnused = protectServer(server, deps.sockets ?? {}, (address) => isTrusted(address, 0))
+      closeUnused = protectServer(server, deps.maxConnections)
     },
     /** Number of signed changes that wait for their turn. */
-    changesWaiting: (): number =>
-      contexts.mainnet.turns.waiting() + contexts.testnet.turns.waiting(),
+    changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
     /** Number of requests that wait for a status, and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
     /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */

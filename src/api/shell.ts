@@ -7,7 +7,7 @@ import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decoded } from './serving/router.js'
-import { delayRefusal, type Serving } from './serving/serve.js'
+import type { Serving } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
@@ -36,10 +36,7 @@ export function createShell(
       finish(exchange, messageOf(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      const refusal = messageOf(errorAnswer(error))
-      delayRefusal(error, gate.lingerMs, exchange, () =>
-        finish(exchange, refusal, meter.fields(), error),
-      )
+      finish(exchange, messageOf(errorAnswer(error)), meter.fields(), error)
     }
   }
   const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>

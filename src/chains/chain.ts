@@ -36,6 +36,8 @@ export interface RegistrationRequest {
   names: readonly { name: string; amountWei: bigint }[]
   /** Referrer as 32 bytes, null for none. */
   referral: Uint8Array | null
+  /** Waits until a part of a long quote may be made. */
+  turn?: () => Promise<void>
 }
 
 /** Cost of a registration, in the smallest unit of the chain's gas token. */

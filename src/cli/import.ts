@@ -17,6 +17,8 @@ import { withDatabase } from './database.js'
 
 /** An event has some 400 characters. */
 const LONGEST_LINE = 4_096
+/** Characters of an error about a line, which may repeat what the line says. */
+const LONGEST_CAUSE = 200
 /** Bytes that are unpacked at once. */
 const UNPACKED_AT_ONCE = 65_536
 /** Time for which whoever gives the file may be silent. */
@@ -30,7 +32,7 @@ const SILENT_MS = 60_000
  */
 export const importFeed = (
   source: string,
-  { checkpoint = [] }: { checkpoint?: readonly string[] },
+  { checkpoint = [], silentMs = SILENT_MS }: { checkpoint?: readonly string[]; silentMs?: number },
 ): Promise<void> =>
   withDatabase(async (url) => {
     await migrate(url)
@@ -43,11 +45,13 @@ export const importFeed = (
     try {
       if ((await readLeaders(pool)).length > 0)
         throw new Error('a daemon indexes into this database: stop it first.')
-      await inTransaction(pool, (client) => takeIn(client, source, checkpoint)).catch((error) => {
-        throw isUniqueViolation(error)
-          ? new Error(`the file has something twice: ${error.detail}`)
-          : error
-      })
+      await inTransaction(pool, (client) => takeIn(client, { source, silentMs }, checkpoint)).catch(
+        (error) => {
+          throw isUniqueViolation(error)
+            ? new Error(`the file has something twice: ${error.detail}`)
+            : error
+        },
+      )
       await prove(pool)
       for (const [network, block] of await readReplicas(pool))
         console.log(
@@ -60,7 +64,7 @@ export const importFeed = (
 
 async function takeIn(
   client: pg.ClientBase,
-  source: string,
+  { source, silentMs }: { source: string; silentMs: number },
   expected: readonly string[],
 ): Promise<void> {
   let feed = null as FeedImport | null
@@ -74,13 +78,17 @@ async function takeIn(
     if (expected.length > 0 && !expected.includes(toHex(hash)))
       throw new Error('that is not the checkpoint expected.')
   }
-  const packed = await open(source)
+  const silent = new Error(`${source} was silent for ${silentMs / 1_000} s.`)
+  const packed = await open(source, silentMs).catch((error) => {
+    throw error.name === 'TimeoutError' ? silent : error
+  })
   // a pipeline would tell that the rest was aborted, and not why
   const bytes = packed.pipe(createGunzip({ chunkSize: UNPACKED_AT_ONCE }))
   packed.on('error', (error) => bytes.destroy(error))
   let rest = ''
   try {
-    for await (const chunk of bytes) {
+    const ended = () => void packed.destroy(silent)
+    for await (const chunk of unlessSilent<Buffer>(bytes, silentMs, ended)) {
       const lines = (rest + chunk.toString('latin1')).split('\n')
       rest = lines.pop()!
       if (rest.length > LONGEST_LINE)
@@ -95,7 +103,7 @@ async function takeIn(
         try {
           feed.take(text)
         } catch (error) {
-          throw new Error(`line ${line}: ${(error as Error).message}.`)
+          throw new Error(`line ${line}: ${(error as Error).message.slice(0, LONGEST_CAUSE)}.`)
         }
       }
       await feed?.flush()
@@ -108,11 +116,39 @@ async function takeIn(
   await end()
 }
 
-async function open(source: string): Promise<Readable> {
+/** @throws TimeoutError where the server sends no head in time */
+async function open(source: string, silentMs: number): Promise<Readable> {
   if (!/^https?:\/\//.test(source)) return createReadStream(source)
-  const { ok, status, body } = await fetch(source)
-  if (!ok || !body) throw new Error(`${source} answers with status ${status}.`)
-  return Readable.fromWeb(body)
+  const unanswered = new AbortController()
+  const timer = setTimeout(
+    () => unanswered.abort(new DOMException('no answer', 'TimeoutError')),
+    silentMs,
+  )
+  try {
+    const { ok, status, body } = await fetch(source, { signal: unanswered.signal })
+    if (!ok || !body) throw new Error(`${source} answers with status ${status}.`)
+    return Readable.fromWeb(body)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Chunks as they come; `end` is called where the next one takes longer. */
+async function* unlessSilent<T>(
+  chunks: AsyncIterable<T>,
+  silentMs: number,
+  end: () => void,
+): AsyncGenerator<T> {
+  let timer = setTimeout(end, silentMs)
+  try {
+    for await (const chunk of chunks) {
+      clearTimeout(timer)
+      yield chunk
+      timer = setTimeout(end, silentMs)
+    }
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Proves what is imported by the hubs of the chains file, where there is one and they answer. */

@@ -1,4 +1,4 @@
-/** Bounds of what stays for long: of one client, and of the process. */
+/** Bounds of what stays for long: of one client, and of the process, in places or bytes. */
 export interface SlotBounds {
   perClient: number
   total: number
@@ -18,19 +18,19 @@ export class Slots {
     return this.#taken
   }
 
-  /** Takes a place. @returns function that frees it, called once; else the bound that is reached */
-  take(client: string): (() => void) | 'perClient' | 'total' {
+  /** Takes places. @returns function that frees them, called once; else the bound that is reached */
+  take(client: string, count = 1): (() => void) | 'perClient' | 'total' {
     const own = this.#of.get(client) ?? 0
-    if (own >= this.#bounds.perClient) return 'perClient'
-    if (this.#taken >= this.#bounds.total) return 'total'
-    this.#of.set(client, own + 1)
-    this.#taken += 1
-    return () => this.#free(client)
+    if (own + count > this.#bounds.perClient) return 'perClient'
+    if (this.#taken + count > this.#bounds.total) return 'total'
+    this.#of.set(client, own + count)
+    this.#taken += count
+    return () => this.#free(client, count)
   }
 
-  #free(client: string): void {
-    this.#taken -= 1
-    const left = (this.#of.get(client) ?? 1) - 1
+  #free(client: string, count: number): void {
+    this.#taken -= count
+    const left = (this.#of.get(client) ?? count) - count
     if (left > 0) this.#of.set(client, left)
     else this.#of.delete(client)
   }

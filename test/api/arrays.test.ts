@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { routes } from '../../src/api/routes.js'
 
 /** A JSON schema of the OpenAPI documents, as far as this test reads it. */
 interface Schema {
@@ -56,30 +57,24 @@ function answersOf(name: string): string[] {
   )
 }
 
-/** Rows of arrays.txt: route, list, bound. */
-function listed(): string[][] {
-  const table = read('test/api/arrays.txt')
-  const rows = table.split('\n').filter((line) => line.startsWith('| `'))
-  return rows.map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  )
-}
+/** Routes under each of their paths, with the declared bounds of the lists in their answers. */
+const declared = routes.flatMap((route) =>
+  [route.path, ...(route.aliases ?? [])].flatMap((path) =>
+    Object.entries(route.bounds ?? {}).map(([list, bound]) => ({
+      list: `${route.method.toUpperCase()} ${path} ${list}`,
+      bound,
+    })),
+  ),
+)
 
 describe('every list in an answer', () => {
   const inDocuments = ['openapi.json', 'openapi-v0.1.json'].flatMap(answersOf)
 
-  it('has a bound in arrays.txt, which names no other', () => {
-    const inPage = listed().flatMap(([routes, lists]) =>
-      routes!.split(', ').flatMap((route) => lists!.split(', ').map((list) => `${route} ${list}`)),
-    )
-    expect(inPage.sort()).toEqual([...inDocuments].sort())
+  it('has a bound in the declaration of its route, which names no other', () => {
+    expect(declared.map(({ list }) => list).sort()).toEqual([...inDocuments].sort())
   })
 
-  it('is cut by a number, a page or a rule', () => {
-    for (const [routes, , bound] of listed())
-      expect(bound, routes).toMatch(/^(page|asked|rule|set up): \S/)
+  it.each(declared)('$list is cut by a number, a page or a rule', ({ bound }) => {
+    expect(bound).toMatch(/^(page|asked|rule|set up): \S/)
   })
 })

@@ -68,23 +68,25 @@ describe('changes whose turn doesn’t come in time', () => {
 })
 
 describe('a wallet that floods', () => {
-  it('is refused, while others change things on both networks', async () => {
+  it('waits behind others, on both networks', async () => {
     const mallory = await memberOf(world)
     const alice = await memberOf(world)
-    const refused = await whileHeld(async () => {
-      const flood = Array.from({ length: 60 }, () => mallory.call('POST', '/v1/clusters'))
-      const ended = Promise.all(flood)
-      const early = (await Promise.race(flood)).body
+    const ended: string[] = []
+    const changes = await whileHeld(async () => {
+      const flood = Array.from({ length: 60 }, () =>
+        mallory.call('POST', '/v1/clusters').then(() => ended.push('flood')),
+      )
       expect((await alice.call('POST', '/v1/clusters?testnet=true')).status).toBe(200)
-      const waiting = alice.create()
-      return { ended, early, waiting }
+      const own = alice.create().then((id) => {
+        ended.push('own')
+        return id
+      })
+      // until it waits, too
+      await sleep(200)
+      return { flood: Promise.all(flood), own }
     })
-    expect(refused.early).toMatchObject({
-      status: 503,
-      message: 'Too many changes of this wallet are waiting.',
-    })
-    expect(await refused.waiting).toMatch(/^0x/)
-    const statuses = (await refused.ended).map(({ status }) => status)
-    expect(statuses.filter((status) => status === 200).length).toBeLessThan(40)
+    expect(await changes.own).toMatch(/^0x/)
+    await changes.flood
+    expect(ended.indexOf('own')).toBeLessThan(30)
   })
 })

@@ -16,7 +16,9 @@ export const RECIPIENT = `0x${'55'.repeat(20)}`
 const ON = { mainnet: '', testnet: '?testnet=true' }
 
 /** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
-export function useCommunities(options: Pick<ApiWorldOptions, 'rpcUrls'> = {}) {
+export function useCommunities(
+  options: Pick<ApiWorldOptions, 'rpcUrls' | 'limits' | 'ens' | 'solana'> = {},
+) {
   let registered = 0
   const world = useApi({
     ...options,

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { combine } from 'shamir-secret-sharing'
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { generateKey, MAX_SCRYPTS_WAITING } from '../../src/api/clusters/keyShares.js'
 import { logInto, type Reply, randomAddress, startApi, useApi } from './support.js'
 import { messageOf, signIn } from './wallets.js'
 
@@ -12,6 +11,9 @@ const world = useApi({ shareKey: randomBytes(32), log: logInto(logged) })
 
 /** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]
+
+/** Share of no key. */
+const JUNK = `0x${'11'.repeat(33)}`
 
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 const post = async (account: PrivateKeyAccount, path: string, body?: unknown): Promise<Reply> =>
@@ -91,28 +93,20 @@ describe('a generated wallet', () => {
     },
   )
 
-  it('gives the third share where it is asked for, and the passphrase is part of the key', async () => {
+  it('gives the third share where it is asked for: two returned shares are the key', async () => {
     const alice = newAccount()
-    const asked = {
-      type: 'evm',
-      name: 'a',
-      isPrivate: true,
-      recovery: true,
-      passphrase: 'correct horse',
-    }
+    const asked = { type: 'evm', name: 'a', isPrivate: true, recovery: true }
     const { address, share, recoveryShare } = (await generate(alice, asked)).body
     const bytes = [share, recoveryShare].map(
       (hex: string) => new Uint8Array(Buffer.from(hex.slice(2), 'hex')),
     )
-    const masked = Buffer.from(await combine(bytes)).toString('hex')
-    expect(privateKeyToAccount(`0x${masked}`).address.toLowerCase()).not.toBe(address)
+    const key = Buffer.from(await combine(bytes)).toString('hex')
+    expect(privateKeyToAccount(`0x${key}`).address.toLowerCase()).toBe(address)
     for (const one of [share, recoveryShare])
-      expect(
-        await recover(alice, { address, share: one, passphrase: 'correct horse' }),
-      ).toMatchObject({ status: 200 })
-    const refused = { status: 400, body: { error: 'invalid_request' } }
-    for (const passphrase of [undefined, 'wrong'])
-      expect(await recover(alice, { address, share, passphrase })).toMatchObject(refused)
+      expect(await recover(alice, { address, share: one })).toMatchObject({
+        status: 200,
+        body: { privateKey: `0x${key}` },
+      })
     expect(JSON.stringify((await world.get('/v1/events')).body)).not.toContain(address)
   })
 
@@ -193,7 +187,7 @@ describe('a generated wallet', () => {
     for (const used of [second, first])
       expect(await recover(alice, { address, share }, used)).toMatchObject(refused)
     const guess = await proof(alice, address)
-    expect(await recover(alice, { address, share, passphrase: 'no' }, guess)).toMatchObject({
+    expect(await recover(alice, { address, share: JUNK }, guess)).toMatchObject({
       status: 400,
     })
     expect(await recover(alice, { address, share }, guess)).toMatchObject(refused)
@@ -223,8 +217,7 @@ describe('a generated wallet', () => {
     expect((await post(mallory, `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
     const own = await proof(alice, address)
     await sleep(5)
-    const junk = `0x${'11'.repeat(33)}`
-    expect(await recover(mallory, { address, share: junk })).toMatchObject({ status: 400 })
+    expect(await recover(mallory, { address, share: JUNK })).toMatchObject({ status: 400 })
     expect(await recover(alice, { address, share }, own)).toMatchObject({ status: 200 })
   })
 
@@ -237,7 +230,6 @@ describe('a generated wallet', () => {
       [{ type: 'evm', name: 'main', isPrivate: false }, 409, 'wallet_name_taken'],
       [{ type: 'evm', name: 'no good' }, 400, 'invalid_name'],
       [{ type: 'bitcoin', name: 'a' }, 400, 'invalid_request'],
-      [{ type: 'evm', name: 'a', passphrase: 'x'.repeat(257) }, 400, 'invalid_request'],
     ] as const)
       expect(await generate(alice, body)).toMatchObject({ status, body: { error } })
     expect(await kept()).toBe(before)
@@ -273,32 +265,4 @@ it('is not to be had where no shares are kept', async () => {
   } finally {
     await other.stop()
   }
-})
-
-describe('stretching passphrases', () => {
-  it('is bounded, and not begun for a name that is taken', async () => {
-    const alice = newAccount()
-    const asked = { type: 'evm', name: 'safe', isPrivate: false }
-    expect((await generate(alice, asked)).status).toBe(200)
-    const headers = await signIn(world, alice)
-    const post = (name: string) => {
-      const body = JSON.stringify({ ...asked, name, passphrase: 'secret' })
-      return world.request('/v1/clusters/generate/wallet', { method: 'POST', headers, body })
-    }
-    let isOver = false
-    // as many again as soon as one is done
-    const one = async () => {
-      while (!isOver) await generateKey('evm', 'secret').catch(() => sleep(5))
-    }
-    const flooded = Promise.all(Array.from({ length: MAX_SCRYPTS_WAITING + 4 }, one))
-    try {
-      const replies = await Promise.all([post('safe'), post('other'), post('safe')])
-      const codes = replies.map(({ body }) => body.error)
-      expect(codes).toEqual(['wallet_name_taken', 'unavailable', 'wallet_name_taken'])
-    } finally {
-      isOver = true
-      await flooded
-    }
-    expect((await post('other')).status).toBe(200)
-  })
 })

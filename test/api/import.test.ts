@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type pg from 'pg'
@@ -266,5 +269,24 @@ describe('an import of an export', () => {
     await expect(importHere(world.postgres.url, file)).rejects.toThrow(
       'a journal of mainnet of its own',
     )
+  })
+
+  it.each([
+    ['after its head', (res: ServerResponse) => void res.flushHeaders()],
+    [
+      'after its first bytes',
+      (res: ServerResponse) => void res.write(readFileSync(file).subarray(0, 40)),
+    ],
+    ['before it answers', () => {}],
+  ])('is ended by a server that falls silent %s, and writes nothing', async (_, answer) => {
+    const { url, pool } = await emptyDatabase(`silent${open.length}`)
+    const server = createServer((_req, res) => answer(res)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const from = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed`
+    const asked = printed({ DATABASE_URL: url }, () => importFeed(from, { silentMs: 500 }))
+    await expect(asked).rejects.toThrow(`${from} was silent for 0.5 s.`)
+    expect((await pool.query('SELECT 1 FROM journal')).rowCount).toBe(0)
+    server.closeAllConnections()
+    server.close()
   })
 })

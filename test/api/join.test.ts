@@ -12,6 +12,8 @@ import { solanaAccount } from './wallets.js'
 
 const HOLDERS = 100_000
 const MOST_BYTES = 30 * 1024 * 1024
+/** Largest body. */
+const MOST_JOINED = 8 * 1024 * 1024
 const WAIT = { timeout: 60_000, interval: 100 }
 
 const world = useApi({ limits: LIMITS })
@@ -142,7 +144,7 @@ describe('POST /v1/wallets', () => {
     [`${alice}\n{"address":"${alice}"}`, 'invalid_request', 400],
     ['x'.repeat(129), 'invalid_request', 400],
     ['x\n'.repeat(HOLDERS + 1), 'too_many', 400],
-    [Buffer.alloc(8 * 1024 * 1024 + 1, ' '), 'invalid_request', 413],
+    [Buffer.alloc(MOST_JOINED + 1, ' '), 'invalid_request', 413],
   ])('refuses %#, before a line is sent', async (body, error, status) => {
     const answer = await open(body)
     expect(answer.statusCode).toBe(status)
@@ -163,7 +165,7 @@ describe('POST /v1/wallets', () => {
   it('waits for who reads slowly without a connection, and tells why it ends', async () => {
     const asked = counted()
     const [slow, gone] = await Promise.all([open(holders), open(holders)])
-    const third = await open(alice)
+    const third = await open(Buffer.alloc(MOST_JOINED, ' '))
     expect([third.statusCode, third.headers['retry-after']]).toEqual([429, '5'])
     for (let before = -1; before < asked.count; await setTimeout(1_000)) before = asked.count
     expect(asked.count).toBeLessThan((2 * HOLDERS) / 1_000)
@@ -179,6 +181,15 @@ describe('POST /v1/wallets', () => {
     expect(rows[0].input).toBe(holder(0))
     asked.end()
   })
+})
+
+it('holds nothing for heads without a body', async () => {
+  const head = `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: ${MOST_JOINED}\r\n\r\n`
+  const port = Number(new URL(world.url).port)
+  const heads = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  await Promise.all(heads.map((socket) => new Promise((sent) => socket.write(head, sent))))
+  expect(await join([alice])).toHaveLength(1)
+  for (const socket of heads) socket.destroy()
 })
 
 it('frees the places of requests whose connection went before their turn', async () => {

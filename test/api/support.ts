@@ -86,6 +86,7 @@ export interface ApiWorldOptions {
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
   keepAliveMs?: number
+  solana?: NonNullable<ApiDeps['solana']>
   /** Default: any. */
   port?: number
 }
@@ -142,6 +143,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ens: options.ens ?? null,
+    ...(options.solana && { solana: options.solana }),
   })
   const server = createServer(api.limits, api.listener)
   api.protect(server)

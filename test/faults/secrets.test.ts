@@ -37,11 +37,10 @@ const KEYS = {
 const rpcKey = `planted${randomBytes(8).toString('hex')}`
 const signerToken = `planted${randomBytes(8).toString('hex')}`
 const password = `planted${randomBytes(8).toString('hex')}`
-/** What callers send: a smart wallet's signature, one of no use, a share, a passphrase. */
+/** What callers send: a smart wallet's signature, one of no use, a share. */
 const signature = hex(100)
 const signature65 = hex(65)
 const share = hex(33)
-const passphrase = `planted ${randomBytes(8).toString('hex')}`
 
 const world = useWorld(() => startHubWorld())
 let node: IndiscreetNode
@@ -107,7 +106,7 @@ const proof = (bytes: string) => ({
   type: 'evm',
   wallet,
 })
-const recovery = () => ({ address: wallet, share, passphrase, ...proof(signature) })
+const recovery = () => ({ address: wallet, share, ...proof(signature) })
 
 /** Asks for everything that needs the chain, the database or a secret, well formed and badly. */
 async function askAll(): Promise<number[]> {
@@ -117,8 +116,8 @@ async function askAll(): Promise<number[]> {
     post('/v1/auth/token', { ...proof(signature), wallet: signature }),
     post('/v1/auth/token', `{"signature":"${signature}",`),
     post('/v1/clusters/generate/wallet/recover', recovery()),
-    post('/v1/clusters/generate/wallet', { type: 'evm', name: 'main', passphrase }),
-    post('/v1/clusters/wallets', [{ address: share, name: passphrase, isPrivate: share }]),
+    post('/v1/clusters/generate/wallet', { type: 'evm', name: share }),
+    post('/v1/clusters/wallets', [{ address: share, name: share, isPrivate: share }]),
     read(`${daemon.api}/v1/names/register/tx/${hex(32)}`),
     read(`${daemon.api}/v1/auth/validate`, { headers: { authorization: `Bearer ${share}` } }),
     post('/v1/names/register/evm', { network: '1', sender: wallet, names: [{ name: 'alice' }] }),
@@ -139,14 +138,12 @@ function found(text: string): string[] {
     signature,
     signature65,
     share,
-    passphrase,
     authKey,
   ]
   const forms = [
     ...own,
     solanaKey.toString('hex'),
     [...solanaKey].join(','),
-    Buffer.from(passphrase).toString('base64'),
     // of basic authentication, as a server may repeat it
     Buffer.from(`relay:${password}`).toString('base64'),
   ]

@@ -71,6 +71,18 @@ const both = (sql: string) =>
       ),
     ),
   )
+/** Runs the statements with which the page takes from everybody what a superuser can take. */
+async function restrict({ pool }: ApiWorld): Promise<void> {
+  const { database, user } = (
+    await pool.query('SELECT current_database() AS database, current_user AS user')
+  ).rows[0]
+  const sql = /```sql\n(REVOKE TEMPORARY[^`]*)```/
+    .exec(docs)![1]!
+    .replace('ON DATABASE clusterd', `ON DATABASE "${database}"`)
+    .replace('TO clusterd', `TO "${user}"`)
+  await pool.query(sql)
+}
+
 const rowsOf = async (sql: string) => (await readers[0].query(sql)).rows
 
 const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS type FROM information_schema.columns
@@ -174,6 +186,25 @@ describe('registry_v1', () => {
       await both(`SELECT tablename, attname, n_distinct, most_common_vals::text FROM pg_stats
       WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`)
     expect(hiding).toEqual(plain)
+  })
+
+  it.each([
+    ['a lock of the migration', 'SELECT pg_advisory_lock(1)', 'permission denied for function'],
+    ['a lock that it tries', 'SELECT pg_try_advisory_xact_lock(1, 2)', 'permission denied'],
+    ['a large object', 'SELECT lo_create(0)', 'permission denied for function lo_create'],
+    ['bytes of one', "SELECT lo_from_bytea(0, '')", 'permission denied for function'],
+    ['a notification', "SELECT pg_notify('clusterd', 'mainnet')", 'permission denied'],
+    ['a temporary table', 'CREATE TEMP TABLE t (a int)', 'permission denied'],
+    ['a table', 'CREATE TABLE t (a int)', 'permission denied'],
+  ])('keeps %s from its role', async (_, sql, refusal) => {
+    await restrict(twins[0])
+    expect((await both(sql))[0]).toContain(refusal)
+    // what is not restricted of the other keeps no lock beyond this
+    await readers[1].query('SELECT pg_advisory_unlock_all()')
+  })
+
+  it('has a statement limit', async () => {
+    expect(await rowsOf('SHOW statement_timeout')).toEqual([{ statement_timeout: '30s' }])
   })
 
   it('is all that its role can read', async () => {

@@ -17,7 +17,7 @@ const error = (): Error =>
     status: 500,
   })
 
-const NAMES = 'authorization signature share privateKey secretKey passphrase databaseUrl'.split(' ')
+const NAMES = 'authorization signature share privateKey secretKey databaseUrl'.split(' ')
 
 const WORK: Readonly<Record<string, () => void>> = {
   secrets() {

@@ -9,6 +9,7 @@ import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { ADDRESS_PROBLEM } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -178,7 +179,7 @@ export async function inTurn(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
-  const { pool, network, patience } = context
+  const { pool, network, patience, caller } = context
   const first = request.changes[0]!
   // an operator's, which nobody signed, are in old journals alone
   const wallet = first.actor!
@@ -188,7 +189,8 @@ export async function inTurn(
     ...(await changeLimitOf(context, wallet, community)),
   }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
-  const made = await context.turns.take(wallet, append, patience?.signal)
+  const asker = { address: caller?.address ?? '', wallet: toHex(wallet) }
+  const made = await context.changes.run(asker, append, patience?.signal)
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

@@ -42,20 +42,6 @@ describe('a generated key', () => {
       expect(await recoverKey(address, [user, await wrong()])).toBeNull()
     })
   })
-
-  describe.each(TYPES)('of type %s with a passphrase', async (type) => {
-    const { address, shares } = await generateKey(type, 'pass ﬁ phrase')
-    const pair = [shares.user, shares.server] as const
-
-    it('comes back with it, the ligature normalized (NFKC)', async () => {
-      const key = await recoverKey(address, pair, 'pass fi phrase')
-      expect(addressOf(type, key!)).toBe(address.text)
-    })
-
-    it.each([undefined, 'pass', ''])('does not come back with %j', async (wrong) => {
-      expect(await recoverKey(address, pair, wrong)).toBeNull()
-    })
-  })
 })
 
 describe('a kept share', () => {

@@ -1,21 +1,12 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  randomBytes,
-  type ScryptOptions,
-  scrypt,
-} from 'node:crypto'
-import { promisify } from 'node:util'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
-import PQueue from 'p-queue'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { type Address, type AddressType, parseAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
-import { ApiError } from '../http/errors.js'
 
 const SHARES = 3
 const THRESHOLD = 2
@@ -47,29 +38,25 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
 
 /**
  * Generates the key of a wallet and splits it in three shares of which two recover it (Shamir over GF(256),
- * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. A passphrase masks the
- * key before it is split, by scrypt(passphrase, address), so shares alone never recover it. The key itself is not
+ * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. The key itself is not
  * stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
-export async function generateKey(type: AddressType, passphrase?: string) {
+export async function generateKey(type: AddressType) {
   const key = KEY_TYPES[type].generate()
   const address = addressOf(type, key)
-  const secret = await mask(key, address, passphrase)
-  const [user, server, recovery] = await split(new Uint8Array(secret), SHARES, THRESHOLD)
+  // the library rejects subclasses of Uint8Array
+  const [user, server, recovery] = await split(new Uint8Array(key), SHARES, THRESHOLD)
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
-/** As wallets import the key; null when shares and passphrase don't give this address' key. */
+/** As wallets import the key; null when the shares don't give this address' key. */
 export async function recoverKey(
   address: Address,
   shares: readonly [Uint8Array, Uint8Array],
-  passphrase?: string,
 ): Promise<string | null> {
   if (shares[0].at(-1) === shares[1].at(-1)) return null // one share, given twice
-  // the library rejects subclasses of Uint8Array
-  const secret = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
-  const key = await mask(secret, address, passphrase)
+  const key = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
   const type = KEY_TYPES[address.type]
   const isKey = key.length === KEY_BYTES && type.isKey(key) && type.addressOf(key) === address.text
   return isKey ? type.exported(key, address) : null
@@ -77,35 +64,6 @@ export async function recoverKey(
 
 const addressOf = (type: AddressType, key: Buffer): Address =>
   parseAddress(KEY_TYPES[type].addressOf(key)) as Address
-
-/** OWASP's scrypt settings of 2023 (N 2^15, r 8, p 3): about 60 ms and 32 MiB. */
-const SCRYPT = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
-const stretch = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
-
-/** Half of libuv's threads, which also look up hosts and read files. */
-const SCRYPTS_AT_ONCE = 2
-export const MAX_SCRYPTS_WAITING = 16
-const scrypts = new PQueue({ concurrency: SCRYPTS_AT_ONCE })
-
-/**
- * The key XOR scrypt(passphrase, address), which is its own inverse; without a passphrase the key itself.
- * @throws ApiError unavailable while too many wait
- */
-async function mask(
-  key: Buffer,
-  address: Address,
-  passphrase: string | undefined,
-): Promise<Buffer> {
-  if (passphrase === undefined) return key
-  if (scrypts.size >= MAX_SCRYPTS_WAITING)
-    throw new ApiError('unavailable', 'Too many keys with passphrases are being made.')
-  // the address is the salt, so two shares and the passphrase recover the key without this service
-  const salt = Buffer.concat([Buffer.from('clusterd wallet share'), address.bytes])
-  const pad = await scrypts.add(() =>
-    stretch(passphrase.normalize('NFKC'), salt, KEY_BYTES, SCRYPT),
-  )
-  return Buffer.from(key.map((byte, i) => byte ^ pad[i]!))
-}
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

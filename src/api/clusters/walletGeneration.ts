@@ -1,5 +1,4 @@
 import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
-import { hasWalletNamed } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -9,7 +8,7 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
-import { type Author, addition, alone, change, refusalError } from './changes.js'
+import { type Author, addition, alone, change } from './changes.js'
 import { generateKey, openShare, recoverKey, SHARE_BYTES, sealShare } from './keyShares.js'
 
 export interface GenerateInput {
@@ -18,7 +17,6 @@ export interface GenerateInput {
   isPrivate: boolean
   /** The answer has the third share too. */
   recovery: boolean
-  passphrase?: string | undefined
 }
 
 /**
@@ -28,17 +26,9 @@ export interface GenerateInput {
  */
 export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
   const shareKey = requireShareKey(context)
-  const { network, pool } = context
+  const { network } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
-  // the passphrase of a key is stretched for a good while
-  if (
-    await hasWalletNamed(pool, network, author.wallet, {
-      name: wanted!,
-      isPrivate: input.isPrivate,
-    })
-  )
-    throw refusalError({ code: 'wallet_name_taken', name: wanted! })
-  const { address, shares } = await generateKey(input.type, input.passphrase)
+  const { address, shares } = await generateKey(input.type)
   const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
   const sealed = sealShare(shareKey, network, address.bytes, shares.server)
   await change(context, {
@@ -65,7 +55,6 @@ export interface RecoverInput {
   address: string
   /** A share of the two that are returned. */
   share: string
-  passphrase?: string | undefined
   /** Signature of the caller over the message of `signingDate` that asks for this address' key. */
   signature: string
   signingDate: string
@@ -76,7 +65,7 @@ const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 /**
  * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster. A
  * signature serves one attempt (of the latter: one that succeeds), so that whoever reads it later has no use of it.
- * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where share or passphrase don't fit
+ * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 export async function recoverWallet(
   context: Context,
@@ -99,7 +88,7 @@ export async function recoverWallet(
     )
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(shareKey, network, address.bytes, kept.share)
-  const privateKey = await recoverKey(address, [share, own], input.passphrase)
+  const privateKey = await recoverKey(address, [share, own])
   // a vain request of another member uses nothing up: it could keep the wallet's owner from the key for ever
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
@@ -108,10 +97,7 @@ export async function recoverWallet(
       'The signature was used, or a later one was: sign a new message.',
     )
   if (!privateKey)
-    throw new ApiError(
-      'invalid_request',
-      'The share, or the passphrase, does not belong to that address.',
-    )
+    throw new ApiError('invalid_request', 'The share does not belong to that address.')
   return { type: address.type, address: address.text, privateKey }
 }
 

@@ -1,15 +1,8 @@
-import {
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { Slots } from '../../push/slots.js'
 import { messageOf, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { countedAddress } from '../limits/client.js'
+import type { Exchange } from '../serving/exchange.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
@@ -19,12 +12,8 @@ const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
 /** Time without a byte in either direction while an answer is under way: longer than any handler works. */
 const IDLE_TIMEOUT_MS = 30_000
-/** Requests of a socket under way at once: browsers and common clients send the next after an answer. */
-const MAX_PIPELINED = 8
 /** Half of what files and sockets a process is usually given. */
 const MAX_CONNECTIONS = 10_000
-/** Connections of one address: a host alone can't take all, and a frontend waits for up to 500 statuses. */
-const MAX_OF_ADDRESS = 2_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
 
@@ -51,36 +40,17 @@ const NOT_DONE = 'The Expect header asks for something that is not done here.'
 const EXPECTATION = new ApiError('invalid_request', NOT_DONE, { status: 417 })
 const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-formed HTTP.')
 
-export interface ConnectionLimits {
-  maxConnections: number
-  maxOfAddress: number
-}
-
 /**
- * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON.
- * @param isProxy tells whether an address is a proxy's that is trusted, which connects for others
+ * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. Connections of one address, and
+ * requests that it pipelines, are a proxy's to bound.
  * @returns closes the connections that have asked for nothing yet, as a browser opens them ahead: Node counts them as
  *   busy, and a server that closes waits for them without end
  */
-export function protectServer(
-  server: Server,
-  limits: Partial<ConnectionLimits>,
-  isProxy: (address: string) => boolean,
-): () => void {
-  const { maxConnections = MAX_CONNECTIONS, maxOfAddress = MAX_OF_ADDRESS } = limits
+export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   const unused = new Set<Socket>()
-  const places = new Slots({ perClient: maxOfAddress, total: maxConnections })
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
-    const free = isProxy(address) ? () => {} : places.take(countedAddress(address))
-    if (typeof free === 'string') return socket.destroy()
     unused.add(socket)
-    socket.once('close', () => {
-      unused.delete(socket)
-      free()
-      // Node closes the answer in turn alone: those behind it would keep their places
-      for (const res of [...(answers.get(socket) ?? [])]) res.emit('close')
-    })
+    socket.once('close', () => unused.delete(socket))
   })
   server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
@@ -100,35 +70,27 @@ export function protectServer(
   }
 }
 
-const underWay = new WeakMap<Socket, number>()
-/** Answers that are not whole. */
-const answers = new WeakMap<Socket, Set<ServerResponse>>()
+/** Sockets whose last answer is decided. */
+const ended = new WeakSet<Socket>()
 
-/**
- * Bounds pipelined requests, which Node parses 64 KiB at a time before any back-pressure: the last of as many as are
- * taken ends its socket.
- * @returns whether the request is to be served
- */
-export function isServed({ socket }: IncomingMessage, res: ServerResponse): boolean {
-  const count = (underWay.get(socket) ?? 0) + 1
-  if (count > MAX_PIPELINED) {
-    socket.pause()
-    return false
-  }
-  if (count === MAX_PIPELINED) res.shouldKeepAlive = false
-  underWay.set(socket, count === MAX_PIPELINED ? Number.POSITIVE_INFINITY : count)
-  const open = answers.get(socket) ?? new Set()
-  answers.set(socket, open.add(res))
-  res.once('close', () => {
-    open.delete(res)
-    underWay.set(socket, underWay.get(socket)! - 1)
-  })
-  return true
+/** True if an earlier answer ended the connection that this request came on: it gets no answer. */
+export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socket)
+
+/** Makes an answer the last of its connection. What was not read of the request is left unread. */
+export function endAfter({ req, res }: Pick<Exchange, 'req' | 'res'>): void {
+  const { socket } = req
+  ended.add(socket)
+  res.shouldKeepAlive = false
+  const close = socket.destroySoon.bind(socket)
+  // bytes that were not read would reset the connection, and the answer with it
+  socket.destroySoon = () => (req.complete ? close() : closeGently(socket))
 }
 
-/** Closes our half at once, and the rest when the other end had time to read. */
-export function closeGently(socket: Socket): void {
+/** Closes our half at once, and the rest when the other end had time to read. Nothing more is read. */
+function closeGently(socket: Socket): void {
   socket.end()
+  // after Node has resumed it, to throw away what nobody reads
+  setImmediate(() => socket.pause())
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(timer))
 }

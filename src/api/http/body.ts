@@ -1,75 +1,79 @@
-import { mapInTurns } from '../guard/slices.js'
-import { closeGently } from '../guard/socketLimits.js'
-import type { Exchange } from '../serving/exchange.js'
+import type { IncomingMessage } from 'node:http'
+import { mapInTurns, type Turn } from '../../ops/turns.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK, z } from './schema.js'
 
 /** Size of a list, as a bulk look-up takes it. */
-const BODY_LIMIT_BYTES = 128 * 1024
+const LIST_LIMIT_BYTES = 128 * 1024
 /** Size of an object: the rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size of a bulk, and from which the socket closes after the answer. */
-const DRAIN_LIMIT_BYTES = 8 * 1024 * 1024
+/** Size of a bulk. */
+const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
-/** Request and response of a body. */
-type Sent = Pick<Exchange, 'req' | 'res'>
+/** Most bytes that a route reads of a body. */
+export function bodyLimit({ body, isBulk }: Route): number {
+  if (isBulk) return BULK_LIMIT_BYTES
+  return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES
+}
 
 const tooLarge = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
 /**
  * A request's body as JSON whatever its content type says; undefined when it is empty.
- * @throws ApiError invalid_request for a body that is too large (413), compressed, not UTF-8 or not JSON
+ * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON
  */
 export async function bodyOf(
-  { headers }: Sent['req'],
+  { headers }: IncomingMessage,
   bytes: Buffer,
-  { body, isBulk }: Route,
+  { isBulk }: Route,
+  turn: Turn,
 ): Promise<unknown> {
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
-  if (isBulk) return textsOf(bytes)
-  const most = body instanceof z.ZodArray ? BODY_LIMIT_BYTES : OBJECT_LIMIT_BYTES
-  if (bytes.length > most) throw tooLarge(most)
+  if (isBulk) return textsOf(bytes, turn)
   return parseBody(bytes)
 }
 
 /**
- * Reads a body to its end, within bounds: what is larger than its limit is thrown away as it comes, and what is far
- * larger is not read to its end; as much again is thrown away for who reads after writing.
- * @throws ApiError invalid_request for a body that is too large (413), or cut off
+ * Reads a body. Nothing is read beyond its limit, nor after `arrived` has thrown.
+ * @param limit bytes
+ * @param arrived called with the length of each piece
+ * @throws ApiError invalid_request for a body that is too large (413), or cut off; what `arrived` throws
  */
-export const readBytes = ({ req, res }: Sent, { isBulk }: Route): Promise<Buffer> =>
+export const readBytes = (
+  req: IncomingMessage,
+  limit: number,
+  arrived: (bytes: number) => void,
+): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const most = isBulk ? DRAIN_LIMIT_BYTES : BODY_LIMIT_BYTES
     const chunks: Buffer[] = []
-    let bytes = 0
-    req.on('data', (chunk: Buffer) => {
-      const wasOver = bytes > DRAIN_LIMIT_BYTES
-      bytes += chunk.length
-      if (bytes <= most) chunks.push(chunk)
-      else chunks.length = 0
-      if (bytes > DRAIN_LIMIT_BYTES && !wasOver) reject(cutShort({ req, res }, tooLarge(most)))
-      if (bytes > 2 * DRAIN_LIMIT_BYTES) req.pause()
-    })
-    req.once('end', () => {
-      if (bytes > most) reject(tooLarge(most))
-      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
-    })
+    let left = limit
+    const refuse = (error: unknown) => {
+      req.pause().off('data', take)
+      reject(error)
+    }
+    const take = (chunk: Buffer) => {
+      left -= chunk.length
+      if (left < 0) return refuse(tooLarge(limit))
+      try {
+        arrived(chunk.length)
+      } catch (error) {
+        return refuse(error)
+      }
+      chunks.push(chunk)
+    }
+    if (Number(req.headers['content-length']) > limit) return reject(tooLarge(limit))
+    req.on('data', take)
+    req.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
     req.once('error', () => reject(new ApiError('invalid_request', 'The body was cut off.')))
   })
 
 /** Error of a body that drips. */
 export const tooSlow = () =>
   new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
-
-/** The rest of the body is thrown away after the answer, and the socket closed. */
-export function cutShort({ req, res }: Sent, error: ApiError): ApiError {
-  res.once('finish', () => closeGently(req.socket))
-  return error
-}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
@@ -88,7 +92,7 @@ export function parseBody(bytes: Uint8Array): unknown {
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
 /** An array of texts, or one in each line, read in turns. @throws ApiError invalid_request, too_many */
-async function textsOf(bytes: Buffer): Promise<string[]> {
+async function textsOf(bytes: Buffer, turn: Turn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')
   const isArray = text.startsWith('[') && text.endsWith(']')
@@ -97,7 +101,7 @@ async function textsOf(bytes: Buffer): Promise<string[]> {
   const parts = inside.split(isArray ? ',' : '\n', MAX_BULK + 1)
   if (parts.length > MAX_BULK)
     throw new ApiError('too_many', `At most ${MAX_BULK} elements are taken at once.`)
-  return mapInTurns(parts, (part, i) => {
+  return mapInTurns(turn, parts, (part, i) => {
     const [, quote, found] = TEXT.exec(part.trim()) ?? []
     if (found !== undefined && (quote || !isArray)) return found
     throw new ApiError(

@@ -3,6 +3,8 @@ import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
+import { FairQueue } from '../../ops/fairQueue.js'
+import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
@@ -10,7 +12,7 @@ import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { createTurns, type Turns } from '../guard/turns.js'
+import { Questions } from '../guard/questions.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { callerOf } from '../serving/patience.js'
 import { type Batches, createBatches } from './batches.js'
@@ -43,8 +45,13 @@ export interface Context {
   streams: Streams
   /** Ids of the clusters that pages of the feed name. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
-  /** Turns of the network's signed changes. */
-  turns: Turns
+  /** Lines of clients that wait to ask chains. */
+  questions: Questions
+  /** The network's signed changes, and statements of joins. */
+  changes: FairQueue
+  joins: FairQueue
+  /** Turns of the caller's long work. */
+  turn: Turn
   /** Undefined where no wallets are generated. */
   shareKey: Uint8Array | undefined
   /** Lag of the tables behind the present. */
@@ -71,6 +78,11 @@ interface AuthSettings {
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   acceptsErc6492: boolean
 }
+
+/** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
+const CHANGES = { atOnce: 3, waiting: 1_000 }
+/** They leave connections, and the database's processors, to the rest. */
+const JOINS = { atOnce: 2 }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -121,6 +133,9 @@ export function createContexts({
     limits,
     now,
     pageKey,
+    joins: new FairQueue(JOINS),
+    questions: new Questions(),
+    turn: () => nextTurn({ address: '' }),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })
@@ -136,7 +151,7 @@ export function createContexts({
   }
   return ofEach((network) => {
     const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
-    return { ...shared, network, turns: createTurns(), waits }
+    return { ...shared, network, changes: new FairQueue(CHANGES), waits }
   })
 }
 

@@ -1,5 +1,6 @@
 import { AmountError, BridgeError, ChainUnavailableError } from '../../chains/chain.js'
 import { isDatabaseUnavailable } from '../../db/pg/unavailable.js'
+import { QueueFullError } from '../../ops/fairQueue.js'
 import { type Answer, json } from './answer.js'
 
 /** Every error code of the interface, with its HTTP status. */
@@ -109,6 +110,8 @@ export function toApiError(error: unknown): ApiError {
       {},
       because,
     )
+  if (error instanceof QueueFullError)
+    return new ApiError('unavailable', 'Too many requests wait for their turn.', {}, because)
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)

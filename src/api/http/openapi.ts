@@ -25,21 +25,10 @@ const BODY_STATUSES = [408, 413]
 /** Ways to send a key: either will do, and with `optional` none. */
 const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
 
-/** Example of a request in the reference, where the schemas' own examples don't make one. */
-export interface Example {
-  params?: Readonly<Record<string, string>>
-  query?: Readonly<Record<string, string>>
-  body?: unknown
-}
-
-/**
- * The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once.
- * @param examples by method and path of a route
- */
+/** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
 export function openApiDocument(
   routesByTag: Readonly<Record<string, readonly Route[]>>,
   info: { title: string; version: string; description: string },
-  examples: Readonly<Record<string, Example>> = {},
 ): object {
   const registry = new OpenAPIRegistry()
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
@@ -52,13 +41,7 @@ export function openApiDocument(
   for (const [tag, routes] of Object.entries(routesByTag))
     for (const route of routes)
       for (const path of [route.path, ...(route.aliases ?? [])])
-        registry.registerPath(
-          operation(
-            { ...route, tag, example: examples[`${route.method} ${route.path}`] ?? {} },
-            path,
-            shared,
-          ),
-        )
+        registry.registerPath(operation({ ...route, tag }, path, shared))
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'MIT', identifier: 'MIT' } },
@@ -117,11 +100,11 @@ function sharedComponents(registry: OpenAPIRegistry) {
 
 /** @param path the route's own, or an alias, documented as deprecated */
 function operation(
-  route: Route & { tag: string; example: Example },
+  route: Route & { tag: string },
   path: string,
   shared: ReturnType<typeof sharedComponents>,
 ): RouteConfig {
-  const { example } = route
+  const { example = {} } = route
   const responses: RouteConfig['responses'] = {}
   const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
   for (const [status, { description, schema, type, headers = [] }] of Object.entries(
@@ -170,7 +153,7 @@ function operation(
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
-const withExamples = (schema: z.ZodObject, examples: Example['params'] = {}): z.ZodObject =>
+const withExamples = (schema: z.ZodObject, examples: Record<string, string> = {}): z.ZodObject =>
   schema.extend(
     Object.fromEntries(
       Object.entries(schema.shape)

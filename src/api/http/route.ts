@@ -4,10 +4,10 @@ import type { KindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
+import type { Dearest } from './dearest.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderName } from './headers.js'
 import type { Query } from './query.js'
-import { parse } from './schema.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
 export interface Session extends StoredSession {
@@ -54,6 +54,24 @@ export type Kept = 'journal' | 'facts'
 /** Longest wait that a request may ask for. */
 export const MAX_LONG_POLL_MS = 30_000
 
+/**
+ * Price of a route's requests, in units: a unit is what the look-up of a name takes of processors. test/api/costs.test.ts
+ * holds every price to at most three times that; docs/use/limits.md shows them.
+ */
+export interface Price {
+  /** The price as the document says it, of n elements. */
+  text: string
+  /** @param body before it was checked @throws ApiError invalid_request */
+  of(query: Query, body: unknown): number
+}
+
+/** Example of a request. */
+export interface Example {
+  params?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string>>
+  body?: unknown
+}
+
 /** Its schemas are the source of the OpenAPI documents. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -81,8 +99,14 @@ export interface Route {
    * where a key is required).
    */
   errors?: readonly ErrorCode[]
-  /** Cost of a request to its client; default: `costOf`. */
-  cost?: number | ((query: Query, body: unknown) => number)
+  /** Its dearest request, by which a test holds its cost to processor time. */
+  dearest: Dearest
+  /** Bounds of the lists in its answers, by the lists' places: each is `page`, `asked`, `rule` or `set up: …`. */
+  bounds?: Readonly<Record<string, string>>
+  /** Example of a request, where the schemas' own examples don't make one. The local world answers it. */
+  example?: Example
+  /** Price of a request; default: by `priceOf`. */
+  price?: Price
   /** Parameter of the query that lets a request stay, for at most `MAX_STAY_MS` beyond the deadline. */
   longPollParam?: string
   /** Its answers, but passing ones, are kept until that moves. No route with a key may say so: they are everybody's. */
@@ -93,7 +117,7 @@ export interface Route {
   isBulk?: true
   /** Limit that is counted in the database too, for all processes. */
   countedTogether?: SharedLimit
-  /** Answers a request; `session` is never null where `auth` is `required`. */
+  /** Answers a request whose body fits the schema; `session` is never null where `auth` is `required`. */
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
 
@@ -116,21 +140,8 @@ const declaring =
     ...definition,
     method,
     path,
-    handle: ({ params, query, isTestnet, session, body }, context) =>
-      definition.handle(
-        {
-          params,
-          query,
-          isTestnet,
-          // a bulk was checked as it was read
-          body: (definition.body && !definition.isBulk
-            ? parse(definition.body, body)
-            : body) as z.output<Body>,
-          // the server has enforced the rule before
-          session: session as SessionOf<Auth>,
-        },
-        context,
-      ),
+    // the server checks body and key by this declaration before it calls
+    handle: definition.handle as Route['handle'],
   })
 
 export const route = {

@@ -48,7 +48,7 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
       'post /v1/clusters/wallets 0.isPrivate',
       'post /v0.1/community/register chainId',
       'post /v0.1/cluster/:name/update/wallets add',
-      'post /v1/clusters/generate/wallet passphrase',
+      'post /v1/clusters/generate/wallet recovery',
       'put /v1/communities/:name startsAt',
     ]),
   )

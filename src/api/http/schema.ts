@@ -8,6 +8,8 @@ extendZodWithOpenApi(z)
 export { z }
 
 const MAX_DETAILS = 20
+/** Characters of a path or a message, which may repeat what was sent. */
+const MAX_TEXT = 200
 
 /** Maximum elements of a bulk look-up, and of a change. */
 export const MAX_LOOKUPS = 1_000
@@ -46,20 +48,35 @@ export function withoutAbsent(schema: unknown, value: unknown): unknown {
   return Object.fromEntries(fields)
 }
 
+/** Most elements of an array; undefined for any number. */
+function mostOf(schema: z.ZodArray): number | undefined {
+  const checks = schema.def.checks?.map((check) => check._zod.def as { maximum?: number })
+  return checks?.find(({ maximum }) => maximum !== undefined)?.maximum
+}
+
+/** @param most undefined for any number @throws ApiError too_many */
+function requireAtMost(most: unknown, count: number): void {
+  if (most !== undefined && count > Number(most))
+    throw new ApiError('too_many', `At most ${most} elements are taken at once.`)
+}
+
 /**
  * Checks a body against its schema; absent values of optional fields count as left out.
  * @throws ApiError too_many for an array over its limit, else invalid_request, with what is wrong where
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  // before each of too many is checked
+  if (schema instanceof z.ZodArray && Array.isArray(value))
+    requireAtMost(mostOf(schema), value.length)
   const parsed = schema.safeParse(withoutAbsent(schema, value))
   if (parsed.success) return parsed.data
   const { issues } = parsed.error
   const tooMany = issues.find((issue) => issue.code === 'too_big' && issue.origin === 'array')
-  if (tooMany?.code === 'too_big')
-    throw new ApiError('too_many', `At most ${tooMany.maximum} elements are taken at once.`)
-  const details: ErrorDetail[] = issues
-    .slice(0, MAX_DETAILS)
-    .map(({ path, message }) => ({ path: z.core.toDotPath(path), message }))
+  if (tooMany?.code === 'too_big') requireAtMost(tooMany.maximum, Number.POSITIVE_INFINITY)
+  const details: ErrorDetail[] = issues.slice(0, MAX_DETAILS).map(({ path, message }) => ({
+    path: z.core.toDotPath(path).slice(0, MAX_TEXT),
+    message: message.slice(0, MAX_TEXT),
+  }))
   const message =
     value === undefined
       ? 'The request has no body.'

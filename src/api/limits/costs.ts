@@ -1,42 +1,48 @@
 import type { Answer } from '../http/answer.js'
-import { limitOf, type PageLimit, type Query } from '../http/query.js'
-import type { Route } from '../http/route.js'
+import { limitOf, type PageLimit } from '../http/query.js'
+import type { Price, Route } from '../http/route.js'
 
-/** Costs of requests that are no plain look-up, in look-ups. */
-export const SIGN_IN_COST = 10
-/** Cost of what asks a chain: a quote, the status of an unknown transaction, what a wallet owns there. */
+const fixed = (units: number): Price => ({ text: String(units), of: () => units })
+
+/** Price of what asks a chain. */
 export const CHAIN_COST = 5
 const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
-const TRANSACTIONS_PER_UNIT = 10
 const BYTES_PER_UNIT = 4_096
 
-/** Least cost of a request, by its body before that is parsed: a body of many keys takes time, and has no elements. */
-export const bytesCost = (bytes: Buffer | undefined): number =>
-  Math.max(1, (bytes?.length ?? 0) / BYTES_PER_UNIT)
+const LOOK_UP = fixed(1)
+const BULK: Price = {
+  text: '1 + n/100',
+  of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
+}
+/** A change takes a lock and commits. */
+const CHANGE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
+export const SIGN_IN = fixed(10)
+/** A quote, the status of an unknown transaction, what a wallet owns on chains. */
+export const CHAIN = fixed(CHAIN_COST)
+export const STREAM = fixed(2)
+/** An answer of ENS is signed. */
+export const ENS = fixed(3)
+/** A quote on Solana, whose transactions are made one by one. */
+export const SOLANA_QUOTE: Price = {
+  text: '5 + n',
+  of: (_query, body) => CHAIN_COST + elements(body),
+}
 
-/** Cost of a page of the feed. @throws ApiError invalid_request */
-export const pageCost =
-  (limit: PageLimit) =>
-  (query: Query): number =>
-    1 + limitOf(query, limit) / EVENTS_PER_UNIT
+/** Least cost of a request, by the bytes of its body so far. */
+export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
-/** Cost of a quote on Solana, whose transactions are made one by one. */
-export const solanaQuoteCost = (_query: Query, body: unknown): number =>
-  CHAIN_COST + Math.max(0, elements(body) - 1) / TRANSACTIONS_PER_UNIT
+/** A page of the feed. */
+export const pagePrice = (limit: PageLimit): Price => ({
+  text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
+  of: (query) => 1 + limitOf(query, limit) / EVENTS_PER_UNIT,
+})
 
-/**
- * Cost of a request: as its route says, else a look-up 1, a bulk look-up 1 + n/100, a change 1 for each element.
- * @param body before it was checked
- */
-export function costOf(
-  { cost, auth }: Pick<Route, 'cost' | 'auth'>,
-  query: Query,
-  body: unknown,
-): number {
-  if (typeof cost === 'function') return cost(query, body)
-  const count = elements(body)
-  return cost ?? (auth === 'required' ? Math.max(1, count) : 1 + count / LOOKUPS_PER_UNIT)
+/** The price that a route declares, else that of a look-up, a bulk look-up or a change. */
+export function priceOf({ price, method, auth, body }: Route): Price {
+  if (price) return price
+  if (auth === 'required' && method !== 'get') return CHANGE
+  return body ? BULK : LOOK_UP
 }
 
 /** Answer with a list whose length no request tells: its elements are owed, as those of a bulk look-up are paid. */

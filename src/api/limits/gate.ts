@@ -55,13 +55,7 @@ export interface Gate {
   ofAddress(client: Client): Meter
   /** Meter of a request's API key, where it has one that is known. */
   ofClient(client: Client): Meter | Promise<Meter>
-  /** Time for which a refusal is held back, ms: 0 until an address goes on after a hundred of them. */
-  lingerMs(client: Client): number
 }
-
-/** Refusals of an address that are answered at once; each further one takes a second. */
-const PROMPT_REFUSALS: Rate = { perSecond: 10, burst: 100 }
-export const LINGER_MS = 1_000
 
 /** Keys of which it is remembered whether they are known, and for how long. */
 const MAX_KEYS = 10_000
@@ -71,7 +65,7 @@ const KEY_LIMIT_MS = 300
 
 /** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
-  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED, lingerMs: () => 0 }
+  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED }
   const { address: rate } = settings
   const buckets = new Buckets()
   const keys = new LRUCache<
@@ -133,12 +127,6 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   return {
     ofAddress,
-    lingerMs({ ip }) {
-      const bucket = `refusals of ${countedAddress(ip)}`
-      return buckets.tryWithdraw([{ kind: 'refusals', bucket, rate: PROMPT_REFUSALS }], 1) === null
-        ? 0
-        : LINGER_MS
-    },
     ofClient(client) {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)

@@ -29,22 +29,15 @@ export class Buckets {
 
   /** From all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
-    const refused = this.tryWithdraw(quotas, units)
-    if (refused) throw limited(refused.kind, refused.waitMs)
-  }
-
-  /** As `withdraw`. @returns the limit that refuses, and for how long; null where the units were withdrawn */
-  tryWithdraw(quotas: readonly Quota[], units: number): { kind: string; waitMs: number } | null {
-    if (units === 0) return null
+    if (units === 0) return
     const nowMs = this.#now()
     const made: number[] = []
     for (const { kind, bucket, rate } of quotas) {
       const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
-      if (waitMs > 0) return { kind, waitMs }
+      if (waitMs > 0) throw limited(kind, waitMs)
       made.push(fullMs)
     }
     for (let i = 0; i < made.length; i++) this.#fullMs.set(quotas[i]!.bucket, made[i]!)
-    return null
   }
 
   /** Gives back units that were withdrawn. */

@@ -1,7 +1,7 @@
 import { type AddressHit, findByAddresses, findByNames } from '../../db/registry/lookups.js'
+import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
-import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 
 export type NameRecord = ReturnType<typeof record | typeof unreadable>
@@ -17,7 +17,7 @@ export async function namesOfAddresses(
   context: Context,
   inputs: readonly string[],
 ): Promise<NameRecord[]> {
-  const parsed = await mapInTurns(inputs, parseWallet)
+  const parsed = await mapInTurns(context.turn, inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const hits = await findByAddresses(
     context.pool,
@@ -64,7 +64,7 @@ export async function addressesOfNames(context: Context, names: readonly FullNam
     names.length === 1
       ? [await batches[network].walletOf(names[0]!)]
       : await findByNames(pool, network, names)
-  return mapInTurns(hits, (hit, i) => {
+  return mapInTurns(context.turn, hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)
     return {

@@ -1,8 +1,8 @@
 import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWallets.js'
+import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { pagePathOf } from '../../web/page.js'
-import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -53,7 +53,7 @@ async function metadata(context: Context, name: string, wallets: readonly Public
     name: `${name}/`,
     ...pagesOf(context, name),
     hasCustomImage: false,
-    wallets: await mapInTurns(wallets, (wallet) => {
+    wallets: await mapInTurns(context.turn, wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)
       return { type, address: text, name: `${name}/${wallet.name}`, isVerified: wallet.isVerified }
     }),

@@ -66,7 +66,10 @@ export async function quoteEvm(
   return { ...(await chain.quote(asked)), referral: asked.referral }
 }
 
-/** A transaction per name. @throws ApiError as `quoteEvm` */
+/** Each name of a quote on Solana has a transaction and an account of its own, which take a millisecond to derive. */
+const MAX_SOLANA_NAMES = 25
+
+/** A transaction per name. @throws ApiError as `quoteEvm`, too_many */
 export async function quoteSolana(
   context: Context,
   request: QuoteRequest,
@@ -77,6 +80,11 @@ export async function quoteSolana(
     context.solana.filter((one) => one.network === network),
     request.network,
   )
+  if (request.names.length > MAX_SOLANA_NAMES)
+    throw new ApiError(
+      'too_many',
+      `A quote on Solana has at most ${MAX_SOLANA_NAMES} names, not ${request.names.length}: ask for several quotes.`,
+    )
   const { maxAmountWei } = cluster
   const asked = await registrationOf({ ...context, network }, request, {
     type: 'solana',
@@ -101,7 +109,12 @@ async function registrationOf(
   )
   const referral = await referralOf(context, request)
   await requireFree(context, names)
-  return { sender, names: names.map((name, i) => ({ name, amountWei: amounts[i]! })), referral }
+  return {
+    sender,
+    names: names.map((name, i) => ({ name, amountWei: amounts[i]! })),
+    referral,
+    turn: context.turn,
+  }
 }
 
 /** @throws ApiError unsupported_network */

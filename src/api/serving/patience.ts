@@ -1,4 +1,5 @@
 import type { Patience } from '../../db/pg/pool.js'
+import { nextTurn } from '../../ops/turns.js'
 import { ApiError } from '../http/errors.js'
 import { countedAddress } from '../limits/client.js'
 import type { Meter } from '../limits/gate.js'
@@ -40,9 +41,18 @@ const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
 const ANSWER_MS = 15_000
 
 /** Caller who waits for the answer of a request. */
-export const callerOf = (exchange: Exchange, meter: Meter) => ({
+export const callerOf = (
+  exchange: Exchange,
+  meter: Meter,
+  address = countedAddress(exchange.ip),
+) => ({
   /** The address that limits count. */
-  address: countedAddress(exchange.ip),
+  address,
+  /** Waits until a part of the caller's long work may be done. @throws CallerLeftError once nobody waits for it */
+  turn: async (): Promise<void> => {
+    if (!isGone(exchange)) await nextTurn({ address })
+    if (isGone(exchange)) throw new CallerLeftError()
+  },
   /** True if the operator gave the caller's key limits of its own. */
   isRaised: meter.isRaised,
   /** Charges the caller for what only the handler knows; the debt refuses later requests. */

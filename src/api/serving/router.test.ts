@@ -40,6 +40,7 @@ it.each([
 it('no route whose answers depend on a key keeps them for others', () => {
   const responses = {}
   route.get('/x', {
+    dearest: {},
     summary: '',
     responses,
     auth: 'optional',
@@ -47,5 +48,11 @@ it('no route whose answers depend on a key keeps them for others', () => {
     kept: 'journal',
     handle: async () => ok(null),
   })
-  route.get('/x', { summary: '', responses, kept: 'journal', handle: async () => ok(null) })
+  route.get('/x', {
+    dearest: {},
+    summary: '',
+    responses,
+    kept: 'journal',
+    handle: async () => ok(null),
+  })
 })

@@ -3,24 +3,25 @@ import { Slots } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, markForCaches } from '../auth/session.js'
 import { type Message, messageOf } from '../http/answer.js'
-import { bodyOf, cutShort, readBytes, tooSlow } from '../http/body.js'
+import { bodyLimit, bodyOf, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import { refuseOnReplica, requireCurrent, withStaleness } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { bytesCost, costOf } from '../limits/costs.js'
+import { parse } from '../http/schema.js'
+import { bytesCost, priceOf } from '../limits/costs.js'
 import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
 import { limited } from '../limits/meter.js'
 import type { Finish } from './answerer.js'
 import { tagged, unlessKnown } from './etag.js'
-import type { Client, Exchange } from './exchange.js'
+import type { Exchange } from './exchange.js'
 import { createMemory, keyOf, type Made } from './memory.js'
 import { CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
-/** Joins under way: each has some 20 MiB in memory, and 40 at worst. */
-const JOINS = { perClient: 2, total: 8 }
+/** Bytes of joins under way, whose strings take two to five times as many. */
+const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Time after which an address with so many is to ask again. */
 const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
@@ -51,7 +52,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
     contexts,
     deadlineMs,
     memory: createMemory(contexts.mainnet.batches),
-    joins: new Slots(JOINS),
+    joins: new Slots(JOIN_BYTES),
   }
   return (route: Route, exchange: Exchange): void => {
     void new RouteExchange(shared, route, exchange).serve()
@@ -67,6 +68,8 @@ class RouteExchange {
   readonly #deadline: NodeJS.Timeout
   #meter = UNLIMITED
   #isOpen = true
+  /** Frees what was taken for a join. */
+  readonly #joined: (() => void)[] = []
 
   constructor(shared: Shared, route: Route, exchange: Exchange) {
     const { deadlineMs } = shared
@@ -105,16 +108,14 @@ class RouteExchange {
       this.#exchange.params,
       markForCaches(this.#route.auth, false, errorAnswer(error)),
     )
-    delayRefusal(error, this.#shared.gate.lingerMs, this.#exchange, () =>
-      this.#reply(messageOf(answer), error),
-    )
+    this.#reply(messageOf(answer), error)
   }
 
   #expire(): void {
     const { req, res } = this.#exchange
     if (res.closed) return
     const isBodyMissing = this.#route.body && !req.complete
-    this.#fail(isBodyMissing ? cutShort(this.#exchange, tooSlow()) : tooLong())
+    this.#fail(isBodyMissing ? tooSlow() : tooLong())
   }
 
   /** @returns false if the request has its answer already */
@@ -129,37 +130,50 @@ class RouteExchange {
     const { gate, beyondFeed, contexts, memory, deadlineMs } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
-    this.#meter = await gate.ofClient(exchange)
+    const meter = gate.ofClient(exchange)
+    // at once where it is known, so that nothing behind a refusal on its connection is served
+    this.#meter = meter instanceof Promise ? await meter : meter
     this.#meter.spend(1)
 
     const query = queryOf(exchange.req)
     if (beyondFeed.has(route)) await refuseOnReplica(contexts[networkOf(query)])
-    if (route.isBulk) this.#takeJoin()
-
-    const bytes = route.body && (await readBytes(exchange, route))
-    const spent = bytesCost(bytes)
-    this.#meter.spend(spent - 1)
+    const bytes = route.body && (await this.#readBody())
     const request = {
       route,
       exchange,
       meter: this.#meter,
       query,
       bytes,
-      spent,
+      spent: bytesCost(bytes?.length ?? 0),
       mayLongPoll: this.#mayLongPoll,
     }
     return messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
   }
 
-  /** Takes one of the places for joins until the caller is gone. @throws ApiError if none is free */
-  #takeJoin(): void {
-    this.#meter = owing(this.#meter)
+  /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
+  #readBody(): Promise<Buffer> {
+    const route = this.#route
+    if (route.isBulk) this.#meter = owing(this.#meter)
+    let arrived = 0
+    return readBytes(this.#exchange.req, bodyLimit(route), (bytes) => {
+      this.#meter.spend(bytesCost(arrived + bytes) - bytesCost(arrived))
+      arrived += bytes
+      if (route.isBulk) this.#takeJoin(bytes)
+    })
+  }
+
+  /** Takes memory for a piece of a join until the caller is gone. @throws ApiError if none is free */
+  #takeJoin(bytes: number): void {
     const { address, whenGone } = callerOf(this.#exchange, this.#meter)
-    const free = this.#shared.joins.take(address)
+    const free = this.#shared.joins.take(address, bytes)
     if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
     if (free === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
-    whenGone(free)
+    this.#joined.push(free)
+    if (this.#joined.length > 1) return
+    whenGone(() => {
+      for (const free of this.#joined) free()
+    })
   }
 }
 
@@ -168,18 +182,6 @@ const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'ma
 /** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
-
-/** Holds a refusal back from a caller that goes on asking. */
-export function delayRefusal(
-  error: ApiError,
-  lingerMs: Gate['lingerMs'],
-  client: Client,
-  reply: () => void,
-): void {
-  const ms = error.code === 'rate_limited' ? lingerMs(client) : 0
-  if (ms === 0) reply()
-  else setTimeout(reply, ms).unref()
-}
 
 function queryOf({ url = '' }: IncomingMessage): Query {
   if (url.length > URL_LIMIT_CHARS)
@@ -217,15 +219,23 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
-  const body = bytes && (await bodyOf(req, bytes, route))
-  const cost = Math.max(spent, costOf(route, query, body))
+  const { turn } = callerOf(exchange, meter)
+  const body = bytes && (await bodyOf(req, bytes, route, turn))
+  const cost = Math.max(spent, priceOf(route).of(query, body))
   meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
   const given = await route.handle(
-    { params, query, isTestnet: network === 'testnet', body, session },
+    {
+      params,
+      query,
+      isTestnet: network === 'testnet',
+      // a bulk was checked as it was read
+      body: route.body && !route.isBulk ? parse(route.body, body) : body,
+      session,
+    },
     own,
   )
   const marked = markDeprecated(route, params, given)
@@ -245,8 +255,25 @@ function ownContext(
   changeMs: number,
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  const own = { ...context, caller: callerOf(exchange, meter) }
-  return isRead ? own : { ...own, patience: patienceOf(exchange, changeMs) }
+  const caller = callerOf(exchange, meter)
+  const asked = <Port extends object>(ports: readonly Port[]) =>
+    ports.map((port) => context.questions.of(port, caller))
+  let chains: Context['chains'] | undefined
+  let solana: Context['solana'] | undefined
+  return {
+    ...context,
+    caller,
+    turn: caller.turn,
+    get chains() {
+      chains ??= asked(context.chains)
+      return chains
+    },
+    get solana() {
+      solana ??= asked(context.solana)
+      return solana
+    },
+    ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
+  }
 }
 
 /** A kept message is sent as it is wherever the request adds nothing. */

@@ -1,11 +1,13 @@
 import { exchange, signingMessage } from '../auth/proof.js'
+import { proof } from '../examples.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN } from '../limits/costs.js'
 import { ProofSchema, validations } from '../v1/auth.js'
 
 const message = route.get('/v0.1/auth/message', {
+  dearest: {},
   deprecated: { successor: '/v1/auth/message' },
   summary: 'The message that a wallet signs to prove itself',
   responses: answers('The message and its date', {
@@ -16,12 +18,14 @@ const message = route.get('/v0.1/auth/message', {
 })
 
 const token = route.post('/v0.1/auth/token', {
+  dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  example: proof,
   aliases: ['/v0.1/auth/key'],
   deprecated: { successor: '/v1/auth/token' },
   summary: 'Exchange a signature for an authentication key',
   description: 'The key is the same under both names, and the same as from v1.',
   body: ProofSchema,
-  cost: SIGN_IN_COST,
+  price: SIGN_IN,
   countedTogether: 'sign-ins',
   responses: answers('The key', {
     authenticationKey: z.string(),

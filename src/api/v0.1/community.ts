@@ -3,12 +3,13 @@ import { noKey } from '../auth/session.js'
 import { availabilityOf } from '../communities/availability.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
+import { FREE, OWNER } from '../examples.js'
 import { requireSigner } from '../http/address.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CHAIN_COST } from '../limits/costs.js'
+import { CHAIN } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import {
   isOnTestnet,
@@ -39,6 +40,11 @@ function requireTestnet(isTestnet: boolean): void {
 }
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
+  dearest: {},
+  example: {
+    query: { testnet: 'true' },
+    params: { clusterName: FREE, walletName: 'alice' },
+  },
   deprecated: { successor: '/v1/names/community/:clusterName/check/:walletName' },
   summary: 'Whether a name below a community can be registered',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
@@ -54,11 +60,19 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
 })
 
 const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
+  dearest: {
+    what: 'rules of 1,000 addresses',
+    query: { walletAddress: `0x${'99'.repeat(20)}` },
+  },
+  example: {
+    query: { testnet: 'true', walletAddress: OWNER },
+    params: { clusterName: FREE },
+  },
   deprecated: { successor: '/v1/communities/:clusterName' },
   summary: 'Whether a wallet meets the requirements of a community',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
-  cost: CHAIN_COST,
+  price: CHAIN,
   responses: answers('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),
@@ -87,6 +101,15 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
 })
 
 const register = route.post('/v0.1/community/register', {
+  dearest: {
+    what: 'rules of 1,000 addresses',
+    as: 'other',
+    body: ({ community, freshName }) => ({ clusterName: community, walletName: freshName() }),
+  },
+  example: {
+    query: { testnet: 'true' },
+    body: { clusterName: FREE, walletName: 'bob' },
+  },
   deprecated: { successor: '/v1/names/community/:clusterName/register' },
   summary: 'Register a name below a community',
   description: 'It needs a key, and says first where the testnet is not selected.',
@@ -102,7 +125,7 @@ const register = route.post('/v0.1/community/register', {
       .optional()
       .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
   }),
-  cost: CHAIN_COST,
+  price: CHAIN,
   responses: answers('It is registered, or to be paid', {
     clusterName: z.string(),
     walletName: z.string(),
@@ -140,6 +163,8 @@ const register = route.post('/v0.1/community/register', {
 })
 
 const status = route.get('/v0.1/community/tx/:tx', {
+  dearest: {},
+  example: { query: { testnet: 'true' } },
   ...statusRoute,
   summary: 'The status of a payment for a name below a community',
   errors: ['testnet_only'],

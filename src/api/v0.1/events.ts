@@ -1,11 +1,11 @@
+import { mapInTurns } from '../../ops/turns.js'
 import type { FeedItem, PublicEvent } from '../../registry/journal/events.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
-import { mapInTurns } from '../guard/slices.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { pageCost } from '../limits/costs.js'
+import { pagePrice } from '../limits/costs.js'
 import { pageAnswer, pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
@@ -94,11 +94,13 @@ function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem): string {
 }
 
 const events = route.get('/v0.1/events', {
+  dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
+  bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   deprecated: { successor: '/v1/events' },
   summary: 'The history of names and wallets, page by page',
   description: 'The same feed as /v1/events; its page tokens are good for both.',
   query: pageQuery(LIMIT, 'Seconds'),
-  cost: pageCost(LIMIT),
+  price: pagePrice(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
@@ -108,7 +110,7 @@ const events = route.get('/v0.1/events', {
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
-    const shown = await mapInTurns(page.items, (item) =>
+    const shown = await mapInTurns(context.turn, page.items, (item) =>
       isShown(item.event) ? [jsonOf(item.event, item)] : [],
     )
     return pageAnswer(page, shown.flat())

@@ -7,8 +7,10 @@ import {
 } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterByName } from '../clusters/clusters.js'
+import { WALLET } from '../examples.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
+import { manyAddresses } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { listed } from '../limits/costs.js'
@@ -49,6 +51,7 @@ async function walletNamed(context: Context, name: FullName | null) {
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
+  dearest: {},
   kept: 'journal',
   deprecated: byName,
   summary: 'The address of a cluster name',
@@ -59,6 +62,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
+  dearest: {},
   kept: 'journal',
   deprecated: byName,
   summary: 'The address of a wallet of a cluster',
@@ -72,6 +76,11 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
+  dearest: {
+    what: '1,000 names of one cluster of 1,000 wallets',
+    body: ({ held }) => held.slice(0, 1_000),
+  },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
   deprecated: byName,
   summary: 'The addresses of many names',
@@ -93,6 +102,7 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
+  dearest: {},
   kept: 'journal',
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
@@ -103,6 +113,8 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+  dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
@@ -137,6 +149,8 @@ const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
 const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
+  dearest: {},
+  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The cluster that holds a name',
@@ -146,6 +160,8 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
+  dearest: {},
+  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
   deprecated: { successor: '/v1/clusters/address/:address' },
   summary: 'The cluster in which an address is verified, under its default name',
@@ -155,6 +171,14 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
+  dearest: {
+    what: '10 names of clusters of 1,000 wallets',
+    body: ({ held }) => held.slice(0, 10),
+  },
+  bounds: {
+    '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
+    '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
+  },
   deprecated: { successor: '/v1/clusters/name/:name' },
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
@@ -171,6 +195,12 @@ const namedWallets = z
   .default([])
 
 const update = route.post('/v0.1/cluster/:name/update/wallets', {
+  dearest: {
+    what: 'in a full cluster',
+    as: 'owner',
+    body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),
+  },
+  example: { body: { add: [{ address: WALLET, name: 'cold' }] } },
   deprecated: { successor: '/v1/clusters/wallets' },
   summary: 'Change the wallets of the cluster of this wallet',
   description: 'Removes, renames and adds (in public) in this order, all or nothing.',

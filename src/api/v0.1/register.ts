@@ -1,10 +1,12 @@
 import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
 import { SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { NAME, OWNER, registration } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
+import { manyNames, times } from '../http/dearest.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
+import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteEvm, quoteSolana } from '../names/quote.js'
 import { isOfJournal, parseTxId, statusOf } from '../status/status.js'
@@ -37,6 +39,7 @@ async function checkAnswer(
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
+  dearest: {},
   kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether a name can be registered',
@@ -47,6 +50,12 @@ const checkOne = route.get('/v0.1/register/check/:name', {
 })
 
 const checkMany = route.post('/v0.1/register/check', {
+  dearest: {
+    what: '1,000 names',
+    body: ({ freshName }) => times(1_000, freshName),
+  },
+  example: { body: [NAME, 'sprout'] },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether names can be registered',
@@ -97,6 +106,18 @@ const SolanaQuoteSchema = named('SolanaQuoteV01', {
 const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
 
 const register = route.post('/v0.1/register', {
+  dearest: { what: '25 names on Solana', body: manyNames('solana', 25) },
+  example: registration('1', OWNER),
+  bounds: {
+    'names[]': 'asked: 100 names; what a transaction of Solana holds',
+    'transactionData[]': 'asked: 100 names; what a transaction of Solana holds',
+    'transactionData[].instructions[]': 'asked: 100 names; what a transaction of Solana holds',
+    'transactionData[].instructions[].keys[]':
+      'asked: 100 names; what a transaction of Solana holds',
+    'transactionData[].instructions[].data[]':
+      'asked: 100 names; what a transaction of Solana holds',
+    'transactionData[].signers[]': 'asked: 100 names; what a transaction of Solana holds',
+  },
   deprecated: { successor: '/v1/names/register/evm' },
   summary: 'Transaction data for registering names',
   body: Registration.extend({
@@ -105,10 +126,14 @@ const register = route.post('/v0.1/register', {
       .optional()
       .openapi({ description: 'Who is credited for the registration' }),
   }),
-  cost: (query, body) =>
-    (body as { network?: unknown } | null | undefined)?.network === SOLANA_LABEL
-      ? solanaQuoteCost(query, body)
-      : CHAIN_COST,
+  price: {
+    text: `${CHAIN.text}; on Solana ${SOLANA_QUOTE.text}`,
+    of: (query, body) =>
+      ((body as { network?: unknown } | null)?.network === SOLANA_LABEL ? SOLANA_QUOTE : CHAIN).of(
+        query,
+        body,
+      ),
+  },
   responses: answers(
     'The transaction to sign and send',
     z.union([EvmQuoteSchema, SolanaQuoteSchema]),
@@ -136,7 +161,7 @@ export const statusRoute = {
   kept: 'journal' as const,
   deprecated: { successor: '/v1/names/register/tx/:tx' },
   description: 'What is neither a transaction hash nor a signature is not found.',
-  cost: CHAIN_COST,
+  price: CHAIN,
   params: z.object({ tx: txText }),
   responses: answers(
     'Its status',
@@ -157,6 +182,7 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
 }
 
 const status = route.get('/v0.1/register/tx/:tx', {
+  dearest: {},
   ...statusRoute,
   summary: 'The status of a registration transaction',
   handle: statusAnswer,

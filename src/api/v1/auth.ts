@@ -1,12 +1,13 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
 import { exchange, type Signer, signingMessage } from '../auth/proof.js'
+import { OWNER, proof } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN } from '../limits/costs.js'
 import { addressText, walletKind } from './schemas.js'
 
 const signingDate = z.string().openapi({
@@ -19,6 +20,8 @@ const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
   route[method]('/v1/auth/message', {
+    dearest: {},
+    example: { query: { type: 'evm', wallet: OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
       'Any wallet signs the plain message. With `wallet` and `type` it is bound to that address (EIP-4361): smart wallets (ERC-1271) have to sign this one. With `recover`, the address of a generated wallet, too, it asks for that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and signs nobody in.',
@@ -57,11 +60,13 @@ export const ProofSchema = named('Proof', {
 })
 
 const token = route.post('/v1/auth/token', {
+  dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  example: proof,
   summary: 'Exchange a signature for an authentication key',
   description:
     'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
-  cost: SIGN_IN_COST,
+  price: SIGN_IN,
   countedTogether: 'sign-ins',
   responses: answers('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
@@ -73,6 +78,7 @@ export const validations = (path: string, version: Pick<Route, 'deprecated'> = {
   GET_AND_POST.map((method) =>
     route[method](path, {
       ...version,
+      dearest: { as: 'other' },
       summary: 'Whether a key is valid, and whose it is',
       auth: 'optional',
       responses: {
@@ -113,6 +119,7 @@ function validationAnswer(session: Session | null): Answer {
 }
 
 const revoke = route.delete('/v1/auth/token', {
+  dearest: { as: 'other' },
   summary: 'Revoke the key that is sent, or all of its wallet',
   description: 'For good: its signature gives no key any more.',
   auth: 'required',

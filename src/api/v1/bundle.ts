@@ -4,7 +4,9 @@ import { NO_TRANSACTION } from '../airdrops/offer.js'
 import { addition, change } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
+import { FREE, SOLANA_WALLET } from '../examples.js'
 import { ok } from '../http/answer.js'
+import { manyWallets } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
@@ -12,6 +14,7 @@ import { ADD_ERRORS, addedWallet } from './wallets.js'
 
 /** Bundle is the wallet applications' word for a cluster. */
 const create = route.post('/v1/bundle', {
+  dearest: { as: 'other' },
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
   auth: 'required',
@@ -22,6 +25,8 @@ const create = route.post('/v1/bundle', {
 })
 
 const add = route.post('/v1/bundle/wallets', {
+  dearest: { what: '100 wallets', as: 'other', body: manyWallets },
+  example: { body: [{ address: SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
   auth: 'required',
@@ -44,6 +49,11 @@ const add = route.post('/v1/bundle/wallets', {
 })
 
 const assign = route.post('/v1/bundles/assign', {
+  dearest: {
+    as: 'owner',
+    body: ({ community, freshName }) => ({ community, name: freshName() }),
+  },
+  example: { body: { community: FREE, name: 'alice' } },
   aliases: ['/bundles/assign'],
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
@@ -108,6 +118,13 @@ const ClaimSchema = named('AirdropClaim', {
 })
 
 const claim = route.get('/v1/airdrop/claim/:community', {
+  dearest: { what: 'of 1,000 wallets', as: 'owner' },
+  example: { params: { community: FREE } },
+  bounds: {
+    'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
+    'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
+    'claims[].proof[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
+  },
   summary: 'What an airdrop gives the wallets of the caller’s bundle, with the data to claim it',
   description:
     'For every wallet that is verified in the caller’s bundle, private ones too. An EVM account is paid itself, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet (else the bundle’s oldest), by a permission for an hour.',

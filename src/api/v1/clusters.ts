@@ -40,6 +40,8 @@ const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer
   listed(ok(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
+  dearest: { what: '1,000 wallets, by a member', as: 'owner' },
+  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
   params: z.object({ id: clusterIdText }),
@@ -50,6 +52,8 @@ const byId = route.get('/v1/clusters/id/:id', {
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
+  dearest: { what: '1,000 wallets, by a member', as: 'owner' },
+  bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
   auth: 'optional',
   params: z.object({ name: nameText }),
@@ -60,6 +64,7 @@ const byName = route.get('/v1/clusters/name/:name', {
 })
 
 const byAddress = route.get('/v1/clusters/address/:address', {
+  dearest: { what: 'by a member', as: 'owner' },
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet gets its own cluster, with its key.',
   auth: 'optional',

@@ -14,18 +14,30 @@ import {
 } from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
+import { FREE, OWNER, PAID } from '../examples.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
+import { longRules } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CHAIN_COST } from '../limits/costs.js'
+import { CHAIN } from '../limits/costs.js'
 import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
 
 const get = route.get('/v1/communities/:name', {
+  dearest: {
+    what: 'rules of 1,000 addresses',
+    params: ({ community }) => ({ name: community }),
+  },
+  example: { params: { name: PAID } },
+  bounds: {
+    'prices[]': 'rule: 20, 20, and 1,000 of all requirements together',
+    'requirements[]': 'rule: 20, 20, and 1,000 of all requirements together',
+    'requirements[].addresses[]': 'rule: 20, 20, and 1,000 of all requirements together',
+  },
   summary: 'The rules of a community',
   params: z.object({ name: nameText }),
   responses: answers('Its rules', CommunitySchema),
@@ -34,6 +46,18 @@ const get = route.get('/v1/communities/:name', {
 })
 
 const put = route.put('/v1/communities/:name', {
+  dearest: { what: 'rules of 1,000 addresses', as: 'owner', body: longRules },
+  example: {
+    params: { name: FREE },
+    body: {
+      prices: [{ network: '1', token: 'native', amount: '1000000000000000', recipient: OWNER }],
+    },
+  },
+  bounds: {
+    'prices[]': 'rule: 20, 20, and 1,000 of all requirements together',
+    'requirements[]': 'rule: 20, 20, and 1,000 of all requirements together',
+    'requirements[].addresses[]': 'rule: 20, 20, and 1,000 of all requirements together',
+  },
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
     'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
@@ -50,6 +74,8 @@ const put = route.put('/v1/communities/:name', {
 const params = z.object({ communityName: nameText, name: walletNameText })
 
 const check = route.get('/v1/names/community/:communityName/check/:name', {
+  dearest: { what: 'rules of 1,000 addresses' },
+  example: { params: { communityName: FREE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
   description: 'While a payment for it is under way it is not available: `reason: "pending"`.',
   params,
@@ -104,6 +130,12 @@ export function transactionInfo({ transaction }: PaymentInfo) {
 }
 
 const payouts = route.get('/v1/communities/:name/payouts', {
+  dearest: {
+    as: 'owner',
+    params: ({ community }) => ({ name: community }),
+  },
+  example: { params: { name: PAID } },
+  bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
   summary: 'What a community has earned and not taken yet',
   description:
     'Payments on EVM chains that bought names, held for their recipients: by network, recipient and token, the oldest 50 each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
@@ -138,6 +170,12 @@ function tokenOf(input: string | undefined): string | null {
 }
 
 const register = route.post('/v1/names/community/:communityName/register', {
+  dearest: {
+    what: 'rules of 1,000 addresses',
+    as: 'other',
+    body: ({ freshName }) => ({ name: freshName() }),
+  },
+  example: { params: { communityName: FREE }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
   description:
     'Free: registered at once. Paid: `transactionInfo`; the name is judged again when the payment is confirmed, and what buys nothing can be taken back by its payer.',
@@ -158,7 +196,7 @@ const register = route.post('/v1/names/community/:communityName/register', {
       .optional()
       .openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
   }),
-  cost: CHAIN_COST,
+  price: CHAIN,
   responses: answers('It is registered, or to be paid', {
     clusterName: z.string().openapi({ example: 'club/alice' }),
     owner: addressText,

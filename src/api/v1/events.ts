@@ -10,11 +10,9 @@ import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { pageCost } from '../limits/costs.js'
+import { pagePrice, STREAM } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
-/** Cost of opening a stream, in look-ups. */
-const STREAM_COST = 2
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
@@ -103,6 +101,8 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const events = route.get('/v1/events', {
+  dearest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
+  bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
@@ -113,7 +113,7 @@ const events = route.get('/v1/events', {
     }),
     from: addressText.optional().openapi({ description: 'Only events of this actor' }),
   }),
-  cost: pageCost(LIMIT),
+  price: pagePrice(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
@@ -200,6 +200,7 @@ function actorOf(query: Query): Buffer | undefined {
 }
 
 const stream = route.get('/v1/events/stream', {
+  dearest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
   summary: 'Public events as they come, as server-sent events',
   description:
     'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with the next. Ends with `event: feed_restarted` at a new generation.',
@@ -216,7 +217,7 @@ const stream = route.get('/v1/events/stream', {
       .openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
   }),
   isStream: true,
-  cost: STREAM_COST,
+  price: STREAM,
   responses: {
     200: {
       description: 'Messages, and a comment every 15 seconds',
@@ -245,6 +246,7 @@ export async function checkpointAnswer({ pool, network }: Context, atMost?: numb
 }
 
 const checkpoint = route.get('/v1/events/checkpoint', {
+  dearest: {},
   summary: 'A hash over the first events of the feed, for who keeps a copy of it',
   description:
     'docs/use/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',

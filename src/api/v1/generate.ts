@@ -1,18 +1,22 @@
 import { change } from '../clusters/changes.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
+import { OTHER, proof } from '../examples.js'
 import { requireWallet } from '../http/address.js'
 import { NO_STORE, ok } from '../http/answer.js'
+import { times } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { SIGN_IN_COST } from '../limits/costs.js'
+import { SIGN_IN } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
-const passphrase = z.string().min(1).max(256).optional().openapi({
-  description: 'Mixed into the key by scrypt: without it no shares give the key',
-})
 const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 
 const generate = route.post('/v1/clusters/generate/wallet', {
+  dearest: {
+    as: 'other',
+    body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
+  },
+  example: { body: { type: 'evm', name: 'generated', recovery: true } },
   summary: 'Generate a wallet in the cluster of this wallet',
   description:
     'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another is stored here, the third is returned with `recovery` and else discarded.',
@@ -22,7 +26,6 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     name: walletNameText,
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).openapi({ description: 'Return the third share too' }),
-    passphrase,
   }),
   responses: answers('The wallet, unverified, with the user’s share of its key', {
     type: addressType,
@@ -37,6 +40,12 @@ const generate = route.post('/v1/clusters/generate/wallet', {
 })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
+  dearest: {
+    what: '6,000 unknown fields',
+    as: 'other',
+    body: () => Object.fromEntries(times(6_000, (i) => [`k${i}`, 0])),
+  },
+  example: { body: { address: OTHER } },
   summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
   body: z.object({ address: addressText }),
@@ -50,6 +59,22 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 })
 
 const recover = route.post('/v1/clusters/generate/wallet/recover', {
+  dearest: {
+    as: 'other',
+    body: ({ other, wrongProof }) => ({
+      address: other,
+      share: `0x${'11'.repeat(33)}`,
+      ...wrongProof(),
+    }),
+  },
+  example: {
+    body: {
+      address: OTHER,
+      share: `0x${'5e'.repeat(33)}`,
+      signature: proof.body.signature,
+      signingDate: proof.body.signingDate,
+    },
+  },
   summary: 'Recover the key of a generated wallet',
   description:
     'For the wallet that requested it, and the verified ones of the cluster it was made in. Beside the key it signs the message that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes ago; each attempt takes a new one.',
@@ -57,14 +82,13 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   body: z.object({
     address: addressText,
     share: shareText.openapi({ description: 'One of the returned shares' }),
-    passphrase,
     signature: z.string().openapi({
       description:
         'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
     }),
     signingDate: z.string(),
   }),
-  cost: SIGN_IN_COST,
+  price: SIGN_IN,
   responses: answers('The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)', {
     type: addressType,
     address: addressText,

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import PQueue from 'p-queue'
 import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
+import { mapInTurns } from '../../ops/turns.js'
 import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { mapInTurns } from '../guard/slices.js'
 import type { Context } from '../http/context.js'
+import { manyAddresses, times } from '../http/dearest.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -38,6 +38,11 @@ const HolderSchema = named('Holder', {
 })
 
 const join = route.post('/v1/wallets', {
+  dearest: {
+    what: '100,000 addresses of Cosmos',
+    body: (scene) => times(100, () => manyAddresses(scene)).flat(),
+  },
+  bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
   summary: 'The wallets of many holders',
   description:
@@ -72,12 +77,9 @@ function storedOf(query: Query): string | null {
   )
 }
 
-/** Statements of all joins: they leave connections, and the database's processors, to the rest. */
-const statements = new PQueue({ concurrency: 2 })
-
 /** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
 async function* linesOf(
-  { pool, network }: Context,
+  { pool, network, turn, joins, caller }: Context,
   inputs: readonly string[],
   stored: string | null,
 ) {
@@ -86,17 +88,19 @@ async function* linesOf(
     try {
       // an empty one is nobody's
       const addresses = await mapInTurns(
+        turn,
         asked,
         (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
       )
-      const found = await statements.add(() => findBundles(pool, network, addresses, stored))
+      const asker = { address: caller?.address ?? '' }
+      const found = await joins.run(asker, () => findBundles(pool, network, addresses, stored))
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
         if (!views.has(key)) views.set(key, view(network, bundle))
         return views.get(key)
       }
-      const lines = await mapInTurns(found, (bundle, i) =>
+      const lines = await mapInTurns(turn, found, (bundle, i) =>
         JSON.stringify({ input: asked[i], ...viewOf(bundle) }),
       )
       yield `${lines.join('\n')}\n`

@@ -45,6 +45,7 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 })
 
 const make = route.post('/v1/keys', {
+  dearest: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
@@ -71,6 +72,8 @@ const make = route.post('/v1/keys', {
 })
 
 const list = route.get('/v1/keys', {
+  dearest: { as: 'other' },
+  bounds: { '[]': 'rule: 10 keys a wallet' },
   summary: 'The API keys of this wallet',
   auth: 'required',
   responses: answers('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
@@ -81,6 +84,7 @@ const list = route.get('/v1/keys', {
 const params = ApiKeySchema.pick({ id: true })
 
 const rename = route.patch('/v1/keys/:id', {
+  dearest: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
   params,
@@ -95,6 +99,7 @@ const rename = route.patch('/v1/keys/:id', {
 })
 
 const revoke = route.delete('/v1/keys/:id', {
+  dearest: { as: 'other' },
   summary: 'Revoke an API key',
   description: 'Within 30 seconds it counts as unknown everywhere.',
   auth: 'required',

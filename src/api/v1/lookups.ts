@@ -2,6 +2,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
 import { ok } from '../http/answer.js'
+import { manyAddresses } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
@@ -41,6 +42,7 @@ const view = ({ address, type, hit }: NameRecord) =>
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
+  dearest: {},
   kept: 'journal',
   summary: 'The name of an address',
   params: z.object({ address: addressText }),
@@ -55,6 +57,8 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
+  dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
   summary: 'The names of many addresses',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
@@ -74,6 +78,11 @@ const AddressRecordSchema = named('AddressRecord', {
 })
 
 const addressesOfNamesRoute = route.post('/v1/names', {
+  dearest: {
+    what: '1,000 names of one cluster of 1,000 wallets',
+    body: ({ held }) => held.slice(0, 1_000).map((name) => ({ name })),
+  },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
   summary: 'The addresses of many names',
   description:
@@ -111,6 +120,8 @@ const OwnerRecordSchema = named('OwnerRecord', {
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
+  dearest: { what: '1,000 names', query: { limit: '1000' } },
+  bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
@@ -164,6 +175,7 @@ const TYPE = 'image/svg+xml'
 const CACHED = { 'cache-control': 'public, max-age=86400' } as const
 
 const image = route.get('/image/:name.svg', {
+  dearest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
   params: z.object({ name: nameText }),
@@ -177,6 +189,7 @@ const image = route.get('/image/:name.svg', {
 
 /** For programs; browsers are shown the page of any name. */
 export const profile = route.get('/:name', {
+  dearest: {},
   summary: 'The page of a name that is held',
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',

@@ -13,6 +13,8 @@ import { CheckpointSchema, checkpointAnswer } from './events.js'
 const count = z.int().min(0)
 
 const overview = route.get('/v1/overview', {
+  dearest: {},
+  bounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
   description: 'Private wallets are in no number.',
   responses: answers('The network at a glance', {
@@ -79,6 +81,8 @@ const word = z.string().openapi({ description: '32 bytes in hex', example: `0x${
 const recorded = { address: z.string(), recordHash: word }
 
 const proof = route.get('/v1/proof', {
+  dearest: {},
+  bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',

@@ -2,7 +2,7 @@ import { paidNameText, txText } from '../../registry/payment/payment.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
-import { CHAIN_COST } from '../limits/costs.js'
+import { CHAIN } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
 import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, walletType } from './schemas.js'
@@ -52,6 +52,14 @@ const RefundSchema = named('Refund', {
 })
 
 const refunds = route.get('/v1/refunds/:address', {
+  dearest: {},
+  bounds: {
+    'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
+    'refunds[].payments[]':
+      'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
+    'unavailable[]':
+      'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
+  },
   summary: 'What an address is owed, with the transactions that take it',
   description:
     'Credits of the hub for bids that won nothing, credits of refused payments, and payments that nobody has decided, on every chain of the network. Credits first: taking back payments in a token takes the credit in it along.',
@@ -62,7 +70,7 @@ const refunds = route.get('/v1/refunds/:address', {
       .optional()
       .openapi({ description: 'Receiver of the money on EVM chains; default: the address itself' }),
   }),
-  cost: CHAIN_COST,
+  price: CHAIN,
   responses: answers('What is owed', {
     address: addressText,
     type: walletType,

@@ -7,12 +7,14 @@ import type {
 } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Status } from '../../registry/status.js'
+import { NAME, OWNER, registration, SOLANA_WALLET } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { manyNames, times } from '../http/dearest.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { integerOf, wordOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN_COST, solanaQuoteCost } from '../limits/costs.js'
+import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
 import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
@@ -20,6 +22,12 @@ import { awaitStatus, isOfJournal, parseTxId } from '../status/status.js'
 import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
+  dearest: {
+    what: '1,000 names',
+    body: ({ freshName }) => times(1_000, freshName),
+  },
+  example: { body: [NAME, 'sprout'] },
+  bounds: { '[]': 'asked: 1,000' },
   kept: 'facts',
   summary: 'Whether names can be registered',
   description:
@@ -140,6 +148,9 @@ const EvmQuoteSchema = named('EvmQuote', {
 })
 
 const evm = route.post('/v1/names/register/evm', {
+  dearest: { what: '100 names', body: manyNames('11155111', 100) },
+  example: registration('1', OWNER),
+  bounds: { 'names[]': 'asked: 100' },
   aliases: ['/v1/register/evm'],
   summary: 'Transaction data for registering names from an EVM chain',
   body: Registration.extend({
@@ -149,7 +160,7 @@ const evm = route.post('/v1/names/register/evm', {
     }),
     referralClusterId: clusterIdText.optional(),
   }),
-  cost: CHAIN_COST,
+  price: CHAIN,
   responses: answers('The transaction to sign and send', EvmQuoteSchema),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
@@ -178,6 +189,9 @@ const SolanaQuoteSchema = named('SolanaQuote', {
 })
 
 const solana = route.post('/v1/names/register/solana', {
+  dearest: { what: '25 names', body: manyNames('solana', 25) },
+  example: registration('solana', SOLANA_WALLET),
+  bounds: { 'transactionData[]': 'asked: 25', 'names[]': 'asked: 25' },
   aliases: ['/v1/register/solana'],
   summary: 'Transactions for registering names on Solana',
   description:
@@ -188,7 +202,7 @@ const solana = route.post('/v1/names/register/solana', {
       .openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
     referralClusterId: clusterIdText.optional(),
   }),
-  cost: solanaQuoteCost,
+  price: SOLANA_QUOTE,
   responses: answers('The transactions to sign and send', SolanaQuoteSchema),
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
@@ -229,6 +243,8 @@ const NetworkSchema = named('Network', {
 })
 
 const networks = route.get('/v1/networks', {
+  dearest: {},
+  bounds: { '[]': 'set up: its chains' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: answers('Hubs first', z.array(NetworkSchema)),
@@ -315,6 +331,8 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
 }
 
 const status = route.get('/v1/names/register/tx/:tx', {
+  dearest: {},
+  bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
   summary: 'The status of a registration transaction',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
@@ -332,7 +350,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     }),
   }),
   kept: 'journal',
-  cost: CHAIN_COST,
+  price: CHAIN,
   longPollParam: 'wait',
   responses: answers('Its status', StatusSchema),
   async handle({ params, query }, context) {

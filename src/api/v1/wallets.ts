@@ -2,8 +2,10 @@ import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { addition, change, removal, renaming } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
+import { OTHER, WALLET, wallets } from '../examples.js'
 import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
+import { manyWallets, times } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, z } from '../http/schema.js'
@@ -41,6 +43,7 @@ export const addedWallet = z.object({
 })
 
 const create = route.post('/v1/clusters', {
+  dearest: { as: 'other' },
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of that one.',
   auth: 'required',
@@ -51,6 +54,8 @@ const create = route.post('/v1/clusters', {
 })
 
 const add = route.post('/v1/clusters/wallets', {
+  dearest: { what: '100 wallets', as: 'other', body: manyWallets },
+  example: { body: wallets },
   summary: 'Add wallets to the cluster of this wallet',
   description:
     'All or none; unverified until each verifies itself. A wallet without a cluster gets one. A private wallet becomes public by being added again with `isPrivate: false`.',
@@ -62,6 +67,11 @@ const add = route.post('/v1/clusters/wallets', {
 })
 
 const rename = route.put('/v1/clusters/wallets/names', {
+  dearest: {
+    as: 'other',
+    body: ({ other, freshName }) => [{ address: other, name: freshName() }],
+  },
+  example: { body: [{ address: OTHER, name: 'hot' }] },
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
@@ -78,6 +88,12 @@ const rename = route.put('/v1/clusters/wallets/names', {
 })
 
 const remove = route.delete('/v1/clusters/wallets', {
+  dearest: {
+    what: '100 wallets',
+    as: 'other',
+    body: ({ evmAddress }) => times(100, evmAddress),
+  },
+  example: { body: [WALLET] },
   summary: 'Remove wallets from the cluster of this wallet',
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
@@ -94,6 +110,7 @@ const remove = route.delete('/v1/clusters/wallets', {
 })
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
+  dearest: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
     'It leaves the cluster it was verified in. If it was the last verified wallet there, the names of that cluster move along.',

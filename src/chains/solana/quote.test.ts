@@ -7,7 +7,7 @@ import type { Call, Nodes } from '../rpc/nodes.js'
 import { createQuoter } from './quote.js'
 import { createRegistrar } from './registrar.js'
 
-/** The largest quote there is. Wallets and the program take such transactions in test/solana/register.test.ts. */
+/** A quote larger than the API asks for. Wallets and the program take such transactions in test/solana/register.test.ts. */
 
 const NAMES = 100
 const key = () => Keypair.generate().publicKey.toBase58()

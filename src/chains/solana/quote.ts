@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { SolanaConfig } from '../../config/index.js'
+import { mapInTurns, nextTurn } from '../../ops/turns.js'
 import { LAMPORTS_BITS, type PaymentTerms, quoteId } from '../../registry/payment/quote.js'
 import { nameToWord } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -20,8 +20,8 @@ export const DELIVER_GAS = 150_000n
 const QUOTE_LIFETIME_S = 600
 /** Time for which a blockhash is served, ms: it is good for a minute at least. */
 const BLOCKHASH_MS = 2_000
-/** Names of a quote between two turns of other requests. */
-const AT_ONCE = 8
+/** Names of a part of a quote: some ms. */
+const AT_ONCE = 2
 
 export interface QuoterOptions {
   config: SolanaConfig
@@ -48,7 +48,7 @@ export function createQuoter(
 
   const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
-  return async ({ sender, names, referral }) => {
+  return async ({ sender, names, referral, turn = () => nextTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([
       rates(),
       blockhashes(),
@@ -79,15 +79,14 @@ export function createQuoter(
     const all = quoted.map(({ name, amountWei, amount }): PaymentTerms => {
       return { name: nameToWord(name), amountWei, lamports: amount + fee, ...common }
     })
-    const transactions: SolanaQuote['transactions'][number][] = []
-    for (const [i, terms] of all.entries()) {
+    const transactionOf = (terms: PaymentTerms) => {
       const instruction = registrar.register(terms, quoteId(quoteKey, program, terms))
-      transactions.push({
+      return {
         base64: unsignedTransaction(payer, blockhash, instruction),
         json: () => JSON.parse(JSON.stringify(legacy(payer, blockhash, instruction))),
-      })
-      if (i % AT_ONCE === AT_ONCE - 1) await setImmediate()
+      }
     }
+    const transactions = await mapInTurns(turn, all, transactionOf, AT_ONCE)
     return {
       gasToken: { symbol: 'SOL', decimals: 'lamports' },
       transactions,
@@ -100,6 +99,7 @@ export function createQuoter(
 }
 
 const NOBODY = new Uint8Array(32)
+const NO_ASKER = { address: '' }
 
 const legacy = (
   feePayer: PublicKey,

@@ -114,26 +114,6 @@ const clusterExists = prepareOne<{ id: Buffer }, [id: Buffer]>(
 export const isCluster = async (db: Queryable, network: Network, id: Buffer): Promise<boolean> =>
   (await clusterExists(db, network, id)) !== null
 
-const walletNamed = prepare<{ name: string }>(
-  'wallet_named',
-  (l) => `SELECT w.name FROM ${l.wallets} v
-    JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = v.cluster AND w.name = $2 AND ($3 OR NOT w.private)
-    WHERE v.network = ${l.network} AND v.address = $1 AND v.verified LIMIT 1`,
-)
-
-/**
- * True if the cluster of a member has a wallet of this canonical name, for the member's eyes only.
- * @param isPrivate whether private ones count: they reserve no name in public
- */
-export async function hasWalletNamed(
-  db: Queryable,
-  network: Network,
-  member: Buffer,
-  { name, isPrivate }: { name: string; isPrivate: boolean },
-): Promise<boolean> {
-  return (await walletNamed(db, network, [member, name, isPrivate])).length > 0
-}
-
 function view(rows: readonly Row[]): ClusterView | null {
   const [first] = rows
   if (!first) return null

@@ -6,15 +6,7 @@ import { LogOutput } from './output.js'
 export type { Logger } from 'pino'
 
 /** Fields whose values are redacted in every log line; `token` names a token of a chain. */
-const SECRETS = [
-  'authorization',
-  'signature',
-  'share',
-  'privateKey',
-  'secretKey',
-  'passphrase',
-  'databaseUrl',
-]
+const SECRETS = ['authorization', 'signature', 'share', 'privateKey', 'secretKey', 'databaseUrl']
 const SECRET_PATHS = SECRETS.flatMap((key) => [
   key,
   `*.${key}`,

@@ -1,0 +1,63 @@
+/** The registry that the dearest requests ask about: as large as its callers can make it, on the testnet. */
+export interface Scene {
+  /** Name of a cluster of 1,000 wallets that holds 1,001 names, and one of its wallets. */
+  name: string
+  walletName: string
+  /** All names of that cluster. */
+  held: readonly string[]
+  /** A wallet that is verified in that cluster, and its id. */
+  owner: string
+  clusterId: string
+  /** A community whose rules list 1,000 addresses. */
+  community: string
+  /** Wallet of another cluster: `as: 'other'`. */
+  other: string
+  /** Call with which ENS asks for that wallet. */
+  ensCall(): string
+  /** A free name. */
+  freshName(): string
+  /** Random addresses; those of Cosmos are the dearest to parse. */
+  evmAddress(): string
+  solanaAddress(): string
+  cosmosAddress(): string
+  /** A proof of a wallet's key that is of no use, with today's date. */
+  wrongProof(): object
+}
+
+/**
+ * The request of a route that costs most, of what its caller can choose. What is left out is the plainest: path
+ * parameters are those of the scene, and the query says `testnet=true`.
+ */
+export interface Dearest {
+  /** What makes it dear. */
+  what?: string
+  /** Whose key it carries: none, a wallet of the largest cluster, or another wallet. */
+  as?: 'owner' | 'other'
+  query?: Readonly<Record<string, string>>
+  params?: (scene: Scene) => Readonly<Record<string, string>>
+  body?: (scene: Scene) => unknown
+}
+
+export const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+/** Wallets to add, as many as a change may have. */
+export const manyWallets = ({ evmAddress, freshName }: Scene) =>
+  times(100, () => ({ address: evmAddress(), name: freshName() }))
+
+/** Rules of a community that are as long as they may be. */
+export const longRules = ({ solanaAddress }: Scene) => ({
+  requirements: [{ kind: 'allowlist', addresses: times(1_000, solanaAddress) }],
+})
+
+/** Addresses of a bulk look-up. */
+export const manyAddresses = ({ cosmosAddress }: Scene) => times(1_000, cosmosAddress)
+
+/** A quote of so many names. */
+export const manyNames =
+  (network: string, count: number) =>
+  ({ evmAddress, solanaAddress, freshName }: Scene) => ({
+    network,
+    sender: network === 'solana' ? solanaAddress() : evmAddress(),
+    names: times(count, () => ({ name: freshName() })),
+  })

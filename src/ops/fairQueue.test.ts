@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest'
+import { type Asker, FairQueue, QueueFullError } from './fairQueue.js'
+
+const ALICE = { address: '192.0.2.1' }
+const BOB = { address: '192.0.2.2' }
+
+/** A queue that stands still until `go` is called. */
+function held(bounds = { atOnce: 3, waiting: 1_000 }) {
+  const queue = new FairQueue(bounds)
+  const made: string[] = []
+  let go = () => {}
+  const gate = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  const take = (asker: Asker, what: string, signal?: AbortSignal) =>
+    queue.run(
+      asker,
+      async () => {
+        await gate
+        made.push(what)
+      },
+      signal,
+    )
+  return { queue, made, take, go }
+}
+
+it('addresses take turns, each in its own order', async () => {
+  const { take, made, go } = held()
+  const all = Array.from({ length: 8 }, (_, i) => take(ALICE, `a${i}`))
+  all.push(take(BOB, 'b0'), take(BOB, 'b1'))
+  go()
+  await Promise.all(all)
+  // three run at once
+  expect(made).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'a4', 'b1', 'a5', 'a6', 'a7'])
+})
+
+it('wallets of an address take turns within those of the address', async () => {
+  const { take, made, go } = held({ atOnce: 1, waiting: 1_000 })
+  const of = (wallet: string) => ({ ...ALICE, wallet })
+  const all = [take(BOB, 'first')]
+  for (const i of [0, 1, 2]) all.push(take(of('x'), `x${i}`))
+  for (const i of [0, 1]) all.push(take(of('y'), `y${i}`))
+  all.push(take(BOB, 'b0'), take(BOB, 'b1'))
+  go()
+  await Promise.all(all)
+  expect(made).toEqual(['first', 'x0', 'b0', 'y0', 'b1', 'x1', 'y1', 'x2'])
+})
+
+it('many wallets of one address delay another address by one piece', async () => {
+  const { take, made, go } = held()
+  const flood = Array.from({ length: 24 }, (_, i) => take({ ...ALICE, wallet: `${i}` }, 'a'))
+  const other = take({ ...BOB, wallet: 'b' }, 'b')
+  go()
+  await other
+  expect(made.indexOf('b')).toBeLessThan(6)
+  await Promise.all(flood)
+})
+
+it('a full queue refuses the newest of the address that has most in it', async () => {
+  const { queue, take, made, go } = held({ atOnce: 1, waiting: 10 })
+  const outcomes = Array.from({ length: 20 }, (_, i) =>
+    take(ALICE, `a${i}`).catch((error) => error),
+  )
+  const others = ['b0', 'b1', 'b2'].map((what) => take(BOB, what))
+  expect(queue.size).toBe(10)
+  go()
+  await Promise.all(others)
+  const refused = (await Promise.all(outcomes)).map((error) => error instanceof QueueFullError)
+  // one runs, ten wait, and three of them make room
+  expect(refused).toEqual(Array.from({ length: 20 }, (_, i) => i >= 8))
+  expect(made.filter((what) => what.startsWith('b'))).toEqual(['b0', 'b1', 'b2'])
+})
+
+it('who hangs up is dropped and counts no more', async () => {
+  const { queue, take, made, go } = held()
+  const running = Array.from({ length: 3 }, () => take(BOB, 'b'))
+  const gone = new AbortController()
+  const dropped = Array.from({ length: 8 }, () => take(ALICE, 'a', gone.signal))
+  const outcomes = Promise.allSettled(dropped)
+  gone.abort(new Error('gone'))
+  expect((await outcomes).every(({ status }) => status === 'rejected')).toBe(true)
+  expect(queue.size).toBe(0)
+  const later = take(ALICE, 'later')
+  go()
+  await Promise.all([...running, later])
+  expect(made).toEqual(['b', 'b', 'b', 'later'])
+})
+
+it('who hangs up while the work is done keeps the turn until that has ended', async () => {
+  const { queue, take, go } = held()
+  const gone = new AbortController()
+  const running = Array.from({ length: 3 }, () => take(BOB, 'b', gone.signal))
+  const next = take(ALICE, 'a')
+  gone.abort(new Error('gone'))
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  expect(queue.size).toBe(1)
+  go()
+  // made, so said to be made
+  await Promise.all([...running, next])
+})
+
+it('work that fails makes room for the next', async () => {
+  const queue = new FairQueue({ atOnce: 1 })
+  const failed = queue.run(ALICE, () => Promise.reject(new Error('no')))
+  const next = queue.run(BOB, () => 'made')
+  await expect(failed).rejects.toThrow('no')
+  expect(await next).toBe('made')
+})

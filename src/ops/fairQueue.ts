@@ -1,0 +1,137 @@
+/** Whom work is done for. */
+export interface Asker {
+  /** Address, as limits count it. */
+  address: string
+  /** Wallet, where it has signed in. */
+  wallet?: string
+}
+
+/** Too much work waits already. */
+export class QueueFullError extends Error {
+  override name = 'QueueFullError'
+}
+
+interface Waiting {
+  begin(): void
+  refuse(error: Error): void
+}
+
+/** What waits for a wallet, in its order. */
+type Line = Set<Waiting>
+
+export interface QueueBounds {
+  /** Pieces of work at once. */
+  atOnce: number
+  /** Pieces that wait; default: any number. */
+  waiting?: number
+}
+
+/**
+ * Queue in which addresses take turns, and within an address its wallets: who asks much delays and refuses his own alone.
+ * A full queue refuses the newest of the address that has most in it (as stochastic fair queueing drops packets).
+ */
+export class FairQueue {
+  readonly #bounds: Required<QueueBounds>
+  /** Lines of wallets by address. The first address is the next, and of it the first wallet. */
+  readonly #addresses = new Map<string, Map<string, Line>>()
+  #underWay = 0
+  #waiting = 0
+
+  constructor({ atOnce, waiting = Number.POSITIVE_INFINITY }: QueueBounds) {
+    this.#bounds = { atOnce, waiting }
+  }
+
+  /** Number of pieces that wait. */
+  get size(): number {
+    return this.#waiting
+  }
+
+  /**
+   * Does work in its turn.
+   * @param signal drops it while it waits
+   * @throws QueueFullError; the signal's reason; what the work throws
+   */
+  async run<T>(asker: Asker, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.#underWay < this.#bounds.atOnce) this.#underWay += 1
+    else await this.#turn(asker, signal)
+    try {
+      return await work()
+    } finally {
+      this.#underWay -= 1
+      this.#beginNext()
+    }
+  }
+
+  #turn({ address, wallet = '' }: Asker, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#remove(address, wallet, waiting)
+        reject(signal?.reason)
+      }
+      const waiting = {
+        begin: () => {
+          signal?.removeEventListener('abort', leave)
+          resolve()
+        },
+        refuse: (error: Error) => {
+          signal?.removeEventListener('abort', leave)
+          reject(error)
+        },
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#add(address, wallet, waiting)
+    })
+  }
+
+  #add(address: string, wallet: string, waiting: Waiting): void {
+    const wallets = this.#addresses.get(address) ?? new Map<string, Line>()
+    const line: Line = wallets.get(wallet) ?? new Set()
+    this.#addresses.set(address, wallets.set(wallet, line.add(waiting)))
+    this.#waiting += 1
+    if (this.#waiting > this.#bounds.waiting) this.#refuseNewest()
+  }
+
+  #remove(address: string, wallet: string, waiting: Waiting): void {
+    const wallets = this.#addresses.get(address)
+    const line = wallets?.get(wallet)
+    if (!wallets || !line?.delete(waiting)) return
+    this.#waiting -= 1
+    if (line.size === 0) wallets.delete(wallet)
+    if (wallets.size === 0) this.#addresses.delete(address)
+  }
+
+  #beginNext(): void {
+    const first = firstOf(this.#addresses)
+    if (!first || this.#underWay >= this.#bounds.atOnce) return
+    const [address, wallets] = first
+    const [wallet, line] = firstOf(wallets)!
+    const [waiting] = line
+    // both stand behind all others now
+    wallets.delete(wallet)
+    this.#addresses.delete(address)
+    this.#addresses.set(address, wallets.set(wallet, line))
+    this.#remove(address, wallet, waiting!)
+    this.#underWay += 1
+    waiting!.begin()
+  }
+
+  /** Of the address with most, the newest of the wallet with most. */
+  #refuseNewest(): void {
+    const [address, wallets] = largestOf(this.#addresses, sizeOf)
+    const [wallet, line] = largestOf(wallets, ({ size }) => size)
+    const newest = [...line].at(-1)!
+    this.#remove(address, wallet, newest)
+    newest.refuse(new QueueFullError('too much waits for its turn'))
+  }
+}
+
+const firstOf = <V>(map: ReadonlyMap<string, V>): [string, V] | undefined =>
+  map.entries().next().value
+
+const sizeOf = (wallets: ReadonlyMap<string, Line>): number =>
+  [...wallets.values()].reduce((sum, { size }) => sum + size, 0)
+
+function largestOf<V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] {
+  return [...map].reduce((most, one) => (size(one[1]) > size(most[1]) ? one : most))
+}

@@ -1,0 +1,138 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** What one request takes of processors, and what it is charged for. */
+export interface Cost {
+  statuses: number[]
+  /** Of this process, its threads included, and of PostgreSQL. */
+  ms: number
+  units: number
+}
+
+/** A request as it is sent. `chunked` leaves its length out. */
+export interface Sent {
+  method: string
+  path: string
+  headers?: Readonly<Record<string, string>>
+  body?: string
+  chunked?: boolean
+}
+
+interface Answered {
+  status: number
+  left: number
+}
+
+const CALLER = `
+const http = require('node:http')
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+const ask = ({ url, method, path, headers, body, chunked }) => new Promise((resolve) => {
+  const length = body === undefined || chunked ? {} : { 'content-length': Buffer.byteLength(body) }
+  const request = http.request(url + path, { method, agent, headers: { ...headers, ...length } }, (res) => {
+    res.resume()
+    // an answer that came early ends the connection
+    res.once('end', () => request.writableFinished || request.destroy())
+    const left = Number(/r=(-?\\d+)/.exec(res.headers.ratelimit ?? '')?.[1])
+    res.once('close', () => resolve({ status: res.statusCode, left }))
+  })
+  request.once('error', () => resolve({ status: -1 }))
+  request.end(body)
+})
+let requests = []
+process.on('message', async ({ id, all }) => {
+  if (all) {
+    requests = all
+    return process.send({ id })
+  }
+  const answers = []
+  for (const one of requests) answers.push(await ask(one))
+  process.send({ id, answers })
+})
+`
+
+/** Processor time of PostgreSQL's processes so far, ms (proc(5), schedstat). */
+function postgresMs(postmaster: number): number {
+  let sum = 0
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8')
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+      if (parent !== postmaster) continue
+      sum += Number(readFileSync(`/proc/${entry}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+    } catch {
+      // it has ended
+    }
+  }
+  return sum
+}
+
+const ownMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Measures requests to an API in this process. They come from another one, whose time does not count. */
+export class ProcessorTime {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'clusterd-costs-'))
+  readonly #caller: ChildProcess
+  #asked = 0
+  readonly #world: { url: string; postgres: { pid: number } }
+
+  constructor(world: { url: string; postgres: { pid: number } }) {
+    this.#world = world
+    const file = join(this.#folder, 'caller.cjs')
+    writeFileSync(file, CALLER)
+    this.#caller = fork(file, { execArgv: [] })
+  }
+
+  stop(): void {
+    this.#caller.kill()
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  /** Sends requests one after the other. @returns their mean cost */
+  async of(requests: readonly Sent[]): Promise<Cost> {
+    const { postgres } = this.#world
+    const first = await this.#ask([LEFT])
+    await this.#prepare(requests)
+    const before = ownMs() + postgresMs(postgres.pid)
+    const answers = await this.#send()
+    const ms = ownMs() + postgresMs(postgres.pid) - before
+    const last = await this.#ask([LEFT])
+    const units = first[0]!.left - last[0]!.left - 1
+    const count = requests.length
+    const statuses = [...new Set(answers.map(({ status }) => status))]
+    return { statuses, ms: ms / count, units: units / count }
+  }
+
+  async #ask(requests: readonly Sent[]): Promise<Answered[]> {
+    await this.#prepare(requests)
+    return this.#send()
+  }
+
+  /** Hands requests to the caller, which takes this process some time, too. */
+  async #prepare(requests: readonly Sent[]): Promise<void> {
+    const { url } = this.#world
+    await this.#tell({ all: requests.map((one) => ({ url, ...one })) })
+  }
+
+  async #send(): Promise<Answered[]> {
+    return (await this.#tell({})).answers
+  }
+
+  async #tell(message: object): Promise<{ answers: Answered[] }> {
+    const id = ++this.#asked
+    this.#caller.send({ ...message, id })
+    for (;;) {
+      const [answered] = await once(this.#caller, 'message')
+      if (answered.id === id) return answered
+    }
+  }
+}
+
+/** Its answer says what is left of the caller's units. */
+const LEFT: Sent = { method: 'GET', path: '/v1/networks' }

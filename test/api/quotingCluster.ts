@@ -1,0 +1,49 @@
+import { Keypair } from '@solana/web3.js'
+import { encodeAbiParameters } from 'viem'
+import type { SolanaPort } from '../../src/chains/chain.js'
+import type { Call, Nodes } from '../../src/chains/rpc/nodes.js'
+import { createQuoter } from '../../src/chains/solana/quote.js'
+import { createRegistrar } from '../../src/chains/solana/registrar.js'
+import type { SolanaConfig } from '../../src/config/index.js'
+import type { Network } from '../../src/registry/primitives/network.js'
+
+const key = () => Keypair.generate().publicKey.toBase58()
+
+/** Answers `decimals` and `latestRoundData` alike: 8 decimals, then a price of 8. */
+const PRICE = encodeAbiParameters(
+  ['uint256', 'int256', 'uint256', 'uint256', 'uint256'].map((type) => ({ type })),
+  [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
+)
+
+/** Nodes that give the same answers at once: what a quote takes of this process is its own work. */
+const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
+  const call: Call = async <T>(method: string) => answers[method] as T
+  const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
+  const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
+  return pool as unknown as Nodes
+}
+
+/** A Solana cluster that quotes, for tests of what that costs. */
+export function quotingCluster(network: Network): SolanaPort {
+  const feeds = {
+    ethUsd: '0x01',
+    solUsd: '0x02',
+    maxMovePercent: 10,
+    maxAgeSeconds: { ethUsd: 86_400, solUsd: 86_400 },
+  }
+  const quote = createQuoter({
+    config: { feeds } as unknown as SolanaConfig,
+    network,
+    registrar: createRegistrar(key()),
+    quoteKey: Buffer.alloc(32, 1),
+    rpc: nodes({ getLatestBlockhash: { value: { blockhash: key(), lastValidBlockHeight: 1 } } }),
+    hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
+  })
+  return {
+    label: 'solana',
+    network,
+    chain: null,
+    maxAmountWei: 2n ** 128n - 1n,
+    quote,
+  } as unknown as SolanaPort
+}

@@ -1,0 +1,214 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../src/testing/processes/ports.js'
+import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { startApi } from '../api/support.js'
+import { useFolder } from '../support/folder.js'
+import { placed, read } from '../support/topologyFiles.js'
+
+/** The proxies of examples/deploy/topology hold off what the processes behind them do not bound. */
+
+/** Requests that an attacker writes at once on each of its connections. */
+const PIPELINED = 500
+const PIPELINES = 20
+/** Half heads of one address: more than its connections may be. */
+const HALF_HEADS = 700
+const MOST_OF_SOURCE = 500
+/** Longest that a look-up of somebody else may take meanwhile, ms: a stall takes seconds. */
+const PATIENCE_MS = 2_000
+
+const ATTACKER = '127.0.3.1'
+const VISITOR = '127.0.3.2'
+const HEAD = 'GET /v1/networks HTTP/1.1\r\nHost: x\r\n'
+
+const commandOf = (name: string, version: string) =>
+  [name, `/usr/sbin/${name}`].find((path) => spawnSync(path, [version]).status === 0)
+
+const PROXIES = [
+  {
+    name: 'HAProxy',
+    file: 'haproxy.cfg',
+    command: commandOf('haproxy', '-v'),
+    args: (path: string) => ['-db', '-f', path],
+    /** Counts connections before their requests. */
+    boundsHalfHeads: true,
+    /** Closes the client's connection where the API closed its own. */
+    endsRefused: true,
+  },
+  {
+    name: 'nginx',
+    file: 'nginx.conf',
+    command: commandOf('nginx', '-v'),
+    args: (path: string, folder: string) => ['-p', folder, '-c', path, '-g', 'daemon off;'],
+    boundsHalfHeads: false,
+    endsRefused: false,
+  },
+]
+
+interface Seen {
+  statuses: string[]
+  isClosed: boolean
+}
+
+/** Opens a connection from an address and writes to it. */
+function connectFrom(localAddress: string, port: number, bytes: string) {
+  const socket = net.connect({ port, host: '127.0.0.1', localAddress })
+  const seen: Seen = { statuses: [], isClosed: false }
+  socket.on('connect', () => socket.write(bytes))
+  socket.on('data', (data) => {
+    for (const [, status] of data.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g))
+      seen.statuses.push(status!)
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    seen.isClosed = true
+  })
+  return { socket, seen }
+}
+
+/** Status of a request on a connection of its own, and its time. */
+const lookUp = (port: number) =>
+  new Promise<{ status: number; ms: number }>((resolve, reject) => {
+    const startedMs = performance.now()
+    const options = { port, host: '127.0.0.1', localAddress: VISITOR, agent: false }
+    http
+      .get({ ...options, path: '/v1/networks' }, (res) => {
+        res.resume()
+        res.on('end', () => resolve({ status: res.statusCode!, ms: performance.now() - startedMs }))
+      })
+      .on('error', reject)
+  })
+
+describe.each(PROXIES)(
+  '$name before the API',
+  ({ name, file, command, args, boundsHalfHeads, endsRefused }) => {
+    const folder = useFolder()
+    const ended: (() => Promise<unknown>)[] = []
+    let port = 0
+    /** Requests that the API has not answered, and their peak. */
+    const underWay = { now: 0, most: 0 }
+
+    beforeAll(async () => {
+      if (!command) return
+      const api = await startApi({
+        trustProxy: 1,
+        limits: {
+          address: { perSecond: 50, burst: 300 },
+          key: { perSecond: 500, burst: 3_000 },
+          keysPerDay: 10,
+          changesPerMinute: 60,
+          changesPerDay: 1_000,
+          clustersPerDay: 10,
+          namesPerDay: 10,
+        },
+      })
+      ended.push(() => api.stop())
+      const behind = await startCounter(Number(new URL(api.url).port), underWay)
+      ended.push(behind.stop)
+      port = await freePort()
+      const ops = await freePort()
+      const places = new Map([1, 2, 3].map((n) => [`api-${n}:3000`, behind.port]))
+      const text = placed(read(file), places)
+        .replace('bind :8080', `bind 127.0.0.1:${port}`)
+        .replace('bind :8404', `bind 127.0.0.1:${ops}`)
+        .replace('listen 8080', `listen 127.0.0.1:${port}`)
+        // the operator's port is asked elsewhere
+        .replace('option httpchk', '')
+        .replace('default-server check port 3001 inter', 'default-server check inter')
+      mkdirSync(join(folder, 'logs'), { recursive: true })
+      const path = join(folder, file)
+      writeFileSync(path, text)
+      const child = await spawnChild({
+        command,
+        args: args(path, folder),
+        logFile: join(folder, `${name}.log`),
+      })
+      ended.push(() => child.end('SIGKILL', 0))
+      const isUp = () =>
+        lookUp(port).then(
+          ({ status }) => status === 200,
+          () => false,
+        )
+      if (!(await waitFor(isUp, 10_000, 100)))
+        throw new Error(`starting ${name}: ${child.logTail()}`)
+    }, 60_000)
+    afterAll(async () => {
+      for (const end of ended.reverse()) await end()
+    })
+
+    it.skipIf(!command)(
+      `sends on one request of a connection at a time, so pipelines hold up nobody (skipped without ${name})`,
+      async () => {
+        underWay.most = 0
+        const attacks = Array.from({ length: PIPELINES }, () =>
+          connectFrom(ATTACKER, port, `${HEAD}\r\n`.repeat(PIPELINED)),
+        )
+        const answers = []
+        for (let i = 0; i < 20; i++) answers.push(await lookUp(port))
+        if (endsRefused)
+          await expect
+            .poll(() => attacks.every(({ seen }) => seen.isClosed), { timeout: 10_000 })
+            .toBe(true)
+        for (const { socket } of attacks) socket.destroy()
+        expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+        expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(PATIENCE_MS)
+        // those of the attacker, and the visitor's own
+        expect(underWay.most).toBeLessThanOrEqual(PIPELINES + 1)
+        const statuses = attacks.flatMap(({ seen }) => seen.statuses)
+        expect(statuses).toContain('429')
+      },
+    )
+
+    it.skipIf(!command)(
+      `lets no half of a request through, and others in beside ${HALF_HEADS} of them (skipped without ${name})`,
+      async () => {
+        await expect.poll(() => underWay.now).toBe(0)
+        underWay.most = 0
+        const halves = Array.from({ length: HALF_HEADS }, () => connectFrom(ATTACKER, port, HEAD))
+        const answers = []
+        for (let i = 0; i < 20; i++) answers.push(await lookUp(port))
+        const open = () => halves.filter(({ seen }) => !seen.isClosed).length
+        if (boundsHalfHeads) await expect.poll(open).toBeLessThanOrEqual(MOST_OF_SOURCE)
+        // each has ended after the time for a head
+        await expect.poll(open, { timeout: 20_000 }).toBe(0)
+        expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+        expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(PATIENCE_MS)
+        expect(underWay.most).toBe(1)
+      },
+      40_000,
+    )
+  },
+)
+
+/** A pipe to the API that counts the requests which were passed on and not answered. */
+async function startCounter(to: number, underWay: { now: number; most: number }) {
+  const server = http.createServer((req, res) => {
+    underWay.now += 1
+    underWay.most = Math.max(underWay.most, underWay.now)
+    res.once('close', () => {
+      underWay.now -= 1
+    })
+    const { method, url: path, headers } = req
+    const passed = http.request(
+      { port: to, host: '127.0.0.1', method, path, headers },
+      (answer) => {
+        res.writeHead(answer.statusCode!, answer.rawHeaders)
+        answer.pipe(res)
+      },
+    )
+    passed.on('error', () => res.destroy())
+    req.pipe(passed)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as net.AddressInfo).port,
+    stop: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
