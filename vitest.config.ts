@@ -65,15 +65,16 @@ const filesIn = (folders: readonly string[]): string[] =>
 const shared = filesIn(FOLDERS.shared)
 const worlds = filesIn(FOLDERS.worlds)
 const chains = filesIn(FOLDERS.chains)
-const own = files.filter((path) => ![...shared, ...worlds, ...chains].includes(path))
+
+/** Measurements, one after the other at the end: of prices, and on slow cores of how fast an outage is noticed. */
+const ALONE = ['test/api/costs.test.ts', ...(isQuick ? [] : ['test/recovery/outage.test.ts'])]
+const alone = files.filter((path) => ALONE.includes(path))
+
+const others = [...shared, ...worlds, ...chains, ...alone]
+const own = files.filter((path) => !others.includes(path))
 
 /** Of tests after those of the shared world. */
 const afterShared = { ...options, setupFiles: [...options.setupFiles, 'test/setup/restWorld.ts'] }
-
-/** Measurements of how fast a daemon notices an outage: on quick cores beside others. */
-const alone: string[] = isQuick
-  ? []
-  : worlds.filter((path) => path === 'test/recovery/outage.test.ts')
 
 export default defineConfig({
   test: {

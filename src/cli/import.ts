@@ -116,14 +116,16 @@ async function takeIn(
   await end()
 }
 
+/** A server sent nothing for longer than its limit. */
+class TimeoutError extends Error {
+  override name = 'TimeoutError'
+}
+
 /** @throws TimeoutError where the server sends no head in time */
 async function open(source: string, silentMs: number): Promise<Readable> {
   if (!/^https?:\/\//.test(source)) return createReadStream(source)
   const unanswered = new AbortController()
-  const timer = setTimeout(
-    () => unanswered.abort(new DOMException('no answer', 'TimeoutError')),
-    silentMs,
-  )
+  const timer = setTimeout(() => unanswered.abort(new TimeoutError('no answer')), silentMs)
   try {
     const { ok, status, body } = await fetch(source, { signal: unanswered.signal })
     if (!ok || !body) throw new Error(`${source} answers with status ${status}.`)

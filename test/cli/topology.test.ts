@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { directSession } from '../../src/db/pg/session.js'
 import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
 import { useFolder } from '../support/folder.js'
 import {
@@ -80,18 +81,16 @@ describe('the compose file of many processes', () => {
     expect(holders).toEqual(['api-1', 'api-2', 'api-3'])
   })
 
-  it('sets for the roles behind pgbouncer what the daemon sets on direct connections', () => {
-    const set = [...readFileSync('src/db/pg/pool.ts', 'utf8').matchAll(/-c (\w+)=(\w+)/g)]
-    expect(set.map(([, name]) => name).toSorted()).toEqual([
-      'enable_seqscan',
-      'jit',
-      'plan_cache_mode',
-    ])
-    const [statements] = initStatements('p')
-    for (const [, name, value] of set)
+  it.each(['enable_seqscan', 'jit', 'plan_cache_mode'])(
+    'sets %s for the roles behind pgbouncer as the daemon sets it on direct connections',
+    (setting) => {
+      const { options } = directSession('postgres://h/d', 'test', { isByIndex: true })
+      const value = new RegExp(`-c ${setting}=(\\w+)`).exec(options!)![1]
+      const [statements] = initStatements('p')
       for (const role of ['clusterd', 'clusterd_api'])
-        expect(statements).toContain(`ALTER ROLE ${role} SET ${name} = ${value}`)
-  })
+        expect(statements).toContain(`ALTER ROLE ${role} SET ${setting} = ${value}`)
+    },
+  )
 
   it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
     const text = read('compose.yaml')

@@ -25,6 +25,8 @@ const REST = [
   /^test\/privacy\/(?!wallets)/,
   // leases in real time
   /^src\/db\/pg\/leads?(er)?\.test/,
+  // the processor time of each route, which needs a machine that does little else
+  /^test\/api\/costs\.test/,
   // the parts of the local world, the package, benchmarks and large tables
   /^src\/testing\//,
   /^test\/(airdrop|bench|scale)\//,

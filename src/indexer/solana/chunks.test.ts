@@ -149,9 +149,10 @@ it.concurrent('what one of three alone lists holds up nothing', async () => {
 it.concurrent.each<[string, Told]>([
   ['came to a stop', { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }],
   ['keeps but what is newer', { has: {}, oldest: SLOT + 1 }],
-])('a node that %s denies nothing', async (_, second) => {
-  expect(await take([ONE!, second])).toEqual(await take([ONE!]))
-  await expect(take([ONE!, second, ODD!])).rejects.toThrow(CONTRADICT)
+])('a node that %s has not answered: the payment waits for two', async (_, second) => {
+  await expect(take([ONE, second])).rejects.toThrow('two nodes have to')
+  expect(await take([ONE, second, ONE])).toEqual(await take([ONE]))
+  await expect(take([ONE, second, ODD])).rejects.toThrow(CONTRADICT)
 })
 
 it.concurrent.each<[string, Told]>([
@@ -161,10 +162,12 @@ it.concurrent.each<[string, Told]>([
   await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
 })
 
-it.concurrent('a version that one node does not know is another’s to show; what none knows is left', async () => {
-  const alone = await take([ONE!])
-  expect(await take([UNSHOWN, ONE!]), 'the first').toEqual(alone)
-  expect(await take([ONE!, UNSHOWN]), 'the second').toEqual(alone)
+it.concurrent('a version that one node does not know is two others’ to show; what two do not know is left', async () => {
+  const alone = await take([ONE])
+  await expect(take([UNSHOWN, ONE]), 'the first of two').rejects.toThrow('two nodes have to')
+  await expect(take([ONE, UNSHOWN]), 'the second of two').rejects.toThrow('two nodes have to')
+  expect(await take([UNSHOWN, ONE, ONE]), 'the first of three').toEqual(alone)
+  expect(await take([ONE, UNSHOWN, ONE]), 'the second of three').toEqual(alone)
   expect(await take([UNSHOWN, UNSHOWN])).toEqual([])
 })
 
