@@ -7,7 +7,7 @@ import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
 import { maxCostWei } from '../gasFees.js'
 import { readFees } from '../gasPrice.js'
-import { getReceipt } from '../logs.js'
+import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
 import { firstBlock } from '../transactions.js'
 import { classifyTxError } from '../txErrors.js'
@@ -73,7 +73,7 @@ export async function sendCall(
     throw new Error(
       `Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`,
     )
-  if (receipt.status !== '0x1')
+  if (!hasSucceeded(receipt))
     throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
 }
