@@ -57,20 +57,20 @@ export const isOfEvm = (text: string): boolean => EVM_FAILURES.some(([, words]) 
 const RANGES: Wordings = [
   ['geth', /exceed(s|ed)? (the )?(max|limit|range)/i],
   ['geth behind a proxy', /maximum size|body size/i],
-  ['reth', /max(imum)? (block )?range/i],
+  ['reth', /max(imum)? (block )?range|range limit/i],
   ['Avalanche, Erigon', /too many (results|logs|blocks)/i],
   ['Moonbeam, Ankr', /range (is )?too (large|wide|big)/i],
   ['Sonic', /too wide blocks range/i],
-  ['Infura', /query returned more than|query timeout|more than \d+ (results|logs)/i],
-  ['Alchemy', /up to an? \d+ block|log response size|response size (should|exceed)/i],
+  ['Infura', /query returned more than|query time(d )?out|more than \d[\d,]* (results|logs)/i],
+  ['Alchemy', /up to an? \d[\d,]* block|log response size|response size (should|exceed)/i],
   ['Alchemy, Infura', /(this|smaller|your) block range/i],
   ['Chainstack, BSC', /block range (is )?(limit|exceed|must|should|over|above|greater|larger)/i],
   ['QuickNode, BlockPI', /limited to (an? )?\d/i],
   ['Tenderly', /(bigger|greater|larger) than (the )?(range )?limit/i],
-  ['dRPC', /ranges over \d+ blocks/i],
+  ['dRPC, Coinbase', /(over|at most|up to|only|than|maximum of) \d[\d,]* blocks/i],
   ['thirdweb', /allowed number of requested blocks/i],
-  ['Coinbase', /at most \d+ blocks/i],
-  ['Harmony', /must be smaller than size \d+/i],
+  ['Moralis', /toBlock.{0,60}(exceed|limit|range|larger|greater)/i],
+  ['Harmony', /must be smaller than size \d/i],
   ['Ankr', /blocks? distance/i],
   ['several providers', /response (body |size )?(is )?too (large|big)/i],
 ]
@@ -116,10 +116,11 @@ const ERROR_TABLE: readonly ErrorRow[] = [
   },
   ...wordRows('rate_limited', 'rate', [
     ['Infura, Ankr, LlamaRPC, Cloudflare', /rate.?limit|request.?rate|over.?rate/i],
-    ['Chainstack, BlockPI, Infura', /\b(rps|qps|cu) limit|requests? (count|limit)\b/i],
-    ['public nodes', /too many (concurrent )?(requests|calls|connections)/i],
+    ['Chainstack, BlockPI, Infura', /\b(rps|qps)\b|\bcu limit|requests? (count|limit)\b/i],
+    ['public nodes', /too many (concurrent )?(requests|calls|connections)|concurren/i],
+    ['public nodes', /(number|amount|max(imum)?) (of )?requests|(daily|monthly) (\w+ )?limit/i],
     ['BlockPI', /requests? too fast|slow down/i],
-    ['QuickNode, GetBlock', /(\bper|\ba|\/) ?(second|minute|hour|day|month)\b/i],
+    ['QuickNode, GetBlock', /(\bper|\ba|\/) ?(sec|second|min|minute|hour|day|month)\b/i],
   ]),
   ...wordRows('rate_limited', 'quota', [
     ['Alchemy', /capacity|compute units/i],
@@ -133,7 +134,7 @@ const ERROR_TABLE: readonly ErrorRow[] = [
     ['all clients', /insufficient funds|nonce too|underpriced|already known|intrinsic gas/i],
     ['geth and its kin', /less than block base fee|gas required exceeds allowance/i],
   ]),
-  ...wordRows('refused', 'out_of_gas', [['all clients', /out of gas/i]]),
+  ...wordRows('refused', 'out_of_gas', [['all clients', /out ?of ?gas/i]]),
 
   ...wordRows('unable', 'method_missing', [
     ['geth, Erigon', /(method|module|namespace|tag|eth_\w+) .{0,80}(does ?n.t|does not) exist/i],
@@ -141,7 +142,10 @@ const ERROR_TABLE: readonly ErrorRow[] = [
       'providers',
       /(method|module|namespace|tag|eth_\w+) .{0,40}not (supported|available|allowed|found|enabled|implemented|whitelisted)/i,
     ],
-    ['providers', /(unsupported|unknown|disabled) (rpc )?(method|module|namespace|block ?tag)/i],
+    [
+      'providers',
+      /(unsupported|unknown|disabled|invalid) (rpc )?(method|module|namespace|block ?tag)/i,
+    ],
   ]),
   ...wordRows('transient', 'behind', [
     ['geth and its kin', /header not found|unknown block|block not found|beyond .{0,20}head/i],

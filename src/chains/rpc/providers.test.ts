@@ -136,6 +136,15 @@ const TOO_MUCH: Said[] = [
     code: -32_020,
     text: 'backend response too large',
   },
+  {
+    by: 'coinbase, with a comma',
+    ...LOGS,
+    code: -32_602,
+    text: 'please limit the query to at most 1,000 blocks',
+  },
+  { by: 'infura, of a slow query', ...LOGS, code: -32_005, text: 'query timed out' },
+  { by: 'moralis', ...LOGS, code: -32_000, text: 'fromBlock to toBlock may not exceed 2000' },
+  { by: 'metis', ...LOGS, code: -32_000, text: 'Range limit exceeded: 100' },
 ]
 
 const RATE_LIMITED: Said[] = [
@@ -180,6 +189,10 @@ const RATE_LIMITED: Said[] = [
   { by: 'grove', code: -32_068, text: 'the usage limit of this application is reached' },
   { by: 'cloudflare', code: -32_000, text: 'over rate limit' },
   { by: 'thirdweb', status: 400, code: -32_000, text: 'Rate limit exceeded for this chain' },
+  { by: 'a public node', ...LOGS, code: -32_000, text: 'exceeded the maximum number of requests' },
+  { by: 'onfinality', ...LOGS, code: -32_000, text: 'limited to 10 requests/sec' },
+  { by: 'nodereal', ...LOGS, code: -32_005, text: 'you are above 20 RPS' },
+  { by: 'omnia', ...LOGS, code: -32_000, text: 'monthly limit exceeded' },
 ]
 
 const REFUSED: Said[] = [
@@ -227,6 +240,7 @@ const REFUSED: Said[] = [
   },
   { by: 'avalanche', ...SEND, code: -32_000, text: 'intrinsic gas too low' },
   { by: 'geth, of an estimate', code: -32_000, text: 'gas required exceeds allowance (0)' },
+  { by: 'anvil', code: -32_003, text: 'EVM error OutOfGas' },
 ]
 
 const UNABLE: Said[] = [
@@ -242,6 +256,9 @@ const UNABLE: Said[] = [
   { by: 'a provider with a status', ...FEES, status: 404, code: -32_601, text: 'no such method' },
   { by: 'harmony', code: -32_000, text: 'block tag finalized is not supported' },
   { by: 'pocket', code: -32_000, text: 'unsupported method: eth_feeHistory' },
+  { by: 'drpc', code: -32_000, text: "The method 'eth_feeHistory' is not supported" },
+  { by: 'publicnode', code: -32_000, text: 'rpc method is not whitelisted' },
+  { by: 'an older client', code: -32_602, text: 'invalid block tag: finalized' },
 ]
 
 const TRANSIENT: (Said & { reason: string })[] = [
