@@ -1,5 +1,7 @@
 import { parseTransaction } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { sendCall } from '../../src/chains/evm/deployment/send.js'
+import { createRpc } from '../../src/chains/rpc/evm.js'
 import { executeOf } from '../support/kill.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
 
@@ -15,7 +17,11 @@ const refusalOf = (message: string) => (answer: string) =>
   JSON.stringify({ ...JSON.parse(answer), result: undefined, error: { code: -32_000, message } })
 
 /** The proxy is a node whose blocks show tips of 1 gwei, and whose pool refuses tips under its floor in these words. */
-function enforceFloor(words: string, suggestion: string | null): { refused: number } {
+function enforceFloor(
+  words: string,
+  suggestion: string | null,
+  floorWei = FLOOR_WEI,
+): { refused: number } {
   const seen = { refused: 0 }
   bridge.onCall = async (method, body) => {
     if (method === 'eth_feeHistory')
@@ -31,7 +37,7 @@ function enforceFloor(words: string, suggestion: string | null): { refused: numb
     if (method !== 'eth_sendRawTransaction') return undefined
     const { params, id } = JSON.parse(body) as { params: [`0x${string}`]; id: number }
     const { maxPriorityFeePerGas = 0n } = parseTransaction(params[0])
-    if (maxPriorityFeePerGas >= FLOOR_WEI) return undefined
+    if (maxPriorityFeePerGas >= floorWei) return undefined
     seen.refused += 1
     const harmless = { jsonrpc: '2.0', id, method: 'eth_chainId', params: [] }
     return { body: JSON.stringify(harmless), answer: refusalOf(words) }
@@ -72,5 +78,28 @@ describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', (
     const { txs } = await executeOf(world, guid)
     for (const { gas, maxFeePerGas, valueWei } of txs)
       expect(gas * maxFeePerGas + valueWei).toBeLessThanOrEqual(SPEND_CAP_WEI)
+  })
+})
+
+describe('a transaction of a command', () => {
+  const send = async () => {
+    const chain = { label: '1', chainId: world.hub.anvil.chainId }
+    const rpc = createRpc({ ...chain, urls: [bridge.url] })
+    const { address } = world.wallet(5)
+    return sendCall({ ...chain, rpc }, world.wallet(5), { to: address, data: '0x', value: 1n })
+  }
+
+  it('is offered at twice the price until the pool takes it', async () => {
+    const pool = enforceFloor('transaction underpriced', null, 10n * GWEI)
+    const { hash } = await send()
+    const { status, effectiveGasPrice } = await world.hub.public.getTransactionReceipt({ hash })
+    expect(status).toBe('success')
+    expect(effectiveGasPrice).toBeLessThan(20n * GWEI)
+    expect(pool.refused).toBeLessThanOrEqual(4)
+  })
+
+  it('fails in one sentence where the pool takes it at no price', async () => {
+    enforceFloor('transaction underpriced', null, 10n ** 18n)
+    await expect(send()).rejects.toThrow('Chain "1" does not take the transaction: underpriced.')
   })
 })

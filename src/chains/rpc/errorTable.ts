@@ -1,4 +1,13 @@
-import type { RpcFault } from './errors.js'
+/** Reaction to a failing RPC call, classified from its error. */
+export type RpcFault =
+  /** Range or response too large: ask for less. */
+  | 'too_much'
+  /** Rate limit: wait. */
+  | 'rate_limited'
+  /** Refused or reverted by the rules of the EVM or the chain: another node would do the same. */
+  | 'refused'
+  /** Anything else: try another node, or later. */
+  | 'transient'
 
 /** Parts of an error of a node, by where they come from. */
 export interface ErrorParts {

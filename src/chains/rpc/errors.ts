@@ -1,17 +1,8 @@
 import { orIf } from '../../ops/log/errors.js'
-import { isOfEvm, meaningOf } from './errorTable.js'
+import { isOfEvm, meaningOf, type RpcFault } from './errorTable.js'
 import { TOO_LARGE } from './http.js'
 
-/** Reaction to a failing RPC call, classified from its error. */
-export type RpcFault =
-  /** Range or response too large: ask for less. */
-  | 'too_much'
-  /** Rate limit: wait. */
-  | 'rate_limited'
-  /** Refused or reverted by the node itself: another node would do the same. */
-  | 'refused'
-  /** Anything else: try another node, or later. */
-  | 'transient'
+export type { RpcFault } from './errorTable.js'
 
 /** The system's word for a connection that failed; it holds no address. */
 const SOCKET_CODE = /^E[A-Z_]{3,20}$/
