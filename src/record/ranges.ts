@@ -17,7 +17,7 @@ import {
   readLogs,
 } from '../chains/evm/logs.js'
 import { keepersOf } from '../chains/evm/record.js'
-import { LackingError, RpcError, transient } from '../chains/rpc/errors.js'
+import { causesOf, LackingError, RpcError, transient } from '../chains/rpc/errors.js'
 import { numberOf, type Rpc } from '../chains/rpc/evm.js'
 import { type Call, inBatches } from '../chains/rpc/nodes.js'
 import { orIf, sentenceOf } from '../ops/log/errors.js'
@@ -57,6 +57,10 @@ const MOST_LOGS = 10_000
 const isTooMuch = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'too_much'
 
+/** True if a node asked to wait: a smaller range would not change that. */
+const isRateLimit = (error: unknown): boolean =>
+  causesOf(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
+
 /**
  * Reads blocks `from` to `to`, by two nodes where two are configured. A range that is too large is halved.
  * @returns consecutive ranges, with the number of nodes that gave each
@@ -82,7 +86,7 @@ export async function inRanges<Range>(
     return [{ ...answer, nodes }]
   } catch (error) {
     if (!isTooMuch(error) || from === to) {
-      width.failed(to - from + 1)
+      if (!isRateLimit(error)) width.failed(to - from + 1)
       throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, {
         cause: error,
       })

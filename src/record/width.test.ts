@@ -37,4 +37,56 @@ describe('the width of a range', () => {
     for (let n = 0; n < 200; n++) width.answered(width.blocks, 0)
     expect(width.blocks).toBe(least)
   })
+
+  it('widens soon after failures in a row, and later each time that it fails again', () => {
+    const width = createRangeWidth(8_192)
+    const answersUntil = (blocks: number) => {
+      let answers = 0
+      for (; width.blocks < blocks; answers++) width.answered(width.blocks, 0)
+      return answers
+    }
+    // an overloaded node calls every range too large
+    while (width.blocks > 1) width.tooMuch(width.blocks)
+    expect(answersUntil(8_192)).toBe(13 * 4)
+    width.tooMuch(8_192)
+    expect(answersUntil(8_192)).toBe(32)
+    width.tooMuch(8_192)
+    expect(answersUntil(8_192)).toBe(256)
+  })
+
+  /** Reads 200,000 blocks of a node that fails for more than its limit, without a reason. */
+  function readAll(limit: number) {
+    const width = createRangeWidth()
+    let requests = 0
+    let failures = 0
+    for (let block = 0; block < 200_000; requests++) {
+      const asked = width.blocks
+      if (asked > limit) {
+        failures += 1
+        width.failed(asked)
+        continue
+      }
+      width.answered(asked, 0)
+      block += asked
+    }
+    return { requests, failures }
+  }
+
+  it.each([1, 7, 100, 900, 1_000, 5_000, 10_000])(
+    'finds a limit of %i blocks that no words explain, and keeps to it',
+    (limit) => {
+      const { requests, failures } = readAll(limit)
+      // the width is a power of two below the limit, which may be half of it
+      expect(requests - failures).toBeLessThanOrEqual(2 * Math.ceil(200_000 / limit) + 60)
+      expect(failures).toBeLessThanOrEqual(10 + requests / 100)
+    },
+  )
+
+  it('forgets an outage in which all widths fail', () => {
+    const width = createRangeWidth(8_192)
+    for (let n = 0; n < 30; n++) width.failed(width.blocks)
+    expect(width.blocks).toBe(1)
+    for (let n = 0; n < 8; n++) width.answered(width.blocks, 0)
+    expect(width.blocks).toBe(10_000)
+  })
 })

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
-import { createGasPriceCap, readFees } from '../chains/evm/gasPrice.js'
+import { createGasPriceCap, createTipDemand, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
 import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
@@ -90,6 +90,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   protected readonly key: SignerKey | null
   readonly #options: EvmRelayerOptions
   readonly #gasPriceCapWei: () => Promise<bigint>
+  readonly #demand = createTipDemand()
   readonly #nonces: NonceKeeper | null
   readonly #isLocal: boolean
   #releasesAtMs = Number.NEGATIVE_INFINITY
@@ -242,7 +243,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   /** Least worth of a payment for it to be refused, wei. */
   async #leastWei(worth: number): Promise<bigint> {
     const { rpc } = this.#options.at
-    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode(readFees)
+    const { maxFeePerGas, maxPriorityFeePerGas } = await rpc.onOneNode((ask) =>
+      readFees(ask, this.#demand.wei),
+    )
     // half of the fee's limit is room for the base fee to rise
     const priceWei = (maxFeePerGas + maxPriorityFeePerGas) / 2n
     return (REFUSAL_GAS * priceWei * BigInt(Math.round(worth * 1_000))) / 1_000n
@@ -336,7 +339,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       return async () =>
         (await store.save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'
     const made = typeof call === 'object' ? call : ({ kind: 'noop' } as const)
-    const sender = createNonceSender({ chain: at, account: by }, made, memo)
+    const sender = createNonceSender({ chain: at, account: by }, made, memo, this.#demand)
     const spendCapWei = settings.spendCapWei * BigInt(1 + row.others.length)
     const ports = {
       sender,

@@ -2,12 +2,15 @@ import { bodyOf, serve } from './httpServer.js'
 
 /**
  * Called with each JSON-RPC method, and the whole question, before it is passed on. `lost`: passed on, but the answer
- * never comes back; a function: the answer is what it makes of the node's; a body: the question that is passed on.
+ * never comes back; a function: the answer is what it makes of the node's; a body: the question that is passed on,
+ * with the function that makes the answer, if any.
  */
 export type OnCall = (
   method: string,
   body: string,
-) => Promise<'lost' | ((answer: string) => string) | { body: string } | undefined>
+) => Promise<'lost' | MakeAnswer | { body: string; answer?: MakeAnswer } | undefined>
+
+type MakeAnswer = (answer: string) => string
 
 /** A node's address that passes everything on to another one, except for what a test does in between. */
 export async function startRpcProxy(
@@ -25,7 +28,8 @@ export async function startRpcProxy(
         body,
       })
       const given = await passed.text()
-      const text = typeof verdict === 'function' ? verdict(given) : given
+      const make = typeof verdict === 'object' ? verdict.answer : verdict
+      const text = typeof make === 'function' ? make(given) : given
       if (verdict === 'lost') response.destroy()
       else response.writeHead(passed.status, { 'content-type': 'application/json' }).end(text)
     }

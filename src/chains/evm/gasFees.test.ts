@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   baseFeeOf,
-  bumpFees,
   capFees,
   estimateFees,
   type Fees,
   MIN_PRIORITY_FEE_WEI,
   maxCostWei,
+  offerAnew,
   outbid,
   priceCapWei,
 } from './gasFees.js'
@@ -42,7 +42,12 @@ describe('fees', () => {
     expect(estimateFees(0n, [0n, 0n])).toEqual(least)
   })
 
-  it('rise at least 10 % and 1 wei in both fields, to at most 3 times the fresh estimate', () => {
+  it('offer the tip that the node asks for, where recent blocks show less', () => {
+    expect(estimateFees(10n * GWEI, [1n * GWEI], 30n * GWEI)).toEqual(of(50n, 30n))
+    expect(estimateFees(10n * GWEI, [40n * GWEI], 30n * GWEI)).toEqual(of(60n, 40n))
+  })
+
+  it('rise at least 10 % and 1 wei in both fields', () => {
     fc.assert(
       fc.property(fees, estimate, (previous, fresh) => {
         const raised = outbid(previous, fresh, NO_CAP)!
@@ -52,24 +57,9 @@ describe('fees', () => {
           expect(raised[field]).toBeGreaterThanOrEqual(fresh[field])
         }
         expect(raised.maxPriorityFeePerGas).toBeLessThanOrEqual(raised.maxFeePerGas)
-        const base = baseFeeOf(fresh)
-        const priceOf = ({ maxFeePerGas, maxPriorityFeePerGas: tip }: Fees) =>
-          maxFeePerGas < base + tip ? maxFeePerGas : base + tip
-        const isWithin =
-          raised.maxFeePerGas <= 3n * fresh.maxFeePerGas && priceOf(raised) <= 3n * priceOf(fresh)
-        expect(bumpFees(previous, fresh, NO_CAP)).toEqual(isWithin ? raised : null)
-        // what is not replaced can be mined
-        if (!isWithin) expect(previous.maxFeePerGas).toBeGreaterThanOrEqual(base)
       }),
       { numRuns: 500 },
     )
-  })
-
-  it('stop rising after a dozen steps while the estimate stays', () => {
-    const fresh = estimateFees(GWEI, [GWEI])
-    let steps = 0
-    for (let next: Fees | null = fresh; next; next = bumpFees(next, fresh, NO_CAP)) steps++
-    expect(steps).toBe(12)
   })
 
   it.each<
@@ -83,13 +73,64 @@ describe('fees', () => {
     expect(outbid(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(of(...raised, 1n))
   })
 
-  it('rise to three times the fresh estimate’s price, and no further', () => {
+  it('rise to the cap, and no further', () => {
     const fresh = estimateFees(100n * GWEI, [10n * GWEI])
-    const bumped = (maxFee: bigint, tip: bigint) => bumpFees(of(maxFee, tip), fresh, NO_CAP)
-    expect(bumped(300n, 200n)).toEqual(of(330n, 220n))
-    expect(bumped(301n, 220n)).toBeNull()
-    expect(bumped(572n, 10n)).toMatchObject({ maxPriorityFeePerGas: 11n * GWEI })
-    expect(bumped(573n, 10n)).toBeNull()
+    const raised = (maxFee: bigint, tip: bigint) => outbid(of(maxFee, tip), fresh, 330n * GWEI)
+    expect(raised(300n, 200n)).toEqual(of(330n, 220n))
+    expect(raised(301n, 220n)).toBeNull()
+  })
+
+  it.each<
+    [
+      offered: [bigint, bigint],
+      fresh: [bigint, bigint],
+      cap: bigint,
+      next: [bigint, bigint] | null,
+      because: string,
+    ]
+  >([
+    [[10n, 1n], [3n, 1n], 100n, [20n, 2n], 'twice what no pool took'],
+    [[10n, 1n], [80n, 30n], 100n, [80n, 30n], 'the fresh estimate is more'],
+    [[60n, 20n], [3n, 1n], 100n, [100n, 40n], 'the price meets the cap'],
+    [[100n, 60n], [3n, 1n], 100n, [100n, 100n], 'the tip rises alone, to the cap'],
+    [[100n, 100n], [3n, 1n], 100n, null, 'the cap allows no more'],
+    [[10n, 1n], [203n, 1n], 100n, null, 'the base fee is above the cap'],
+  ])('of %s that no pool took, against %s under %s, become %s: %s', (offered, fresh, cap, next) => {
+    const fees = offerAnew(
+      of(...offered, MIN_PRIORITY_FEE_WEI),
+      of(...fresh, MIN_PRIORITY_FEE_WEI),
+      cap * MIN_PRIORITY_FEE_WEI,
+    )
+    expect(fees).toEqual(next && of(...next, MIN_PRIORITY_FEE_WEI))
+  })
+
+  it('find any floor under the cap, and pay less than twice the most of it, the estimate and the first offer', () => {
+    const floors = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
+    const caps = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
+    fc.assert(
+      fc.property(estimate, floors, caps, (fresh, floorWei, roomWei) => {
+        const baseWei = baseFeeOf(fresh)
+        const capWei = baseWei + floorWei + roomWei
+        const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees) =>
+          maxPriorityFeePerGas >= floorWei && maxFeePerGas >= baseWei + floorWei
+        let fees = capFees(fresh, capWei)!
+        let offers = 1
+        while (!isTaken(fees)) {
+          const next = offerAnew(fees, fresh, capWei)
+          expect(next, 'more is offered as long as the pool takes nothing').not.toBeNull()
+          fees = next!
+          offers += 1
+          expect(fees.maxFeePerGas).toBeLessThanOrEqual(capWei)
+          expect(fees.maxPriorityFeePerGas).toBeLessThanOrEqual(fees.maxFeePerGas)
+        }
+        // a trillion is 20 doublings of a million, and both fields may have to reach the cap
+        expect(offers).toBeLessThanOrEqual(42)
+        const most = [fresh.maxPriorityFeePerGas, floorWei, baseWei + floorWei]
+        const highest = most.reduce((a, b) => (a > b ? a : b))
+        expect(fees.maxPriorityFeePerGas).toBeLessThan(2n * highest)
+      }),
+      { numRuns: 1_000 },
+    )
   })
 
   it('and value make the most that a transaction costs', () => {
@@ -101,17 +142,15 @@ describe('a cap on the price of gas', () => {
   const cap = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 13n })
 
   it('bounds whatever is signed, in any order of answers', () => {
-    const change = fc.constantFrom('bump' as const, 'cancel' as const)
+    const change = fc.constantFrom(outbid, offerAnew)
     fc.assert(
       fc.property(
         cap,
         fc.array(fc.tuple(change, estimate), { minLength: 1 }),
         (capWei, answers) => {
           let signed: Fees | null = null
-          for (const [what, fresh] of answers) {
-            const next: Fees | null = signed
-              ? (what === 'bump' ? bumpFees : outbid)(signed, fresh, capWei)
-              : capFees(fresh, capWei)
+          for (const [raise, fresh] of answers) {
+            const next: Fees | null = signed ? raise(signed, fresh, capWei) : capFees(fresh, capWei)
             signed = next ?? signed
             if (!signed) continue
             expect(signed.maxFeePerGas).toBeLessThanOrEqual(capWei)
@@ -133,5 +172,6 @@ describe('a cap on the price of gas', () => {
     expect(priceCapWei([3n * GWEI, 1n * GWEI, 900n * GWEI])).toBe(60n * GWEI)
     expect(priceCapWei([1n, 2n])).toBe(GWEI)
     expect(priceCapWei([])).toBe(GWEI)
+    expect(priceCapWei([GWEI], 30n * GWEI)).toBe(600n * GWEI)
   })
 })

@@ -10,16 +10,21 @@ export const MIN_PRIORITY_FEE_WEI = 1_000_000n
 const BASE_FEE_FACTOR = 2n
 /** Nodes take a replacement only if both fields rise by at least 10 % (geth's price bump; others ask no more). */
 const BUMP_PERCENT = 110n
-/** Upper bound of a replacement's price, as a multiple of a fresh estimate's. */
-const MAX_FRESH_FACTOR = 3n
+/** What no pool took is in none, so any price may follow: doubling finds a floor of thirty times as much in five steps. */
+const OFFER_FACTOR = 2n
 
 /**
  * Fees for a transaction that should be in one of the next blocks.
  * @param baseFeeWei base fee of the next block
  * @param tipsWei priority fees of recent blocks, one value per block (eth_feeHistory); may be empty
+ * @param demandWei the tip that the node itself asks for: quiet blocks show less than its pool takes
  */
-export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fees {
-  const tip = max(median(tipsWei), MIN_PRIORITY_FEE_WEI)
+export function estimateFees(
+  baseFeeWei: bigint,
+  tipsWei: readonly bigint[],
+  demandWei: bigint = 0n,
+): Fees {
+  const tip = max(max(median(tipsWei), demandWei), MIN_PRIORITY_FEE_WEI)
   return { maxFeePerGas: BASE_FEE_FACTOR * baseFeeWei + tip, maxPriorityFeePerGas: tip }
 }
 
@@ -27,35 +32,34 @@ export function estimateFees(baseFeeWei: bigint, tipsWei: readonly bigint[]): Fe
 export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint =>
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
-const priceAt = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFeeWei: bigint): bigint =>
-  min(maxFeePerGas, baseFeeWei + maxPriorityFeePerGas)
-
 /**
- * Fees of a replacement within bounds.
- * @param fresh an estimate
+ * Fees that replace a transaction which a pool holds: both fields 10 % up, or a fresh estimate where that is more.
  * @param capWei the most that a unit of gas may cost
- * @returns null when its price would exceed three times the fresh estimate's, or the cap: the last one offers enough,
- * or nothing may be offered
- */
-export function bumpFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
-  const raised = outbid(previous, fresh, capWei)
-  const baseFeeWei = baseFeeOf(fresh)
-  const isTooMuch =
-    raised === null ||
-    raised.maxFeePerGas > MAX_FRESH_FACTOR * fresh.maxFeePerGas ||
-    priceAt(raised, baseFeeWei) > MAX_FRESH_FACTOR * priceAt(fresh, baseFeeWei)
-  return isTooMuch ? null : raised
-}
-
-/**
- * Fees with which a transaction is replaced by whatever it costs up to a cap: both fields 10 % up, or a fresh estimate
- * where that is more; null where the cap would be exceeded.
+ * @returns null where the cap would be exceeded
  */
 export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei) ?? previous
   const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
   return maxFeePerGas > capWei ? null : { maxFeePerGas, maxPriorityFeePerGas }
+}
+
+/**
+ * Fees for a transaction that no pool took: twice those it offered, or a fresh estimate where that is more, and no more
+ * than the cap, which both fields reach in the end.
+ * @param capWei the most that a unit of gas may cost
+ * @returns null where the cap allows no more than was offered
+ */
+export function offerAnew(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
+  const least = capFees(fresh, capWei)
+  if (!least) return null
+
+  const maxFeePerGas = min(capWei, max(OFFER_FACTOR * offered.maxFeePerGas, least.maxFeePerGas))
+  const tip = max(OFFER_FACTOR * offered.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
+  const maxPriorityFeePerGas = min(maxFeePerGas, tip)
+  const isMore =
+    maxFeePerGas > offered.maxFeePerGas || maxPriorityFeePerGas > offered.maxPriorityFeePerGas
+  return isMore ? { maxFeePerGas, maxPriorityFeePerGas } : null
 }
 
 /**
@@ -71,9 +75,12 @@ export function capFees(estimate: Fees, capWei: bigint): Fees | null {
 const LEAST_CAP_WEI = 1_000_000_000n
 const CAP_FACTOR = 20n
 
-/** The highest price to pay by the prices of recent blocks: twenty times their median, 1 gwei at least. */
-export const priceCapWei = (pricesWei: readonly bigint[]): bigint =>
-  max(LEAST_CAP_WEI, CAP_FACTOR * median(pricesWei))
+/**
+ * The highest price to pay where none is configured: twenty times the median price of recent blocks, or the tip that
+ * the node asks for where that is more; 1 gwei at least.
+ */
+export const priceCapWei = (pricesWei: readonly bigint[], demandWei: bigint = 0n): bigint =>
+  max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), demandWei))
 
 const raise = (previous: bigint, fresh: bigint): bigint =>
   max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)

@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
-import { transient } from '../rpc/errors.js'
+import { orWithout, transient } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { servedFor } from '../rpc/served.js'
 import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
@@ -17,23 +17,53 @@ interface FeeHistory {
   reward?: `0x${string}`[][]
 }
 
-/** By one node's word: `createGasPriceCap` bounds the fees. */
-export async function readFees(ask: Call): Promise<Fees> {
-  const history = await ask<FeeHistory>('eth_feeHistory', [
-    FEE_HISTORY_BLOCKS,
-    'latest',
-    [MEDIAN_PERCENTILE],
+/** Time for which a pool's demand counts, ms: its floor may fall again. */
+const DEMAND_MS = 600_000
+
+/** The tip that a pool named when it refused a transaction, wei; 0 while none has. Kept in memory only. */
+export function createTipDemand() {
+  let demandWei = 0n
+  let untilMs = Number.NEGATIVE_INFINITY
+  return {
+    get wei(): bigint {
+      return performance.now() < untilMs ? demandWei : 0n
+    },
+    /** @param wei null where a refusal named none */
+    note(wei: bigint | null): void {
+      if (wei === null) return
+      demandWei = wei
+      untilMs = performance.now() + DEMAND_MS
+    },
+  }
+}
+
+export type TipDemand = ReturnType<typeof createTipDemand>
+
+/** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
+const readDemand = async (ask: Call): Promise<bigint> =>
+  BigInt(await orWithout(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+
+/**
+ * An estimate by one node's answers: `createGasPriceCap` bounds the fees.
+ * @param demandWei tip that a pool has demanded
+ */
+export async function readFees(ask: Call, demandWei: bigint = 0n): Promise<Fees> {
+  const asked = [FEE_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
+  const [history, suggestedWei] = await Promise.all([
+    ask<FeeHistory>('eth_feeHistory', asked),
+    readDemand(ask),
   ])
   // the last one is the next block's
   const baseFeeWei = BigInt(history.baseFeePerGas.at(-1) ?? '0x0')
   return estimateFees(
     baseFeeWei,
     (history.reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)])),
+    suggestedWei > demandWei ? suggestedWei : demandWei,
   )
 }
 
-/** @throws RpcError where a node can tell none */
-async function readPrices(ask: Call): Promise<bigint[]> {
+/** The cap by one node. @throws RpcError where the node has no prices */
+async function readCap(ask: Call): Promise<bigint> {
   const asked = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', asked)
   // the last one is the next block's
@@ -42,7 +72,7 @@ async function readPrices(ask: Call): Promise<bigint[]> {
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
   // a cap of nothing would be the least one, at which a busy chain mines nothing
   if (prices.length === 0) throw transient('eth_feeHistory: no price of recent blocks')
-  return prices
+  return priceCapWei(prices, await readDemand(ask))
 }
 
 /**
@@ -55,7 +85,7 @@ export function createGasPriceCap(
 ): () => Promise<bigint> {
   if (maxGasPriceWei !== undefined || local) return async () => maxGasPriceWei ?? NO_CAP_WEI
   const ask = async (): Promise<bigint> => {
-    const caps = (await rpc.onEveryNode(readPrices)).map(priceCapWei)
+    const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
   return servedFor(HOUR_MS, ask)

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { agreed, type NodeView } from './jobView.js'
+import { sent } from '../../../test/model/nonceJobs.js'
+import type { Call } from '../rpc/evm.js'
+import { agreed, type NodeView, observe, type Signer } from './jobView.js'
 
 const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
 const look = (change: Partial<NodeView> = {}): NodeView => ({
@@ -42,6 +44,42 @@ describe('two nodes', () => {
     })
   })
 })
+
+/** View of a job that was sent at nonce 3, by a node whose receipt says this. The job offers 100 wei for 1,000 of gas. */
+function seenWith(receipt: object): Promise<NodeView> {
+  const hash = `0x${'aa'.repeat(32)}` as const
+  const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
+  const answers: Record<string, unknown> = {
+    eth_getBlockByNumber: block,
+    eth_getTransactionCount: '0x4',
+    eth_getTransactionReceipt: { transactionHash: '0x1', blockNumber: '0x7', logs: [], ...receipt },
+  }
+  const call = (async (method: string) => answers[method]) as Call
+  const signer = {
+    chain: { config: { confirmation: { blocks: 0 } } },
+    account: { address: `0x${'11'.repeat(20)}` },
+  } as unknown as Signer
+  return observe(call, signer, { kind: 'noop' }, sent)
+}
+
+it.each([
+  ['complete', { status: '0x1', gasUsed: '0x10', effectiveGasPrice: '0x5' }, 80n],
+  ['without a price', { status: '0x1', gasUsed: '0x10' }, 1_600n],
+  [
+    'without a price, which is null',
+    { status: '0x1', gasUsed: '0x10', effectiveGasPrice: null },
+    1_600n,
+  ],
+  ['without gas and price', { status: '0x1' }, 100_000n],
+  ['with a padded status', { status: '0x01', gasUsed: '0x10', effectiveGasPrice: '0x5' }, 80n],
+  ['with a number as status', { status: 1, gasUsed: '0x10', effectiveGasPrice: '0x5' }, 80n],
+])(
+  'a receipt %s shows a job that succeeded, and the most that it cost',
+  async (_, receipt, feeWei) => {
+    const { mined: found } = await seenWith(receipt)
+    expect(found).toMatchObject({ succeeded: true, feeWei })
+  },
+)
 
 it('one node’s word is enough for a local chain', () => {
   expect(agreed([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })

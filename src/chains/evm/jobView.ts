@@ -9,7 +9,7 @@ import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
 import { areEnded, type PaymentToEnd } from './community/ending.js'
-import { getReceipt } from './logs.js'
+import { getReceipt, hasSucceeded } from './logs.js'
 
 /** A job whose transactions share a nonce. */
 export type NonceJob = JobProgress<NonceTx>
@@ -160,16 +160,17 @@ const atConfirmed = async <T>(
   confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
 
 async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
-  for (const { hash } of [...txs].reverse()) {
+  for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {
     const receipt = await getReceipt(ask, hash)
     if (!receipt) continue
     const block = Number(receipt.blockNumber)
     return {
       hash,
       block,
-      succeeded: receipt.status === '0x1',
+      succeeded: hasSucceeded(receipt),
       isConfirmed: block <= confirmed,
-      feeWei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice),
+      // what the receipt leaves out counts as the most that it may have been
+      feeWei: BigInt(receipt.gasUsed ?? gas) * BigInt(receipt.effectiveGasPrice ?? maxFeePerGas),
     }
   }
   return null

@@ -20,9 +20,23 @@ export interface RawLog {
 
 /** A transaction's receipt, as far as it is read. */
 export type RawReceipt = { logs: RawLog[] } & Record<
-  'transactionHash' | 'blockHash' | 'blockNumber' | 'status' | 'gasUsed' | 'effectiveGasPrice',
+  'transactionHash' | 'blockHash' | 'blockNumber',
   Hex
->
+> & {
+    gasUsed?: Hex | null
+    /** A quantity; some nodes pad it, or write it as a number. */
+    status: unknown
+    /** Nodes before Berlin, and some of other clients, leave it out. */
+    effectiveGasPrice?: Hex | null
+  }
+
+/** True if a receipt says that its transaction succeeded. @throws RpcError transient for a status of another form */
+export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
+  const value = typeof status === 'number' ? status : numberOf(status)
+  if (value !== 0 && value !== 1)
+    throw transient('eth_getTransactionReceipt: the status has another form')
+  return value === 1
+}
 
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])

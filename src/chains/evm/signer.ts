@@ -20,7 +20,7 @@ import { endingCall } from './community/ending.js'
 import { hubAbi } from './contracts/index.js'
 import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
-import { readFees } from './gasPrice.js'
+import { createTipDemand, readFees, type TipDemand } from './gasPrice.js'
 import {
   agreed,
   type JobCall,
@@ -29,7 +29,7 @@ import {
   observe,
   type Signer,
 } from './jobView.js'
-import { classifyTxError, type TxFailure } from './txErrors.js'
+import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
 export type Prepared = { gas: bigint; fees: Fees } | { failure: TxFailure }
@@ -68,11 +68,15 @@ export function createMemo(): Memo {
   }
 }
 
-/** @param memo shares with other jobs what is asked before anything is sent */
+/**
+ * @param memo shares with other jobs what is asked before anything is sent
+ * @param demand the tip that pools demanded of the signer's transactions
+ */
 export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
   memo: Memo = (ask) => ask,
+  demand: TipDemand = createTipDemand(),
 ) {
   const { rpc, config } = chain
   const from = account.address
@@ -89,8 +93,12 @@ export function createNonceSender(
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
-          ? prepareCall(memo(ask), from, { call: made, valueWei: job.valueWei })
-          : prepareTransfer(memo(ask), from)
+          ? prepareCall(memo(ask), from, {
+              call: made,
+              valueWei: job.valueWei,
+              demandWei: demand.wei,
+            })
+          : prepareTransfer(memo(ask), from, demand.wei)
       }),
     /** Signs offline; nothing is sent. */
     async sign({
@@ -104,8 +112,15 @@ export function createNonceSender(
       const target = made ? { ...callOf(made), value: valueWei } : { to: from, value: 0n }
       return signed(account, { chainId: config.chainId, nonce, gas, ...fees, ...target })
     },
-    /** As `broadcast`. */
-    broadcast: (raw: Hex): Promise<number | null> => broadcast(rpc, raw),
+    /** As `broadcast`. A tip that a refusal names counts in the next estimates. */
+    async broadcast(raw: Hex): Promise<number | null> {
+      try {
+        return await broadcast(rpc, raw)
+      } catch (error) {
+        demand.note(demandedTipWei(error))
+        throw error
+      }
+    },
   }
 }
 
@@ -150,22 +165,32 @@ function callOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
     : executeCall(call.endpoint, call.packet)
 }
 
-async function prepareTransfer(ask: Call, from: Hex): Promise<{ gas: bigint; fees: Fees }> {
+async function prepareTransfer(
+  ask: Call,
+  from: Hex,
+  demandWei: bigint,
+): Promise<{ gas: bigint; fees: Fees }> {
   return {
-    fees: await readFees(ask),
+    fees: await readFees(ask, demandWei),
     gas: BigInt(await ask<Hex>('eth_estimateGas', [{ from, to: from }])),
   }
+}
+
+interface CallOrder {
+  call: Exclude<JobCall, { kind: 'noop' }>
+  valueWei: bigint
+  demandWei: bigint
 }
 
 async function prepareCall(
   ask: Call,
   from: Hex,
-  { call, valueWei }: { call: Exclude<JobCall, { kind: 'noop' }>; valueWei: bigint },
+  { call, valueWei, demandWei }: CallOrder,
 ): Promise<Prepared> {
   // taken back by a rewind: their words are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }
-  const fees = await readFees(ask)
+  const fees = await readFees(ask, demandWei)
   const tx = { from, ...callOf(call), value: quantity(valueWei) }
   try {
     const leastGas = await gasFor(ask, call, tx.data)
@@ -225,7 +250,9 @@ export async function signNoop(
   capWei: bigint,
 ): Promise<NonceTx | null> {
   const { rpc, config } = chain
-  const { gas, fees: fresh } = await rpc.onOneNode((ask) => prepareTransfer(ask, account.address))
+  const { gas, fees: fresh } = await rpc.onOneNode((ask) =>
+    prepareTransfer(ask, account.address, 0n),
+  )
   const fees = capFees(fresh, capWei)
   if (!fees) return null
   const { chainId } = config

@@ -40,6 +40,23 @@ it('a node that has no receipt for a transaction of a confirmed block is not bel
   await expect(read(null, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
 })
 
+it.each([
+  ['0x1', true],
+  ['0x01', true],
+  [1, true],
+  ['0x0', false],
+  ['0x00', false],
+])('status %j of a receipt', async (status, succeeded) => {
+  expect(await read({ ...RECEIPT, status }, BLOCK)).toMatchObject({ succeeded })
+})
+
+it.each([['0x2'], ['yes'], [null], [undefined]])(
+  'status %j of a receipt says nothing',
+  async (status) => {
+    await expect(read({ ...RECEIPT, status }, BLOCK)).rejects.toMatchObject({ fault: 'transient' })
+  },
+)
+
 it('a receipt of another transaction is none of this one', async () => {
   const other = { ...RECEIPT, transactionHash: `0x${'cd'.repeat(32)}` }
   await expect(read(other, BLOCK)).rejects.toMatchObject({ fault: 'transient' })

@@ -3,7 +3,7 @@ import type { ChainPort, ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
-import { getReceipt } from './logs.js'
+import { getReceipt, hasSucceeded } from './logs.js'
 
 interface RawTransaction {
   hash: Hex
@@ -52,7 +52,7 @@ export async function readTransaction(
     state: 'mined',
     isOurs: sent.isOurs || isRegistration,
     block,
-    succeeded: receipt.status === '0x1',
+    succeeded: hasSucceeded(receipt),
     isRegistration,
     confirmations: { have: Math.max(0, latest - block), need: Math.max(0, latest - confirmedNow) },
     isConfirmed: block <= confirmed,

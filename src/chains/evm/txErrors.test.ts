@@ -1,9 +1,9 @@
 import { BaseError, HttpRequestError, InternalRpcError, RpcRequestError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { ChainUnavailableError } from '../chain.js'
-import { RpcError } from '../rpc/errors.js'
+import { classifyRpcError, NodeError, RpcError } from '../rpc/errors.js'
 import { WrongChainError } from '../rpc/evm.js'
-import { classifyTxError, type TxErrorClass } from './txErrors.js'
+import { classifyTxError, demandedTipWei, type TxErrorClass } from './txErrors.js'
 
 /** Messages as the nodes' sources and providers write them. */
 const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
@@ -113,7 +113,37 @@ const found = (error: unknown): string => {
   return `${kind} ${reason}`
 }
 
+const GWEI = 1_000_000_000n
+const refusal = (message: string, status = 200) =>
+  classifyRpcError(new NodeError({ code: -32_000, message }), 'eth_sendRawTransaction', {
+    response: { status, headers: new Headers() },
+  })
+
+describe('the tip that a pool demands', () => {
+  it.each<[string, bigint | null]>([
+    ['transaction underpriced: gas tip cap 1, minimum needed 30000000000', 30n * GWEI], // geth
+    ['transaction underpriced: tip needed 30000000000, tip permitted 1', 30n * GWEI], // geth, older
+    ['tip needed 30 gwei: underpriced', 30n * GWEI],
+    ['underpriced: at least 2.5 Gwei is required', 2_500_000_000n],
+    ['gas price below configured minimum gas price of 7', 7n],
+    ['transaction underpriced', null],
+    ['transaction underpriced, needed 123456789012345678901234567890123', null],
+    ['max fee per gas less than block base fee: maxFeePerGas: 1, baseFee: 2', null],
+    ['intrinsic gas too low: gas 20000, minimum needed 21000', null],
+    ['insufficient funds: at least 5 required', null],
+  ])('in "%s" is %s', (message, wei) => {
+    expect(demandedTipWei(refusal(message))).toBe(wei)
+    expect(demandedTipWei(new ChainUnavailableError('', { cause: refusal(message) }))).toBe(wei)
+  })
+})
+
 describe('classifyTxError', () => {
+  it('tells an answer in unknown words from no answer', () => {
+    expect(found(refusal('something nobody has ever written'))).toBe('transient unknown_refusal')
+    expect(found(refusal('no healthy upstream', 503))).toBe('transient unreachable')
+    expect(found(refusal('Method not found', 404))).toBe('transient unreachable')
+  })
+
   const cases = Object.entries(WORDINGS).flatMap(([told, texts]) =>
     texts.map((text) => ({ told, text })),
   )

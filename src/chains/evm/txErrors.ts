@@ -1,4 +1,5 @@
-import { causesOf, type ErrorShape, RpcError } from '../rpc/errors.js'
+import { causesOf, type ErrorShape, RpcError, revertData } from '../rpc/errors.js'
+import { UNKNOWN_REFUSAL } from '../rpc/errorTable.js'
 
 /** Meaning of a node's error for a transaction. */
 export type TxErrorClass =
@@ -92,22 +93,46 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
 const REVERT_CODE = 3
 const METHOD_NAME = /\beth_\w+/g
 const UNREACHABLE: TxFailure = { class: 'transient', reason: 'unreachable' }
+/** A node answered, and did not take the transaction. */
+const UNKNOWN_WORDS: TxFailure = { class: 'transient', reason: UNKNOWN_REFUSAL }
 
-/** An unknown wording is transient: no job is given up for new words. */
-export function classifyTxError(error: unknown): TxFailure {
+/** The least tip or price that a pool names in a refusal: in wei by geth and its kin, else with a unit. */
+const DEMAND =
+  /(?:needed|required|minimum|at least|floor)[^\d\n…,]{0,40}?(\d{1,30}(?:\.\d{1,9})?)(?![\d.]) ?(gwei)?/i
+const WEI_PER_GWEI = 1e9
+
+/** Wei that a pool demands as a tip, from its refusal of a transaction's fees; null where it names no number. */
+export function demandedTipWei(error: unknown): bigint | null {
+  if (classifyTxError(error).class !== 'fee') return null
+  const [, number, unit] = DEMAND.exec(wordsOf(error)) ?? []
+  if (number === undefined) return null
+  return unit ? BigInt(Math.ceil(Number(number) * WEI_PER_GWEI)) : BigInt(number.split('.')[0]!)
+}
+
+/** What nodes said in an error and its causes. */
+function wordsOf(error: unknown): string {
+  if (typeof error === 'string') return error
   const chain: readonly ErrorShape[] = causesOf(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words
   const said = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
   )
   // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
-  const text = said.join('\n').replace(METHOD_NAME, '')
+  return said.join('\n').replace(METHOD_NAME, '')
+}
+
+/** An unknown wording is transient: no job is given up for new words. */
+export function classifyTxError(error: unknown): TxFailure {
+  const chain: readonly ErrorShape[] = causesOf(error)
   // a node of another chain than configured is no fault of the transaction either
   if (chain.some(({ name }) => name === 'WrongChainError')) return UNREACHABLE
   if (chain.some((one) => one instanceof RpcError && one.fault === 'rate_limited'))
     return { class: 'transient', reason: 'rate_limited' }
-  const line = TABLE.find(([, , wording]) => wording.test(typeof error === 'string' ? error : text))
+  const text = wordsOf(error)
+  const line = TABLE.find(([, , wording]) => wording.test(text))
   if (line) return { class: line[0], reason: line[1] }
-  if (chain.some(({ code }) => code === REVERT_CODE)) return { class: 'revert', reason: 'reverted' }
-  return UNREACHABLE
+  if (chain.some((one) => one.code === REVERT_CODE || revertData(one) !== null))
+    return { class: 'revert', reason: 'reverted' }
+  const hasAnswered = chain.some((one) => one instanceof RpcError && one.reason === UNKNOWN_REFUSAL)
+  return hasAnswered ? UNKNOWN_WORDS : UNREACHABLE
 }

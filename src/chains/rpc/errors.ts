@@ -1,66 +1,16 @@
 import { orIf } from '../../ops/log/errors.js'
+import { isOfEvm, meaningOf, type RpcFault } from './errorTable.js'
 import { TOO_LARGE } from './http.js'
 
-/** Reaction to a failing RPC call, classified from its error. */
-export type RpcFault =
-  /** Range or response too large: ask for less. */
-  | 'too_much'
-  /** Rate limit: wait. */
-  | 'rate_limited'
-  /** Refused or reverted by the node itself: another node would do the same. */
-  | 'refused'
-  /** Anything else: try another node, or later. */
-  | 'transient'
+export type { RpcFault } from './errorTable.js'
 
-/** Patterns of one kind of error, each with the client or provider that says it. A new one is one more row. */
-type Wordings = readonly (readonly [source: string, pattern: RegExp])[]
-
-const anyOf = (wordings: Wordings): RegExp =>
-  new RegExp(wordings.map(([, pattern]) => pattern.source).join('|'), 'i')
-
-/**
- * A range or response is too large. Wordings of sending are in evm/txErrors.ts, of pruned state in evm/transactions.ts,
- * of mints in solana/tokens.ts.
- */
-const TOO_MUCH = anyOf([
-  ['geth', /exceed(s|ed)? (the )?(max|limit|range)/],
-  ['geth behind a proxy', /maximum size|body size/],
-  ['reth', /max(imum)? (block )?range/],
-  ['Avalanche, Erigon', /too many (results|logs|blocks)/],
-  ['Moonbeam, Ankr', /range (is )?too (large|wide)/],
-  ['Sonic', /too wide blocks range/],
-  ['Infura', /query returned more than/],
-  ['Infura', /query timeout/],
-  ['Infura and others', /more than \d+ (results|logs)/],
-  ['Alchemy', /up to a \d+ block/],
-  ['Alchemy', /log response size|response size (should|exceed)/],
-  ['Alchemy and others', /block range/],
-  ['QuickNode, BlockPI', /limited to (a )?\d/],
-  ['Tenderly', /(bigger|greater|larger) than (the )?(range )?limit/],
-  ['dRPC', /ranges over \d+ blocks/],
-  ['several providers', /response (body |size )?(is )?too (large|big)/],
-])
-const RATE = /rate limit|request rate|too many requests|request limit|capacity|throttl/i
 /** The system's word for a connection that failed; it holds no address. */
 const SOCKET_CODE = /^E[A-Z_]{3,20}$/
-const HTTP_TOO_MANY_REQUESTS = 429
-const HTTP_CONTENT_TOO_LARGE = 413
-const REFUSED =
-  /revert|invalid opcode|out of gas|insufficient funds|nonce too|underpriced|already known|intrinsic gas/i
 
-/**
- * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth
- * and anvil. Running out of gas is none: nodes cap it differently.
- */
-const EVM_FAILURE = anyOf([
-  ['geth, Erigon', /must not begin with 0xef/],
-  ['geth, Erigon', /invalid (opcode|jump)|stack ?(under|over)flow/],
-  ['geth', /code size exceeded|write protection/],
-  ['Nethermind', /starts with invalid bytes 0xef|\binvalid[_ ]?code\b|bad ?instruction/],
-  ['Besu', /code is invalid|code[_ ]too[_ ]large/],
-  ['Reth, anvil', /starting ?with ?ef\b|opcode ?not ?found|invalid ?fe ?opcode/],
-  ['Reth, anvil', /contract ?size ?limit/],
-])
+interface RpcErrorOptions extends ErrorOptions {
+  /** snake_case, of a row in errorTable.ts. */
+  reason?: string
+}
 
 /** Classified error of a node. */
 export class RpcError extends Error {
@@ -70,16 +20,20 @@ export class RpcError extends Error {
     message: string,
     /** Pause that the node asked for (Retry-After), ms. */
     readonly retryAfterMs: number | null = null,
-    options?: ErrorOptions,
+    { reason = '', ...options }: RpcErrorOptions = {},
   ) {
     super(message, options)
+    this.reason = reason
   }
+
+  /** Reason of the fault, in snake_case; empty where no node gave the error. */
+  readonly reason: string
 }
 
 /** A node lacks what another has told of: one more may have it. No fault: it may deny a lie. */
 export class LackingError extends RpcError {
-  constructor(message: string) {
-    super('transient', message)
+  constructor(message: string, options?: RpcErrorOptions) {
+    super('transient', message, null, options)
   }
 }
 
@@ -94,15 +48,20 @@ export class RefutedError extends RpcError {
 /** Error of a JSON-RPC answer (JSON-RPC 2.0, section 5.1). */
 export class NodeError extends Error {
   override name = 'NodeError'
+  /** A number also where the node wrote it as a string. */
   readonly code: unknown
   readonly data: unknown
   /** The node's own words, for sorting alone. */
   readonly details: string
 
-  constructor({ code, data, message }: { code?: unknown; data?: unknown; message?: unknown }) {
+  /** @param error an object by the standard; some proxies give the message alone */
+  constructor(error: unknown) {
+    const { code, data, message } = (
+      typeof error === 'string' ? { message: error } : Object(error)
+    ) as { code?: unknown; data?: unknown; message?: unknown }
     const details = typeof message === 'string' ? message : ''
     super(harmless(details))
-    this.code = code
+    this.code = typeof code === 'string' && /^-?\d{1,6}$/.test(code) ? Number(code) : code
     this.data = data
     this.details = details
   }
@@ -115,43 +74,83 @@ export const transient = (message: string): RpcError => new RpcError('transient'
 export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
   orIf(asked, (error) => error instanceof RpcError && error.fault === 'refused', fallback)
 
+/** Waits for advice, which work can do without. @throws whatever is no RpcError; RpcError where the node asks to wait */
+export const orWithout = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+  orIf(asked, (error) => error instanceof RpcError && error.fault !== 'rate_limited', fallback)
+
 /** Fields that transports' errors may have. */
 export interface ErrorShape {
   name?: string
   message?: string
   details?: string
   status?: number
-  code?: number
+  code?: unknown
   data?: unknown
   headers?: Pick<Headers, 'get'>
   cause?: unknown
 }
 
-/**
- * Classifies an error of a call over HTTP.
- * @param response its HTTP response, if any: an error in the body hides the status
- */
+/** Where an error came from. */
+export interface ErrorSource {
+  /** HTTP response, if any: an error in the body hides the status. */
+  response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
+  /** Reactions to JSON-RPC codes in this family of chains. */
+  faults?: ReadonlyMap<number, RpcFault> | undefined
+}
+
+/** Classifies an error of a call over HTTP, by the table in errorTable.ts. */
 export function classifyRpcError(
   thrown: unknown,
   method: string,
-  response?: { status: number; headers: Pick<Headers, 'get'> },
+  { response, faults }: ErrorSource = {},
 ): RpcError {
   if (thrown instanceof RpcError) return thrown
   const error = thrown as ErrorShape
   const { status = 0, headers } = response ?? error
-  const text = textOf([error])
-  const said = (error.details || error.message || String(thrown)).split('\n')[0]!
-  const why = SOCKET_CODE.test(String(error.code)) ? error.code : harmless(said)
+  const said = error.details || error.message || String(thrown)
+  const isSocket = SOCKET_CODE.test(String(error.code))
+  const why = isSocket ? error.code : harmless(said.split('\n')[0]!)
   const message = `${method}: ${status >= 400 ? `HTTP ${status}: ` : ''}${why}`
-  const of = (fault: RpcFault, retryMs: number | null = null) =>
-    new RpcError(fault, message, retryMs, { cause: error })
-  if ([status, error.code].includes(HTTP_TOO_MANY_REQUESTS) || RATE.test(said))
-    return of('rate_limited', retryAfterMs(headers))
-  if (status === HTTP_CONTENT_TOO_LARGE || String(error.code) === TOO_LARGE || TOO_MUCH.test(text))
-    return of('too_much')
-  const isRefused = typeof error.code === 'number' && (REFUSED.test(text) || EVM_FAILURE.test(text))
-  return of(isRefused ? 'refused' : 'transient')
+
+  const { fault, reason } = meaningOfError(error, { status, said, faults })
+  const options = { reason, cause: error }
+  if (fault === 'unable') return new LackingError(message, options)
+  const isAsked = fault === 'rate_limited' || status >= 500
+  return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
+
+interface ReadError extends Pick<ErrorSource, 'faults'> {
+  status: number
+  /** Message of the node, or body of the response. */
+  said: string
+}
+
+function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) {
+  if (error.code === TOO_LARGE) return { fault: 'too_much', reason: 'answer_too_large' } as const
+  const isJson = error instanceof NodeError || typeof error.code === 'number'
+  const code = isJson ? Number(error.code ?? 0) || 0 : null
+  const text = `${said} ${JSON.stringify(error.data ?? '')}`
+  const byFamily = code === null ? undefined : faults?.get(code)
+  const isRevert = revertData(error) !== null
+  return meaningOf({ status, code, text, isRevert, byFamily })
+}
+
+/**
+ * Data of a revert in a node's error: the bytes themselves, in the words of OpenEthereum and Nethermind
+ * (`Reverted 0x…`), or in an object (Hardhat, Ganache).
+ * @returns null where there is no selector
+ */
+export function revertData({ data }: ErrorShape): `0x${string}` | null {
+  const text = innerData(innerData(data))
+  if (typeof text !== 'string') return null
+  const bytes = text.toLowerCase().replace(/^reverted /, '')
+  return REVERT.test(bytes) ? (bytes as `0x${string}`) : null
+}
+
+/** Whole bytes, of which the first four are a selector. */
+const REVERT = /^0x(?:[0-9a-f]{2}){4,}$/
+const innerData = (data: unknown): unknown =>
+  typeof data === 'object' && data !== null && 'data' in data ? data.data : data
 
 /** Words and numbers of sentences; URLs, keys, bytes and names of fields are none. */
 const PLAIN =
@@ -166,7 +165,7 @@ function harmless(said: string): string {
 
 /** True if a call failed by the rules of the EVM: every node would give the same. */
 export const isEvmFailure = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'refused' && EVM_FAILURE.test(wordsIn(error))
+  error instanceof RpcError && error.fault === 'refused' && isOfEvm(wordsIn(error))
 
 /** Words of a node in an error, for sorting alone: they may hold its URL or the request. */
 export const wordsIn = (error: RpcError): string => textOf(causesOf(error))

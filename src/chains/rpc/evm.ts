@@ -1,5 +1,5 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, RpcError, type RpcFault, transient } from './errors.js'
+import { classifyRpcError, NodeError, type RpcFault, transient } from './errors.js'
 import { formed } from './forms.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
@@ -71,7 +71,7 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
 interface Answer {
   id?: number | null
   result?: unknown
-  error?: { code: number; message: string; data?: unknown }
+  error?: unknown
 }
 
 export interface CallOptions {
@@ -79,7 +79,7 @@ export interface CallOptions {
   timeoutMs?: number | undefined
   /** Bound on it. */
   limitMs?: number | undefined
-  /** Reactions to errors by their numbers, before their words are read. */
+  /** Reactions to JSON-RPC codes in this family of chains. */
   faults?: ReadonlyMap<number, RpcFault>
 }
 
@@ -105,10 +105,7 @@ export function callOver(
         throw transient(`${method}: the answer holds no result`)
       return formed<T>(method, answer.result)
     } catch (error) {
-      const fault = error instanceof NodeError && faults?.get(error.code as number)
-      if (fault)
-        throw new RpcError(fault, `${method}: ${(error as Error).message}`, null, { cause: error })
-      throw classifyRpcError(error, method, http)
+      throw classifyRpcError(error, method, { response: http, faults })
     }
   }
 }

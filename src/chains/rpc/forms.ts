@@ -58,6 +58,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   eth_feeHistory: object({ baseFeePerGas: list(quantity), reward: optional(list(list(quantity))) }),
   eth_gasPrice: quantity,
   eth_getBalance: quantity,
+  eth_maxPriorityFeePerGas: quantity,
   eth_getBlockByHash: block,
   eth_getBlockByNumber: block,
   eth_getCode: hex,
@@ -65,7 +66,14 @@ const FORMS: Readonly<Record<string, Form>> = {
   eth_getTransactionByHash: orNull(transaction),
   eth_getTransactionCount: quantity,
   eth_getTransactionReceipt: orNull(
-    object({ transactionHash: hex, blockHash: hex, blockNumber: hex, logs: list(log) }),
+    object({
+      transactionHash: hex,
+      blockHash: hex,
+      blockNumber: hex,
+      gasUsed: optional(quantity),
+      effectiveGasPrice: optional(quantity),
+      logs: list(log),
+    }),
   ),
   getAccountInfo: value(orNull(account)),
   getBalance: value(number),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { jsonClient, TOO_LARGE } from './http.js'
@@ -37,6 +37,22 @@ describe('the client of JSON-RPC nodes', () => {
       response.end(gzipSync(JSON.stringify({ result: 'ä'.repeat(100_000) })))
     })
     expect((await jsonClient(url)({}, LIMIT_MS)).data).toEqual({ result: 'ä'.repeat(100_000) })
+  })
+
+  const TEXT = Buffer.from('{"result":"0x1"}')
+  it.each([
+    ['gzip', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['deflate', deflateRawSync(TEXT)],
+    ['identity', TEXT],
+    ['Identity', TEXT],
+  ])('reads what a node sends with `content-encoding: %s` (%#)', async (encoding, body) => {
+    const url = await serving((response) => {
+      response.setHeader('content-encoding', encoding)
+      response.end(body)
+    })
+    expect((await jsonClient(url)({}, LIMIT_MS)).data).toEqual({ result: '0x1' })
   })
 
   it.each([

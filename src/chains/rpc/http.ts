@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
-import { unzip } from 'node:zlib'
+import { inflateRaw, unzip } from 'node:zlib'
 
 /** Largest answer in bytes, packed and unpacked. */
 const MAX_BYTES = 10 * 2 ** 20
@@ -87,9 +87,19 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
     chunks.push(chunk)
   }
   const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-  return response.headers['content-encoding']
-    ? promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
-    : body
+  return unpacked(body, response.headers['content-encoding'])
+}
+
+const BOUND = { maxOutputLength: MAX_BYTES }
+/** First byte of a zlib stream that uses DEFLATE (RFC 1950, section 2.2), whatever its window. */
+const isZlib = (body: Buffer): boolean => (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+
+/** Undoes the encoding. Some servers send raw DEFLATE data as `deflate` (RFC 9110, section 8.4.1.2). */
+function unpacked(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
+  const name = encoding.trim().toLowerCase()
+  if (name === 'identity' || body.length < 2) return body
+  const isRaw = name === 'deflate' && !isZlib(body)
+  return isRaw ? promisify(inflateRaw)(body, BOUND) : promisify(unzip)(body, BOUND)
 }
 
 function answerOf(
@@ -101,12 +111,12 @@ function answerOf(
   if (status >= 200 && status < 300) return { ...head, data: JSON.parse(text || '{}') }
   const data = parsed(text)
   const { error } = data
-  if (typeof error?.code === 'number' && typeof error.message === 'string') return { ...head, data }
+  if (typeof error === 'object' && typeof error?.message === 'string') return { ...head, data }
   const details = (error ? JSON.stringify(error) : text) || (statusMessage ?? '')
   throw Object.assign(new Error(`HTTP ${status}`), { ...head, details })
 }
 
-function parsed(text: string): { error?: { code?: unknown; message?: unknown } | null } {
+function parsed(text: string): { error?: string | { message?: unknown } | null } {
   try {
     return Object(JSON.parse(text))
   } catch {

@@ -52,11 +52,18 @@ describe('a call', () => {
     })
   })
 
-  it('wait where the node asks for it', async () => {
-    const { url } = await node((_, response) => {
+  it.each([
+    ['no JSON-RPC error', 'slow down'],
+    ['429', { code: 429, message: 'Too many requests for a specific RPC call' }],
+    ['-32429', { code: -32_429, message: 'rate limited' }],
+    ['-32005', { code: -32_005, message: 'Rate limit exceeded. Please retry after 1 second.' }],
+    ['-32007', { code: -32_007, message: '50/second request limit reached' }],
+    ['-32602', { code: -32_602, message: 'Invalid params' }],
+  ])('waits where the status asks for it, with %s in the body', async (_, error) => {
+    const { url } = await node((body, response) => {
       response.statusCode = 429
       response.setHeader('retry-after', '7')
-      return { error: 'slow down' }
+      return { jsonrpc: '2.0', id: body.id, error }
     })
     const asked = clusterCall(url, 5_000)('echo', [1])
     await expect(asked).rejects.toMatchObject({ fault: 'rate_limited', retryAfterMs: 7_000 })
@@ -64,6 +71,20 @@ describe('a call', () => {
 })
 
 describe('nodes', () => {
+  it('are not asked during the pause that they named', async () => {
+    const limited = await node((question, response) => {
+      if (question.method === 'getGenesisHash') return { id: question.id, result: 'ours' }
+      response.statusCode = 429
+      response.setHeader('retry-after', '5')
+      return { id: question.id, error: { code: -32_005, message: 'limit' } }
+    })
+    const rpc = createSolanaRpc({ label: 'solana', urls: [limited.url] })
+    for (let n = 0; n < 20; n++)
+      await expect(rpc.call('getSlot', [])).rejects.toThrow(/no RPC URL answers/)
+    // the genesis, and the first question
+    expect(limited.asked()).toBe(2)
+  })
+
   const cluster = (genesis: string) =>
     node((question) => ({
       ...echo(question),

@@ -1,6 +1,62 @@
+import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { errorName, unitPrice } from './signer.js'
+import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
+import { createSolanaRpc } from '../rpc/solana.js'
+import { createRegistrar } from './registrar.js'
+import { createSolanaSigner, errorName, unitPrice } from './signer.js'
+
+describe('a transaction by a node that gives no advice', () => {
+  const UNSUPPORTED = { code: -32_601, message: 'Method not found' }
+
+  /** A node that answers these methods, and no other. */
+  const signerOf = async (answers: Record<string, unknown>) => {
+    const url = await serveInTest(async (request, response) => {
+      const { id, method } = JSON.parse(await bodyOf(request)) as { id: number; method: string }
+      const result = answers[method]
+      const error = result === undefined ? UNSUPPORTED : undefined
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, result, error }))
+    })
+    return createSolanaSigner({
+      rpc: createSolanaRpc({ label: 'solana', urls: [url] }),
+      registrar: createRegistrar(SystemProgram.programId.toBase58()),
+      commitment: 'confirmed',
+      secretKey: Keypair.generate().secretKey,
+      maxUnitPrice: 1_000,
+    })
+  }
+  const ANSWERS = {
+    getGenesisHash: 'ours',
+    getEpochInfo: { absoluteSlot: 5, blockHeight: 5 },
+    getLatestBlockhash: {
+      value: { blockhash: PublicKey.unique().toBase58(), lastValidBlockHeight: 150 },
+    },
+  }
+  /** Compute units, and their price, that a transaction asks for. */
+  const boundsOf = (raw: string) => {
+    const { instructions } = Transaction.from(Buffer.from(raw, 'base64'))
+    return {
+      units: instructions[0]!.data.readUInt32LE(1),
+      microLamports: Number(instructions[1]!.data.readBigUInt64LE(1)),
+    }
+  }
+
+  it('asks for the units of a full batch, at no price at first', async () => {
+    const signer = await signerOf(ANSWERS)
+    const { raw } = await signer.sign('settle', [], 0)
+    expect(boundsOf(raw)).toEqual({ units: 200_000, microLamports: 0 })
+    expect(boundsOf((await signer.sign('settle', [], 1)).raw).microLamports).toBe(1_000)
+  })
+
+  it.each([
+    ['a simulation that fails', { value: { err: 'AccountNotFound' } }, 1_400_000],
+    ['a simulation without a count', { value: { err: null } }, 200_000],
+    ['a simulation', { value: { err: null, unitsConsumed: 1_000 } }, 1_100],
+  ])('takes %s', async (_, simulateTransaction, units) => {
+    const signer = await signerOf({ ...ANSWERS, simulateTransaction })
+    expect(boundsOf((await signer.sign('settle', [], 0)).raw).units).toBe(units)
+  })
+})
 
 describe('the price of a compute unit', () => {
   it.each([

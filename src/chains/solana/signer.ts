@@ -9,7 +9,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { causesOf, transient } from '../rpc/errors.js'
+import { causesOf, orWithout, transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -192,8 +192,7 @@ async function signOn(
     tx.add(limit, price, instruction).sign(key)
     return tx
   }
-  const used = await simulate(call, signed(MAX_UNITS), commitment)
-  const tx = signed(used === null ? MAX_UNITS : Number(withMargin(BigInt(used), 'units')))
+  const tx = signed(await unitsOf(call, signed(MAX_UNITS), commitment))
   return {
     hash: signatureText(tx.signature!),
     raw: tx.serialize().toString('base64'),
@@ -206,19 +205,21 @@ const MOST_VALID_BLOCKS = 300
 /** The most compute units that a transaction may ask for. */
 const MAX_UNITS = 1_400_000
 
-/** Null where the transaction fails, which its sending tells in the same words. */
-async function simulate(
-  call: Call,
-  tx: Transaction,
-  commitment: Commitment,
-): Promise<number | null> {
+interface Simulation {
+  value: { err: unknown; unitsConsumed?: number }
+}
+
+/** Compute units for a transaction: what a simulation uses, with a margin. A node may simulate nothing. */
+async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Promise<number> {
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
-  const { value } = await call<{ value: { err: unknown; unitsConsumed?: number } }>(
-    'simulateTransaction',
-    asked,
-  )
-  return value.err === null && value.unitsConsumed ? value.unitsConsumed : null
+  const none: Simulation = { value: { err: null } }
+  const { value } = await orWithout(call<Simulation>('simulateTransaction', asked), none)
+  // its sending reports the same error
+  if (value.err !== null) return MAX_UNITS
+  return value.unitsConsumed
+    ? Number(withMargin(BigInt(value.unitsConsumed), 'units'))
+    : MAX_BATCH_UNITS
 }
 
 /** The lowest price after a failed attempt, millionths of a lamport for a compute unit. */
@@ -226,7 +227,7 @@ const LEAST_RAISED = 1_000
 /** Prices of this share of the recent blocks are paid, percent. */
 const PERCENTILE = 75
 
-/** Asked by most blocks for these accounts, doubled by each attempt, under the cap. */
+/** Asked by most blocks for these accounts, if the node has prices; doubled by each attempt, under the cap. */
 async function readUnitPrice(
   call: Call,
   instruction: TransactionInstruction,
@@ -235,9 +236,11 @@ async function readUnitPrice(
   const locked = instruction.keys.flatMap(({ pubkey, isWritable }) =>
     isWritable ? [pubkey.toBase58()] : [],
   )
-  const recent = await call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', [
-    [...new Set(locked)],
-  ])
+  const asked = [[...new Set(locked)]]
+  const recent = await orWithout(
+    call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
+    [],
+  )
   const prices = recent.map(({ prioritizationFee }) => prioritizationFee).sort((a, b) => a - b)
   const usual = prices[Math.floor((prices.length * PERCENTILE) / 100)] ?? 0
   return unitPrice(usual, attempt, maxUnitPrice)

@@ -128,14 +128,28 @@ function refused<Tx extends JobTx>(
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason: failure.reason }
   if (failure.class === 'known') return apply(job, { is: 'sent', hash }, at)
-  const paused = pause(job, failure.reason, at)
-  if (failure.class === 'fee') return withTx(paused, hash, { isRejected: true })
-  if (isCancelling(job)) return paused
+  const tried = pause(job, failure.reason, at)
+  const isUntaken = failure.class === 'fee' || mayPriceHelp(failure, tried.failures)
+  const paused = isUntaken ? withTx(tried, hash, { isRejected: true }) : tried
+  if (failure.class === 'fee' || isCancelling(job)) return paused
   if (failure.class === 'revert')
     return { ...paused, release: paused.release ?? 'queue', alone: true }
   if (failure.class === 'permanent') return { ...paused, release: 'permanent_error', alone: true }
   return paused
 }
+
+/** Failed attempts after which a transaction that no node took is offered anew, whatever the nodes said. */
+export const OFFER_ANEW_AFTER = 3
+/** Reasons that another price can't change: nobody was asked, or the nonce or the balance is why. */
+const NOT_OF_PRICE = new Set([
+  'unreachable',
+  'rate_limited',
+  'nonce_too_low',
+  'nonce_too_high',
+  'insufficient_funds',
+])
+const mayPriceHelp = ({ reason }: TxFailure, failures: number): boolean =>
+  !NOT_OF_PRICE.has(reason) && failures % OFFER_ANEW_AFTER === 0
 
 function failed<Tx extends JobTx>(
   job: JobProgress<Tx>,

@@ -48,7 +48,7 @@ const confirmed = (feeWei: bigint) => record({ is: 'confirmed', feeWei })
 const includedIn = (block: number) => record({ is: 'included', hash: '0x1', block })
 const expired = (reason: string) => record({ is: 'expired', feeWei: 500n, reason })
 const dear = txOf(1, { maxFeePerGas: 5_000n, maxPriorityFeePerGas: 10n })
-const bound = txOf(1, { sentBlock: 48, maxFeePerGas: 299n })
+const bound = txOf(1, { sentBlock: 48, maxFeePerGas: 9_999n })
 const stopped = [txOf(1), txOf(2, { purpose: 'cancel', sentBlock: 40 })]
 
 describe('plan', () => {

@@ -1,4 +1,11 @@
-import { baseFeeOf, bumpFees, capFees, maxCostWei, outbid } from '../../chains/evm/gasFees.js'
+import {
+  baseFeeOf,
+  capFees,
+  type Fees,
+  maxCostWei,
+  offerAnew,
+  outbid,
+} from '../../chains/evm/gasFees.js'
 import type { Mined } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
 import {
@@ -218,17 +225,33 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
-  // the first cancel must outbid what it replaces
-  const raise = purpose === tx.purpose ? bumpFees : outbid
-  const fees = raise(tx, fresh, policy.gasPriceCapWei)
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
   // a cancel is cheap and frees later nonces: the job's cap doesn't bind it
-  const isWithinCap =
-    fees !== null &&
-    (purpose === 'cancel' || job.spentWei + maxCostWei(gas, fees, valueWei) <= policy.spendCapWei)
-  if (isWithinCap) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
+  const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
+  const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
+  const capWei = isBound ? affordableWei : policy.gasPriceCapWei
+  const fees = raisedFees(job, fresh, { capWei, gasPriceCapWei: policy.gasPriceCapWei })
+  if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel' || tx.maxFeePerGas >= baseFeeOf(fresh)) return { do: 'broadcast', tx }
   return planStuck(tx, seen)
+}
+
+interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
+  /** The most that a unit of gas may cost here: the cap on its price, or what is left of the job's cap. */
+  capWei: bigint
+}
+
+/** A pool's first refusal is met as a replacement is: 10 % up, or a fresh estimate. After the second the price doubles. */
+function raisedFees(
+  { txs }: NonceJob,
+  fresh: Fees,
+  { capWei, gasPriceCapWei }: FeeBounds,
+): Fees | null {
+  const tx = txs.at(-1)!
+  const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
+  const raised = isUntaken ? null : outbid(tx, fresh, gasPriceCapWei)
+  if (raised && raised.maxFeePerGas <= capWei) return raised
+  return tx.isRejected ? offerAnew(tx, fresh, capWei) : null
 }
 
 function planStuck(tx: NonceTx, seen: Seen): Action {

@@ -1,8 +1,8 @@
-import { decodeErrorResult, encodeFunctionData, isHex, zeroHash } from 'viem'
+import { decodeErrorResult, encodeFunctionData, zeroHash } from 'viem'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import type { Hex } from '../../chain.js'
-import { causesOf } from '../../rpc/errors.js'
+import { causesOf, revertData } from '../../rpc/errors.js'
 import type { Call } from '../../rpc/evm.js'
 import {
   communityPaymentsAbi,
@@ -165,9 +165,10 @@ const ERRORS = [
 
 /** Name of the contract error behind a revert, in snake_case; null for an unknown one. */
 export function revertReason(error: unknown): string | null {
-  for (const cause of causesOf(error))
-    if ('data' in cause && isHex(cause.data) && cause.data.length >= 10)
-      return errorName(cause.data)
+  for (const cause of causesOf(error)) {
+    const data = revertData(cause)
+    if (data !== null) return errorName(data)
+  }
   return null
 }
 

@@ -5,12 +5,12 @@ import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { maxCostWei } from '../gasFees.js'
-import { readFees } from '../gasPrice.js'
-import { getReceipt } from '../logs.js'
+import { type Fees, maxCostWei, offerAnew } from '../gasFees.js'
+import { createGasPriceCap, readFees } from '../gasPrice.js'
+import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
 import { firstBlock } from '../transactions.js'
-import { classifyTxError } from '../txErrors.js'
+import { classifyTxError, type TxFailure } from '../txErrors.js'
 
 export interface SendingChain {
   label: string
@@ -50,32 +50,53 @@ export async function sendCall(
     return { gas, fees }
   })
   const nonce = Number(await rpc.call<Hex>('eth_getTransactionCount', [from, 'latest']))
-  const raw = await account.signTransaction({
-    type: 'eip1559',
-    chainId,
-    nonce,
-    gas,
-    ...fees,
-    ...call,
-  })
-  await broadcast(rpc, raw).catch((error: unknown) => {
-    const failure = classifyTxError(error)
-    if (failure.class === 'transient') throw error
-    // a node that has the transaction already took it
-    if (failure.class !== 'known')
-      throw new Error(
-        `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
-      )
-  })
-  const hash = keccak256(raw)
+  const tx = { type: 'eip1559', chainId, nonce, gas, ...call } as const
+  const hash = await offer(chain, fees, (offered) => account.signTransaction({ ...tx, ...offered }))
   const receipt = await until(() => getReceipt(rpc.call, hash))
   if (!receipt)
     throw new Error(
       `Chain "${label}" has not included ${hash} within 10 minutes: run the command again, it waits.`,
     )
-  if (receipt.status !== '0x1')
+  if (!hasSucceeded(receipt))
     throw new Error(`The transaction ${hash} reverted on chain "${label}".`)
   return { hash, block: Number(receipt.blockNumber) }
+}
+
+/**
+ * Sends a transaction, and offers twice the price after each refusal of its fees.
+ * @returns its hash, once a node has it
+ * @throws Error with one sentence
+ */
+async function offer(
+  { rpc, label }: SendingChain,
+  first: Fees,
+  sign: (fees: Fees) => Promise<Hex>,
+): Promise<Hex> {
+  const capWei = createGasPriceCap(rpc, { local: false, maxGasPriceWei: undefined })
+  for (let fees = first; ; ) {
+    const raw = await sign(fees)
+    const failure = await failureOf(broadcast(rpc, raw))
+    // a node that has the transaction already took it
+    if (failure === null || failure.class === 'known') return keccak256(raw)
+    const next = failure.class === 'fee' ? offerAnew(fees, first, await capWei()) : null
+    if (next === null)
+      throw new Error(
+        `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
+      )
+    fees = next
+  }
+}
+
+/** What a node says about a transaction; null where it took it. @throws what may pass */
+async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
+  try {
+    await sent
+    return null
+  } catch (error) {
+    const failure = classifyTxError(error)
+    if (failure.class === 'transient') throw error
+    return failure
+  }
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */

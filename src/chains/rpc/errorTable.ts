@@ -1,0 +1,196 @@
+/** Reaction to a failing RPC call, classified from its error. */
+export type RpcFault =
+  /** Range or response too large: ask for less. */
+  | 'too_much'
+  /** Rate limit: wait. */
+  | 'rate_limited'
+  /** Refused or reverted by the rules of the EVM or the chain: another node would do the same. */
+  | 'refused'
+  /** Anything else: try another node, or later. */
+  | 'transient'
+
+/** Parts of an error of a node, by where they come from. */
+export interface ErrorParts {
+  /** HTTP status; 0 without a response. */
+  status: number
+  /** Code of the JSON-RPC error; null where the response holds none. */
+  code: number | null
+  /** Message of the error, and its data as JSON. */
+  text: string
+  /** True if the data are those of a revert. */
+  isRevert: boolean
+  /** What the code means in this family of chains, where it means the same by all its clients. */
+  byFamily: RpcFault | undefined
+}
+
+/** How an error is met: as a fault, or by the next node because this one can't answer such questions. */
+export type Meaning = RpcFault | 'unable'
+
+/** All conditions of a row have to hold. */
+interface ErrorRow {
+  /** Clients and providers that answer so, or the standard that says it. */
+  source: string
+  fault: Meaning
+  /** snake_case. */
+  reason: string
+  statuses?: readonly [least: number, most: number]
+  codes?: readonly number[]
+  hasRevertData?: true
+  words?: RegExp
+}
+
+type Wordings = readonly (readonly [source: string, words: RegExp])[]
+
+/** One row for each wording of the same meaning. */
+const wordRows = (fault: Meaning, reason: string, wordings: Wordings): ErrorRow[] =>
+  wordings.map(([source, words]) => ({ source, fault, reason, words }))
+
+/**
+ * Failures of the EVM itself, by which no node can do otherwise, in the words of geth, Erigon, Nethermind, Besu, Reth
+ * and anvil. Running out of gas is none: nodes cap it differently.
+ */
+const EVM_FAILURES: Wordings = [
+  ['geth, Erigon', /must not begin with 0xef/i],
+  ['geth, Erigon', /invalid (opcode|jump)|stack ?(under|over)flow/i],
+  ['geth', /code size exceeded|write protection/i],
+  ['Nethermind', /starts with invalid bytes 0xef|\binvalid[_ ]?code\b|bad ?instruction/i],
+  ['Besu', /code is invalid|code[_ ]too[_ ]large/i],
+  ['Reth, anvil', /starting ?with ?ef\b|opcode ?not ?found|invalid ?fe ?opcode/i],
+  ['Reth, anvil', /contract ?size ?limit/i],
+]
+
+/** True if a node's words are those of a failure by the rules of the EVM. */
+export const isOfEvm = (text: string): boolean => EVM_FAILURES.some(([, words]) => words.test(text))
+
+/** A range or response is too large. */
+const RANGES: Wordings = [
+  ['geth', /exceed(s|ed)? (the )?(max|limit|range)/i],
+  ['geth behind a proxy', /maximum size|body size/i],
+  ['reth', /max(imum)? (block )?range|range limit/i],
+  ['Avalanche, Erigon', /too many (results|logs|blocks)/i],
+  ['Moonbeam, Ankr', /range (is )?too (large|wide|big)/i],
+  ['Sonic', /too wide blocks range/i],
+  ['Infura', /query returned more than|query time(d )?out|more than \d[\d,]* (results|logs)/i],
+  ['Alchemy', /up to an? \d[\d,]* block|log response size|response size (should|exceed)/i],
+  ['Alchemy, Infura', /(this|smaller|your) block range/i],
+  ['Chainstack, BSC', /block range (is )?(limit|exceed|must|should|over|above|greater|larger)/i],
+  ['QuickNode, BlockPI', /limited to (an? )?\d/i],
+  ['Tenderly', /(bigger|greater|larger) than (the )?(range )?limit/i],
+  ['dRPC, Coinbase', /(over|at most|up to|only|than|maximum of) \d[\d,]* blocks/i],
+  ['thirdweb', /allowed number of requested blocks/i],
+  ['Moralis', /toBlock.{0,60}(exceed|limit|range|larger|greater)/i],
+  ['Harmony', /must be smaller than size \d/i],
+  ['Ankr', /blocks? distance/i],
+  ['several providers', /response (body |size )?(is )?too (large|big)/i],
+]
+
+/** Errors that the transport's status decides about. */
+const STATUS_TABLE: readonly ErrorRow[] = [
+  { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
+  { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
+  // the EVM's verdict, which some proxies pass on with a status of 500
+  { source: 'geth and its kin', fault: 'refused', reason: 'reverted', codes: [3] },
+  { source: 'all clients', fault: 'refused', reason: 'reverted', hasRevertData: true },
+  { source: 'RFC 9110', fault: 'transient', reason: 'server_error', statuses: [500, 599] },
+  { source: 'RFC 9110', fault: 'transient', reason: 'no_access', statuses: [401, 403] },
+  { source: 'RFC 9110', fault: 'transient', reason: 'no_access', statuses: [407, 408] },
+]
+
+/**
+ * Errors that the status says nothing about: codes, then words, which are the least reliable. A refusal ends a call, so
+ * only the EVM's and the chain's own rules may refuse. Wordings of sending are in evm/txErrors.ts, of pruned state in
+ * evm/transactions.ts, of mints in solana/tokens.ts.
+ */
+const ERROR_TABLE: readonly ErrorRow[] = [
+  { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
+  { source: 'EIP-1474', fault: 'unable', reason: 'method_missing', codes: [-32_004] },
+  { source: 'Alchemy, Helius', fault: 'rate_limited', reason: 'rate', codes: [429, -32_429] },
+  { source: 'QuickNode', fault: 'rate_limited', reason: 'rate', codes: [-32_007] },
+  { source: 'QuickNode', fault: 'too_much', reason: 'range', codes: [-32_614] },
+  { source: 'Cloudflare', fault: 'too_much', reason: 'range', codes: [-32_047] },
+
+  // words of the EVM first: a contract chooses those of a revert
+  ...wordRows('refused', 'reverted', [
+    ['all clients', /execution reverted|vm exception|\brevert(ed)?\b/i],
+  ]),
+  ...wordRows('refused', 'evm_rule', EVM_FAILURES),
+
+  // too many questions; some of the words hold a number, as those about ranges do
+  {
+    source: 'EIP-1474, proxies',
+    fault: 'rate_limited',
+    reason: 'rate',
+    codes: [-32_005],
+    words: /^\W*limit exceeded\b/i,
+  },
+  ...wordRows('rate_limited', 'rate', [
+    ['Infura, Ankr, LlamaRPC, Cloudflare', /rate.?limit|request.?rate|over.?rate/i],
+    ['Chainstack, BlockPI, Infura', /\b(rps|qps)\b|\bcu limit|requests? (count|limit)\b/i],
+    ['public nodes', /too many (concurrent )?(requests|calls|connections)|concurren/i],
+    ['public nodes', /(number|amount|max(imum)?) (of )?requests|(daily|monthly) (\w+ )?limit/i],
+    ['BlockPI', /requests? too fast|slow down/i],
+    ['QuickNode, GetBlock', /(\bper|\ba|\/) ?(sec|second|min|minute|hour|day|month)\b/i],
+  ]),
+  ...wordRows('rate_limited', 'quota', [
+    ['Alchemy', /capacity|compute units/i],
+    ['AWS, Tenderly', /throttl|quota/i],
+    ['Moralis, Grove', /\bcredits\b|usage limit/i],
+  ]),
+
+  ...wordRows('too_much', 'range', RANGES),
+
+  ...wordRows('refused', 'pool_rule', [
+    ['all clients', /insufficient funds|nonce too|underpriced|already known|intrinsic gas/i],
+    ['geth and its kin', /less than block base fee|gas required exceeds allowance/i],
+  ]),
+  ...wordRows('refused', 'out_of_gas', [['all clients', /out ?of ?gas/i]]),
+
+  ...wordRows('unable', 'method_missing', [
+    ['geth, Erigon', /(method|module|namespace|tag|eth_\w+) .{0,80}(does ?n.t|does not) exist/i],
+    [
+      'providers',
+      /(method|module|namespace|tag|eth_\w+) .{0,40}not (supported|available|allowed|found|enabled|implemented|whitelisted)/i,
+    ],
+    [
+      'providers',
+      /(unsupported|unknown|disabled|invalid) (rpc )?(method|module|namespace|block ?tag)/i,
+    ],
+  ]),
+  ...wordRows('transient', 'behind', [
+    ['geth and its kin', /header not found|unknown block|block not found|beyond .{0,20}head/i],
+  ]),
+]
+
+const isBetween = (value: number, [least, most]: readonly [number, number]): boolean =>
+  least <= value && value <= most
+
+/**
+ * Sorts an error by the transport's status, then by its code, then by its words: the first row that holds counts.
+ * @returns its meaning, with a reason in snake_case
+ */
+export function meaningOf(parts: ErrorParts): { fault: Meaning; reason: string } {
+  const { status, code, byFamily } = parts
+  const byStatus = STATUS_TABLE.find((row) => holds(row, parts))
+  if (byStatus) return byStatus
+  if (byFamily) return { fault: byFamily, reason: 'code' }
+  const row = ERROR_TABLE.find((one) => holds(one, parts))
+  return row ?? { fault: 'transient', reason: unknownOf(status, code) }
+}
+
+function holds(row: ErrorRow, { status, code, text, isRevert }: ErrorParts): boolean {
+  const { fault, statuses, codes, hasRevertData, words } = row
+  // the EVM and the pool answer in JSON-RPC only: the page of a proxy is no verdict
+  if (fault === 'refused' && code === null) return false
+  if (statuses && !isBetween(status, statuses)) return false
+  if (codes && (code === null || !codes.includes(code))) return false
+  if (hasRevertData && !isRevert) return false
+  return words === undefined || words.test(text)
+}
+
+function unknownOf(status: number, code: number | null): string {
+  if (code !== null) return UNKNOWN_REFUSAL
+  return status >= 400 ? 'http_error' : 'unreachable'
+}
+
+/** Reason of an error in words that no row has. */
+export const UNKNOWN_REFUSAL = 'unknown_refusal'

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
+import { estimateFees, maxCostWei } from '../../chains/evm/gasFees.js'
+import type { TxFailure } from '../../chains/evm/txErrors.js'
+import type { NonceTx } from '../../registry/outbox.js'
+import { apply, OFFER_ANEW_AFTER, type Policy } from './index.js'
+import type { NonceJob } from './job.js'
+import { planNonceJob } from './nonce.js'
+
+const GWEI = 10n ** 9n
+const GAS = 100_000n
+const UNDERPRICED: TxFailure = { class: 'fee', reason: 'underpriced' }
+const UNKNOWN: TxFailure = { class: 'transient', reason: 'unknown_refusal' }
+
+interface Pool {
+  floorWei: bigint
+  baseFeeWei: bigint
+  /** What the pool answers to a transaction under its floor. */
+  refusal: TxFailure
+}
+
+/** Steps a job against a pool that takes no tip under its floor. @returns the job, and the attempts that it took */
+function offerUntilTaken(
+  pool: Pool,
+  within: Policy,
+  most: number,
+): { job: NonceJob; sent: number } {
+  const fresh = estimateFees(pool.baseFeeWei, [GWEI])
+  let job = queued
+  let sent = 0
+  for (let step = 0; step < 3 * most; step++) {
+    const view = seen({ nowMs: job.nextMs, prepared: { gas: GAS, fees: fresh } })
+    const action = planNonceJob(job, view, within)
+    if (action.do === 'sign') {
+      const { fees, gas, purpose, valueWei } = action
+      const hash = `0x${job.txs.length}` as const
+      const about = { hash, raw: hash, purpose, gas, valueWei, sentBlock: null, isRejected: false }
+      const tx: NonceTx = { ...about, ...fees }
+      job = apply(job, { is: 'signed', nonce: 3, tx }, view)
+      continue
+    }
+    if (action.do !== 'broadcast') break
+    const { tx } = action
+    sent += 1
+    const isTaken =
+      tx.maxPriorityFeePerGas >= pool.floorWei && tx.maxFeePerGas >= pool.baseFeeWei + pool.floorWei
+    if (isTaken) return { job: apply(job, { is: 'sent', hash: tx.hash }, view), sent }
+    job = apply(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
+  }
+  return { job, sent }
+}
+
+const isWithin = (job: NonceJob, { gasPriceCapWei, spendCapWei }: Policy): boolean =>
+  job.txs.every(
+    (tx) => tx.maxFeePerGas <= gasPriceCapWei && maxCostWei(tx.gas, tx, tx.valueWei) <= spendCapWei,
+  )
+
+describe('a pool that takes no tip below 30 gwei, where recent blocks show 1', () => {
+  const bounds: Policy = { ...policy, gasPriceCapWei: 100n * GWEI, spendCapWei: 10n ** 17n }
+  const pool = { floorWei: 30n * GWEI, baseFeeWei: GWEI }
+
+  it('takes the transaction after few offers', () => {
+    const { job, sent } = offerUntilTaken({ ...pool, refusal: UNDERPRICED }, bounds, 30)
+    expect(job.state).toBe('sent')
+    expect(sent).toBeLessThanOrEqual(7)
+    expect(job.txs.at(-1)!.maxPriorityFeePerGas).toBeLessThan(60n * GWEI)
+  })
+
+  it('takes it also where its words are unknown, after three attempts at each price', () => {
+    const { job, sent } = offerUntilTaken({ ...pool, refusal: UNKNOWN }, bounds, 30)
+    expect(job.state).toBe('sent')
+    expect(sent).toBeLessThanOrEqual(7 * OFFER_ANEW_AFTER)
+  })
+
+  it.each<[string, Partial<Policy>]>([
+    ['the cap on the price of gas', { gasPriceCapWei: 29n * GWEI }],
+    ['the cap of the job', { spendCapWei: GAS * 29n * GWEI }],
+  ])('gets nothing above %s, and the last offer again', (_, change) => {
+    const within = { ...bounds, ...change }
+    const { job, sent } = offerUntilTaken({ ...pool, refusal: UNDERPRICED }, within, 30)
+    expect(job.state).toBe('signed')
+    expect(isWithin(job, within)).toBe(true)
+    expect(sent).toBeGreaterThan(15)
+  })
+})
+
+it('any floor below the caps is met within them, whatever the pool says', () => {
+  const gwei = fc.bigInt({ min: 1n, max: 10_000n }).map((amount) => amount * GWEI)
+  const refusal = fc.constantFrom(UNDERPRICED, UNKNOWN)
+  fc.assert(
+    fc.property(
+      gwei,
+      gwei,
+      gwei,
+      refusal,
+      fc.boolean(),
+      (floorWei, baseFeeWei, room, words, isJobs) => {
+        const capWei = baseFeeWei + floorWei + room
+        const gasPriceCapWei = isJobs ? 10n ** 30n : capWei
+        const spendCapWei = isJobs ? GAS * capWei + queued.valueWei : 10n ** 40n
+        const within: Policy = { gasPriceCapWei, spendCapWei }
+        const { job } = offerUntilTaken({ floorWei, baseFeeWei, refusal: words }, within, 120)
+        // a job whose first estimate is above its own cap waits for lower fees, and has sent nothing
+        if (job.state === 'queued') return
+        expect(job.state).toBe('sent')
+        expect(isWithin(job, within)).toBe(true)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+it.each(['unreachable', 'rate_limited', 'insufficient_funds', 'nonce_too_low', 'nonce_too_high'])(
+  'no price is raised for %s, however often it comes back',
+  (reason) => {
+    let job = signed
+    for (let n = 0; n < 4 * OFFER_ANEW_AFTER; n++)
+      job = apply(
+        job,
+        { is: 'refused', hash: '0x1', failure: { class: 'transient', reason } },
+        seen(),
+      )
+    expect(job.txs.map(({ isRejected }) => isRejected)).toEqual([false])
+  },
+)
