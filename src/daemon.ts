@@ -15,6 +15,7 @@ import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
 import { alarmFields } from './ops/alarms.js'
 import type { Context } from './ops/context.js'
+import { FailedRequests } from './ops/failedRequests.js'
 import type { Logger } from './ops/log/log.js'
 import { Loops } from './ops/loops.js'
 import { createMetrics, type Metrics } from './ops/metrics.js'
@@ -54,6 +55,7 @@ export class Daemon {
   readonly #writePool: pg.Pool
   readonly #readPool: pg.Pool
   readonly #loops = new Loops()
+  readonly #requests = new FailedRequests()
   /** Networks with messages or payments to carry. */
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
@@ -99,6 +101,8 @@ export class Daemon {
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
       look: createMemory(this.#writePool, (network) => {
         this.#metrics.wentBack.inc({ network })
+        const text = `the database of ${network} went back in time`
+        this.#loops.raised.raise(text, { alarm: 'ClusterdWentBack', text })
         log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
       }),
     })
@@ -214,6 +218,7 @@ export class Daemon {
       keepAliveMs: this.#config.keepAliveMs,
       log: this.#log,
       metrics: this.#metrics,
+      failed: this.#requests,
       onOwnError: (error, about) =>
         this.#loops.ownErrors.report({ name: 'the API' }, error, this.#log, about),
     })
@@ -300,6 +305,8 @@ export class Daemon {
       runs: this.#runs,
       relays: this.#relays,
       relayed: this.#relayed,
+      requests: this.#requests,
+      nodes: this.#metrics.rpc.nodes,
       isStopping: this.#isStopping,
     }
   }
@@ -325,6 +332,7 @@ export class Daemon {
       }),
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
+      requests: this.#requests.shares(),
       pools: { read: this.#readPool, write: this.#writePool },
       changesWaiting: this.#api?.changesWaiting() ?? 0,
       staying: this.#api?.staying() ?? {},

@@ -6,12 +6,14 @@ import { readReplicas } from './db/journal/replica/replica.js'
 import type { LeaderRole } from './db/pg/codes.js'
 import { isReachable } from './db/pg/pool.js'
 import type { IndexRun } from './indexer/run.js'
-import { alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
+import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from './ops/alarms.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from './ops/chainState.js'
+import type { FailedRequests } from './ops/failedRequests.js'
 import { REMEDIES } from './ops/generated/remedies.js'
-import { isOwnError, orIf } from './ops/log/errors.js'
+import { isOwnError, orIf, sentenceOf } from './ops/log/errors.js'
 import type { LoopState, Loops } from './ops/loops.js'
 import { inTime } from './ops/notify.js'
+import type { NodeNumbers } from './ops/rpcMetrics.js'
 import { NETWORKS, type Network } from './registry/primitives/network.js'
 import { outboxProblems } from './relayer/report.js'
 import type { RelayRun } from './relayer/run.js'
@@ -31,6 +33,10 @@ export interface StatusSources {
   relays: readonly RelayRun[]
   /** Networks with messages or payments to carry. */
   relayed: ReadonlySet<Network>
+  /** Requests of the last minute that this process answered. */
+  requests: FailedRequests
+  /** The nodes of every chain, as this process asks them. */
+  nodes(): readonly { chain: string; nodes: readonly NodeNumbers[] }[]
   isStopping: boolean
 }
 
@@ -49,7 +55,7 @@ export async function readinessOf(sources: StatusSources) {
   const isDatabaseUp = await probed(isReachable(sources.pool), false)
   const problems = [
     ...(sources.isStopping ? ['this process is stopping'] : []),
-    ...(isDatabaseUp ? [] : [DATABASE_AWAY.text]),
+    ...(isDatabaseUp ? [] : [NO_ANSWER]),
     ...healthOf(sources).stuck.map(
       ({ name }) => `a loop has not turned for ${LOOP_LIMIT_MS / 1_000} s: ${name}`,
     ),
@@ -66,27 +72,45 @@ export async function readinessOf(sources: StatusSources) {
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const stored = await probed(
-    Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)]),
-    null,
-  )
+  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)])
+  // the newest reason why the database does not answer
+  let databaseFault = NO_ANSWER
+  answer.catch((error: unknown) => {
+    databaseFault = `${NO_ANSWER}: ${sentenceOf(error)}`
+  })
+  const stored = await probed(answer, null)
   const [states, leaders, replicas] = stored ?? [[], [], new Map<Network, number>()]
+  const causes = loops.problems()
+  const isExplained = ({ network }: { network: Network }) =>
+    !stored || (causes.length > 0 && !isLed(leaders, network, 'index'))
   const chains = configured(config).flatMap(({ role, ...chain }) => {
-    if (!replicas.has(chain.network)) return [stateOf(chain, runs, { states, leaders }, nowMs)]
+    if (!replicas.has(chain.network)) {
+      const found = stateOf(chain, runs, { states, leaders }, nowMs)
+      const follows = found.problem !== null && FOLLOWING.has(found.problem.alarm)
+      return [isExplained(chain) && follows ? { ...found, problem: null } : found]
+    }
     return role === 'hub'
       ? [{ ...chain, state: null, problem: unproved(chain.network, loops) }]
       : []
   })
+  const isDatabaseNamed = causes.some(({ alarm }) => alarm === 'ClusterdDatabaseAway')
   const problems = [
+    ...causes,
+    ...(stored || isDatabaseNamed
+      ? []
+      : [{ alarm: 'ClusterdDatabaseAway' as const, text: databaseFault }]),
     ...loops.ownErrors.problems(),
-    ...(stored
-      ? unindexed(config, leaders).filter(({ network }) => !replicas.has(network))
-      : [DATABASE_AWAY]),
+    ...sources.requests.problems(),
+    ...(stored ? unindexed(config, leaders) : []).filter(
+      (unled) => !replicas.has(unled.network) && !isExplained(unled),
+    ),
     ...chains.flatMap(({ network, label, problem }) =>
       problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
     ),
   ]
   const warnings = [
+    ...loops.raised.problems(),
+    ...sources.nodes().flatMap(wrongNodes),
     ...(stored ? unrelayed(sources, leaders) : []),
     ...relays.flatMap((relay) => outboxProblems(relay.state(), nowMs)),
   ]
@@ -108,7 +132,24 @@ export async function statusOf(sources: StatusSources) {
   }
 }
 
-const DATABASE_AWAY: Problem = { alarm: 'ClusterdErrors', text: 'the database does not answer' }
+const NO_ANSWER = 'the database does not answer'
+
+/** Alarms of a chain that also follow from a database that is away, or a clock that is off. */
+const FOLLOWING: ReadonlySet<AlarmName> = new Set<AlarmName>([
+  'ClusterdNotLed',
+  'ClusterdLoopHangs',
+  'ClusterdHeadStandsStill',
+  'ClusterdChainBehind',
+])
+
+/** Nodes of another chain, and nodes whose logs were refuted. */
+const wrongNodes = ({ chain, nodes }: ReturnType<StatusSources['nodes']>[number]): Problem[] =>
+  nodes
+    .filter(({ isWrong }) => isWrong)
+    .map(({ host }) => ({
+      alarm: 'ClusterdRpcWrongChain',
+      text: `an RPC URL of chain "${chain}" at ${host} serves another chain, or false logs`,
+    }))
 
 const textOf = ({ text }: Problem): string => text
 

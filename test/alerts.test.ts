@@ -12,6 +12,7 @@ import {
   SHORT_OF_TIME,
 } from '../src/ops/alarms.js'
 import type { ChainState } from '../src/ops/chainState.js'
+import { ALARM_SHARE } from '../src/ops/failedRequests.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
@@ -57,6 +58,7 @@ const loop = {
   ageMs: 0,
   failures: 0,
   lastError: null,
+  cause: null,
 }
 /** An error of our own code, too old to be an alarm. */
 const ownError = {
@@ -78,11 +80,13 @@ const node = {
   isWrong: false,
   head: 'good' as const,
 }
+const lookups = { method: 'GET', route: '/v1/names' }
 const process: ProcessState = {
   leads: [led('index', true), led('relay', true)],
   relays: [{ network: 'mainnet', missingKeys: 0 }],
   loops: [loop],
   ownErrors: [ownError],
+  requests: [{ ...lookups, share: 0.5 }],
   pools: { read: pool },
   changesWaiting: 0,
   staying: {},
@@ -115,7 +119,6 @@ interface State {
   relayer?: object
   payer?: object
   node?: { isWrong?: boolean; restMs?: number }
-  failures?: number
   paymentsWaitS?: number
   wentBack?: number
   webhooks?: Partial<WebhookCounts>
@@ -132,10 +135,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   const shown = { network: 'mainnet', relayers, payer: { ...payer, ...state.payer } }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
   createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState])
-  metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
   const first = parseSamples(await metrics.registry.metrics())
-  for (let i = 0; i < (state.failures ?? 0); i++)
-    metrics.requests.observe({ method: 'GET', route: '/v1/names', status: '503' }, 0.1)
   return [first, parseSamples(await metrics.registry.metrics())]
 }
 
@@ -181,7 +181,9 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdRpcAway: { node: { restMs: 30_000 } },
   ClusterdWebhookFails: { webhooks: { failing: 1, oldestMs: 3_601_000 } },
   ClusterdWebhookParked: { webhooks: { parked: 1 } },
-  ClusterdErrors: { failures: 301 },
+  ClusterdDatabaseAway: { process: { loops: [{ ...loop, failures: 1, cause: 'database' }] } },
+  ClusterdClockOff: { process: { loops: [{ ...loop, failures: 1, cause: 'clock' }] } },
+  ClusterdErrors: { process: { requests: [{ ...lookups, share: 0.51 }] } },
 }
 
 describe('the alert rules', () => {
@@ -193,6 +195,7 @@ describe('the alert rules', () => {
     expect(limitOf('ClusterdJobsWait')).toBe(OLD_JOB_MS / 1_000)
     expect(limitOf('ClusterdOwnErrors')).toBe(OWN_ERROR_ALARM_MS / 1_000)
     expect(limitOf('ClusterdPaymentsShortOfTime')).toBe(SHORT_OF_TIME)
+    expect(limitOf('ClusterdErrors')).toBe(ALARM_SHARE)
     expect(limitOf('ClusterdRelayerRunsDry')).toBe(LOW_RUNWAY_MS / 1_000)
     expect(limitOf('ClusterdRelayAuthorityRunsDry')).toBe(Number(LOW_BALANCE_LAMPORTS))
   })

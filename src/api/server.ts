@@ -18,7 +18,7 @@ const REQUEST_DEADLINE_MS = 15_000
 /** Answers that end their connection, so that a refusal costs its caller a new one. */
 const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
-export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics'> {
+export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
   /** Default 15 s. */
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
@@ -40,7 +40,12 @@ export function createApi(deps: ApiDeps) {
     if (isClosing || REFUSALS.has(message.status)) endAfter(exchange)
     answer(exchange, message, ...more)
   }
-  const serving = { finish, beyondFeed, gate: createGate(deps.limits ?? null, deps.pool) }
+  const serving = {
+    finish,
+    beyondFeed,
+    ofNetwork,
+    gate: createGate(deps.limits ?? null, deps.pool),
+  }
   const serveRoute = createRouteServer(
     contexts,
     serving,

@@ -73,8 +73,9 @@ export function paymentJudgeWorker(
     pollMs,
   }: Pick<PaymentJudgeOptions, 'ports'> & { notify: Notify; pollMs: number },
 ): Worker {
-  const { pool, network, epoch, log, metrics } = ctx
+  const { pool, network, epoch, log, metrics, loops } = ctx
   const judge = new PaymentJudge({ pool, network, epoch, ports })
+  const key = `payments of ${network} wait`
   let isAlarmed = false
   return {
     name: 'the payments of communities',
@@ -83,7 +84,10 @@ export function paymentJudgeWorker(
     pollMs,
     idleMs: IDLE_POLL_MS,
     // a process that leads no more knows nothing of the wait
-    subscribe: () => () => metrics.paymentsWait.remove({ network }),
+    subscribe: () => () => {
+      metrics.paymentsWait.remove({ network })
+      loops.raised.end(key)
+    },
     async step() {
       const outcome = await judge.step()
       if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
@@ -102,6 +106,9 @@ export function paymentJudgeWorker(
           NO_ANSWER,
         )
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
+      const text = `${waiting} payments of ${network} for community names wait: ${reason}`
+      if (isAlarmed) loops.raised.raise(key, { alarm: 'ClusterdPaymentsWait', text })
+      else loops.raised.end(key)
     },
   }
 }

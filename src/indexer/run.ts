@@ -7,6 +7,7 @@ import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
+import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify } from '../ops/notify.js'
@@ -53,7 +54,10 @@ export function runIndexers(
     ({ chain }) => chain.label,
   )
   const onError = (err: Error) =>
-    log.error({ network, err }, 'indexing stopped; trying to lead again')
+    log[causeOf(err) === 'database' ? 'warn' : 'error'](
+      { network, err },
+      'indexing stopped; trying to lead again',
+    )
   const lead = { ...at, network, role: 'index', signal, loops, onError } as const
   const done = whileLeading(lead, async (epoch, stopped) => {
     log.info({ network, chains: labels, epoch }, 'leading the indexing')

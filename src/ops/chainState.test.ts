@@ -45,7 +45,7 @@ describe('a chain', () => {
     [{ tailBlock: null, lastError: 'no answer' }, 'has not answered yet: no answer'],
     [{ isCaughtUp: false }, 'catching up, at block 99 of 98'],
     [{ lastStepMs: null }, 'no step for 30 s: it hangs'],
-    [{ lastStepMs: NOW_MS - 30_001, lastError: 'no answer' }, 'no step for 30 s: no answer'],
+    [{ lastStepMs: NOW_MS - 30_001 }, 'no step for 30 s: it hangs'],
     [{ lastError: 'no answer' }, 'no answer'],
     [{ tailBlock: 96 }, '4 blocks behind its head'],
     [{ latest: 97 }, 'its head is block 97, below what was confirmed'],
@@ -54,6 +54,22 @@ describe('a chain', () => {
     [{ confirmedMs: NOW_MS - FINALITY_ALARM_MS - 1_000 }, 'its finality stands still: 3601 s old'],
   ])('is not well with %o', (state, problem) => {
     expect(problemOf(state)).toBe(problem)
+  })
+
+  const isOld = { headMs: NOW_MS - 20 * BLOCK_MS - 1_000 }
+  it.each<[string, Partial<ChainState>, string]>([
+    ['an RPC that is away', { lastError: 'no answer' }, 'ClusterdChainFailing'],
+    [
+      'and for so long that the head is old',
+      { lastError: 'no answer', ...isOld },
+      'ClusterdChainFailing',
+    ],
+    ['in a catch-up', { lastError: 'no answer', isCaughtUp: false }, 'ClusterdChainFailing'],
+    ['a head that stands still', isOld, 'ClusterdHeadStandsStill'],
+    ['a step that neither ends nor fails', { lastStepMs: NOW_MS - 30_001 }, 'ClusterdLoopHangs'],
+    ['a halted chain, whatever fails', { halted: 'why', lastError: 'x' }, 'ClusterdChainHalted'],
+  ])('has the alarm of its cause: %s', (_, state, alarm) => {
+    expect(chainProblem({ ...caughtUp, ...state }, NOW_MS)?.alarm).toBe(alarm)
   })
 
   it('that was never indexed is not well', () => {

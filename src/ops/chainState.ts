@@ -38,7 +38,9 @@ export interface ChainState {
   /** Nodes whose equal answers it should rest on. */
   nodesWanted: number
   halted: string | null
+  /** Time at which the newest step ended, whether it succeeded or not. */
   lastStepMs: number | null
+  /** Failure of the newest step that the chain is to blame for. */
   lastError: string | null
   /** Alarm of the last error, where it is not that of any failing chain. */
   errorAlarm: AlarmName | null
@@ -85,10 +87,11 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
   if (!state) return is('ClusterdNotLed', 'not indexed yet')
   if (state.halted) return is('ClusterdChainHalted', `halted: ${state.halted}`)
   if (state.latest === null || state.confirmed === null || state.tailBlock === null) {
-    const why = state.lastError === null ? '' : `: ${state.lastError}`
-    return is('ClusterdChainFailing', `has not answered yet${why}`)
+    if (state.lastError === null) return is('ClusterdChainBehind', 'has not answered yet')
+    return is('ClusterdChainFailing', `has not answered yet: ${state.lastError}`)
   }
-  if (state.lastError && state.errorAlarm) return is(state.errorAlarm, state.lastError)
+  // the cause comes before the symptoms that follow from it
+  if (state.lastError) return is(state.errorAlarm ?? 'ClusterdChainFailing', state.lastError)
   if (isHeadStale(state, nowMs))
     return is(
       'ClusterdHeadStandsStill',
@@ -102,11 +105,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): Problem |
       `catching up, at block ${state.nextBlock} of ${state.confirmed}`,
     )
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STALE_MS)
-    return is(
-      'ClusterdLoopHangs',
-      `no step for ${STALE_MS / 1_000} s: ${state.lastError ?? 'it hangs'}`,
-    )
-  if (state.lastError) return is('ClusterdChainFailing', state.lastError)
+    return is('ClusterdLoopHangs', `no step for ${STALE_MS / 1_000} s: it hangs`)
   if (state.trustNodes !== null && state.trustNodes < state.nodesWanted)
     return is(
       'ClusterdTrustFell',

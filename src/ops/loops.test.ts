@@ -28,7 +28,7 @@ describe('loops', () => {
     loop.failed(new Error('one'))
     loop.failed(new Error('two'))
     expect(loops.states()).toEqual([
-      { name: 'the indexer', ageMs: 0, failures: 2, lastError: 'two' },
+      { name: 'the indexer', ageMs: 0, failures: 2, lastError: 'two', cause: 'other' },
     ])
     loop.succeeded()
     expect(loops.states()).toMatchObject([{ failures: 0, lastError: null }])

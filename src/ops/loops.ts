@@ -1,6 +1,9 @@
 import { performance } from 'node:perf_hooks'
+import type { Problem } from './alarms.js'
+import { type Cause, causeOf } from './causes.js'
 import { sentenceOf } from './log/errors.js'
 import { OwnErrors } from './ownErrors.js'
+import { RaisedAlarms } from './raisedAlarms.js'
 
 /** Names a loop in health, status and metrics. */
 export interface LoopName {
@@ -15,7 +18,12 @@ export interface LoopState extends LoopName {
   /** Failed turns in a row. */
   failures: number
   lastError: string | null
+  /** Part that the last error blames; null while the loop goes well. */
+  cause: Cause | null
 }
+
+/** Alarm of each cause that is no fault of a chain. */
+const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
 /** A loop under way. */
 export type Loop = ReturnType<Loops['start']>
@@ -24,6 +32,8 @@ export type Loop = ReturnType<Loops['start']>
 export class Loops {
   /** Errors of our own code in these loops, and beside them. */
   readonly ownErrors: OwnErrors
+  /** Alarms that were logged, and that no other state shows. */
+  readonly raised = new RaisedAlarms()
   readonly #nowMs: () => number
   readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
 
@@ -43,16 +53,24 @@ export class Loops {
       turnedMs: this.#nowMs(),
       failures: 0,
       lastError: null as string | null,
+      cause: null as Cause | null,
     }
     this.#running.add(loop)
-    const turned = (failures: number, lastError: string | null): void => {
-      Object.assign(loop, { turnedMs: this.#nowMs(), failures, lastError })
+    const turned = (): void => {
+      loop.turnedMs = this.#nowMs()
     }
     return {
       /** Called at each turn, and as a sign of life within a long one. */
-      turned: () => turned(loop.failures, loop.lastError),
-      succeeded: () => turned(0, null),
-      failed: (error: Error) => turned(loop.failures + 1, sentenceOf(error)),
+      turned,
+      succeeded: () => {
+        turned()
+        Object.assign(loop, { failures: 0, lastError: null, cause: null })
+      },
+      failed: (error: Error) => {
+        turned()
+        const failures = loop.failures + 1
+        Object.assign(loop, { failures, lastError: sentenceOf(error), cause: causeOf(error) })
+      },
       end: () => this.#running.delete(loop),
     }
   }
@@ -60,5 +78,17 @@ export class Loops {
   states(): LoopState[] {
     const nowMs = this.#nowMs()
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
+  }
+
+  /** Problems of the database and of the clock, which failing loops met; each once, however many loops met it. */
+  problems(): Problem[] {
+    const problems = new Map<string, Problem>()
+    for (const { cause, lastError } of this.#running)
+      if (lastError !== null && (cause === 'database' || cause === 'clock'))
+        problems.set(`${cause} ${lastError.replace(/\d+ ms/, '')}`, {
+          alarm: ALARM_OF[cause],
+          text: lastError,
+        })
+    return [...problems.values()]
   }
 }

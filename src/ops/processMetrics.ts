@@ -12,6 +12,8 @@ export interface ProcessState {
   relays: readonly { network: string; missingKeys: number | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly OwnErrorCount[]
+  /** Kinds of requests of which some failed in the last minute. */
+  requests: readonly { method: string; route: string; share: number }[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
   /** Signed changes that wait for their turn. */
   changesWaiting: number
@@ -58,6 +60,22 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     'clusterd_step_failures',
     'Failed turns of a loop in a row; `/status` has the last error',
     ({ failures }) => failures,
+  )
+  gauge(
+    'clusterd_blamed_loops',
+    'Loops whose newest turn failed by the database or by the clock',
+    ['cause'],
+    () =>
+      (['database', 'clock'] as const).map((cause) => [
+        { cause },
+        state().loops.filter((loop) => loop.cause === cause).length,
+      ]),
+  )
+  gauge(
+    'clusterd_http_failed_ratio',
+    'Share of the last minute’s requests that failed by our fault; of kinds of which three failed',
+    ['method', 'route'],
+    () => state().requests.map(({ method, route, share }) => [{ method, route }, share]),
   )
   counter(
     'clusterd_own_errors_total',

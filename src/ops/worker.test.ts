@@ -54,16 +54,16 @@ describe('workers', () => {
   it('report an error of our own code as such, and go on', async () => {
     const { lines, stop, context } = setup()
     const loops = new Loops()
-    const failures: boolean[] = []
+    const failures: string[] = []
     const step = (count: number): StepResult => {
       if (count === 1) throw new TypeError('a mistake')
       if (count === 2) throw new Error('the chain is away')
       stop.abort()
       return 'idle'
     }
-    const onFailure = (_: Error, isOwn: boolean) => void failures.push(isOwn)
+    const onFailure = ({ message }: Error) => void failures.push(message)
     await runWorkers([worker(step, { onFailure })], { ...context, loops })
-    expect(failures).toEqual([true, false])
+    expect(failures).toEqual(['a mistake', 'the chain is away'])
     expect(loops.ownErrors.counts()).toMatchObject([{ name: 'the test', chain: '1', count: 1 }])
     expect(lines.map(({ level, alarm }) => [level, alarm])).toEqual([
       [50, 'ClusterdOwnErrors'],

@@ -49,11 +49,8 @@ export interface Worker {
   step(signal: AbortSignal, alive: () => void): Promise<StepResult>
   /** Runs after each step that succeeded, to raise alarms. */
   check?(): void
-  /**
-   * Runs after each step that failed.
-   * @param isOwn whether our own code is wrong, so that nothing the step depends on has failed
-   */
-  onFailure?(error: Error, isOwn: boolean): void
+  /** Runs after each step that failed. */
+  onFailure?(error: Error): void
 }
 
 export interface WorkerContext {
@@ -141,13 +138,12 @@ async function repeat(
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      const isOwn = isOwnError(error)
-      if (isOwn) loops.ownErrors.report({ ...fields, name }, error, log)
+      if (isOwnError(error)) loops.ownErrors.report({ ...fields, name }, error, log)
       else if (failures === 0)
         log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
       loop.failed(error as Error)
-      worker.onFailure?.(error as Error, isOwn)
+      worker.onFailure?.(error as Error)
       failures += 1
       await pause(pauseAfter(failures, errorPausesMs), signal)
     }

@@ -25,7 +25,7 @@ import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { bigIntToWord, fromHex, txKey } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
-import type { Network } from '../../src/registry/primitives/network.js'
+import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { startMigrated } from '../support/migrated.js'
@@ -75,12 +75,15 @@ export interface ApiWorldOptions {
   chainId?: number
   contract?: Hex
   configs?: (configs: readonly ChainConfig[]) => readonly ChainConfig[]
+  /** Networks whose hub was indexed once; default: both. */
+  isIndexed?: readonly Network[]
   log?: Logger
   siteUrl?: string
   shareKey?: Uint8Array
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
+  failed?: ApiDeps['failed']
   limits?: ApiDeps['limits']
   trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
@@ -113,7 +116,10 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   for (const { network } of LABELS)
     await inTransaction(pool, (client) => append(client, network, [minimum()]))
   // signed changes need hubs that were indexed once
-  await pool.query('UPDATE journal_heads SET caught_up = true')
+  const indexed = options.isIndexed ?? LABELS.map(({ network }) => network)
+  await pool.query('UPDATE journal_heads SET caught_up = network = ANY ($1)', [
+    indexed.map((network) => NETWORK_CODE[network]),
+  ])
   const news = new News()
   const stopping = new AbortController()
   const { signal } = stopping
@@ -136,6 +142,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     },
     log: options.log ?? pino({ level: 'silent' }),
     ...(options.metrics && { metrics: options.metrics }),
+    ...(options.failed && { failed: options.failed }),
     limits: options.limits ?? null,
     ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.requestDeadlineMs !== undefined && {

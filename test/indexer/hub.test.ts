@@ -114,7 +114,7 @@ describe('a hub, block by block', () => {
     await other.step()
     const failure = await Promise.resolve(step()).catch((error: Error) => error)
     expect(failure).toMatchObject({ message: expect.stringContaining('it is not there any more') })
-    worker.onFailure!(failure as Error, false)
+    worker.onFailure!(failure as Error)
     await world.bid(4, ['after-unseen'])
     await world.test.mine({ blocks: 2 })
     for (let i = 0; i < 3; i++) await step()

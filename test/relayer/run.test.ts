@@ -4,6 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
 import { createListener } from '../../src/db/pg/notify.js'
+import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { overviewPage } from '../../src/opsPage.js'
@@ -142,6 +143,8 @@ describe('a running relayer', () => {
       runs: [],
       relays: [],
       relayed: new Set<'mainnet'>(),
+      requests: new FailedRequests(),
+      nodes: metrics.rpc.nodes,
       isStopping: false,
     }
     const sources = {

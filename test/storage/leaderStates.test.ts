@@ -4,6 +4,7 @@ import type { ChainConfig } from '../../src/config/index.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
+import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
 import { statusOf } from '../../src/status.js'
 import { useDatabase } from '../support/database.js'
@@ -43,6 +44,8 @@ const status = () =>
     runs: [],
     relays: [],
     relayed: new Set(),
+    requests: new FailedRequests(),
+    nodes: () => [],
     isStopping: false,
   })
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
 import { type Message, send } from '../http/answer.js'
-import { ApiError } from '../http/errors.js'
+import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
 /** @param fields headers of the answer's own: names and values in turn */
@@ -17,6 +18,8 @@ export interface AnswererDeps {
   log: Logger
   /** Gets what an answer of status 500 was given for, an error of our own code, with what was asked. */
   onOwnError?: (error: unknown, about: object) => void
+  /** Counts what failed by our fault. */
+  failed?: Pick<FailedRequests, 'count'>
   metrics?: {
     requests: {
       observe(labels: { method: string; route: string; status: string }, seconds: number): void
@@ -27,7 +30,7 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-export function createAnswerer({ log, metrics, onOwnError }: AnswererDeps): Finish {
+export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): Finish {
   const logFault = createFaultLog(log)
   return ({ req, res, route, startedMs }, message, fields, error) => {
     const id = randomUUID()
@@ -39,6 +42,7 @@ export function createAnswerer({ log, metrics, onOwnError }: AnswererDeps): Fini
     if (error instanceof ApiError && error.limit)
       metrics?.limited?.inc({ route, limit: error.limit })
     const cause = causeOf(error)
+    failed?.count({ method, route }, isFailure(error) ? cause : undefined)
     if (status === 500) onOwnError?.(cause, { id, method, route })
     if (status >= 500) logFault({ id, method, route, status, err: cause })
     else if (log.isLevelEnabled('debug'))
@@ -48,3 +52,10 @@ export function createAnswerer({ log, metrics, onOwnError }: AnswererDeps): Fini
 
 const causeOf = (error: unknown): unknown =>
   error instanceof ApiError ? (error.cause ?? error) : error
+
+/**
+ * True where the service could not do what it was asked. It is no failure that a caller is told to come later, as while
+ * too many ask at once: anybody could raise the alarm.
+ */
+const isFailure = (error: unknown): boolean =>
+  error instanceof ApiError && ERROR_STATUS[error.code] >= 500 && error.cause !== undefined

@@ -6,7 +6,10 @@ import type { Meter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request that is answered before its work is done. */
-export const tooLong = () => new ApiError('unavailable', 'This took too long.')
+export const tooLong = () => {
+  const cause = new Error('no answer was ready within the time limit of a request')
+  return new ApiError('unavailable', 'This took too long.', {}, { cause })
+}
 
 /** The caller has left: nobody gets an answer, and nothing of ours has failed. */
 export class CallerLeftError extends ApiError {

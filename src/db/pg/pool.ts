@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inTime } from '../../ops/notify.js'
+import { ConnectingPool } from './connecting.js'
 import { pipelined, pooled, socketOf } from './pipeline.js'
 import {
   BEGIN,
@@ -55,6 +56,19 @@ export function dropConnections(pool: pg.Pool): void {
 /** Statements with which transactions of a pool begin. */
 const begins = new WeakMap<pg.Pool, readonly string[]>()
 
+/**
+ * Time limit of waiting for a lock, ms; 0 for none. Nobody waits for a row as long as it may be held idle: else the
+ * statements that a frozen process has sent would get the row one after the other, and each would hold it as long again.
+ * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that has it, and limits each.
+ */
+function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number {
+  if (answerMs !== undefined) return Math.ceil(answerMs / 2)
+  return Math.floor(idleTransactionMs * LOCK_SHARE)
+}
+
+/** Two such limits are less than the time for which a lock may be held idle. */
+const LOCK_SHARE = 0.45
+
 /** Silence of a client that froze in a transaction after which the server ends it. */
 export const FROZEN_MS = 4_000
 /** Time limit of a new connection, and of waiting for a free one. */
@@ -89,7 +103,7 @@ export function createPool(
   const open = new Set<pg.PoolClient>()
   const limits = {
     ...options,
-    lockTimeoutMs: answerMs === undefined ? undefined : Math.ceil(answerMs / 2),
+    lockTimeoutMs: lockTimeoutOf(options),
   }
   const config = {
     ...(isPooled
@@ -116,7 +130,7 @@ export function createPool(
       await noticeClient(client)
     },
   }
-  const pool = new pg.Pool(config)
+  const pool = new ConnectingPool(config)
   if (isPooled) pooled.add(pool)
   begins.set(pool, isPooled ? [BEGIN, localSettings(limits)] : [BEGIN])
   connections.set(pool, open)

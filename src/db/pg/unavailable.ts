@@ -1,18 +1,16 @@
+import { PG_MESSAGE } from '../../ops/causes.js'
 import { orIf } from '../../ops/log/errors.js'
 import { inTime } from '../../ops/notify.js'
 
 /**
- * SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limits (of a statement, and of
+ * SQLSTATEs of an outage: connections, shutdown, crash, start, too many, full disk, time limits (of a statement, of a lock, and of
  * a transaction in which this process stalled), a closed database.
  */
-const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|25006|40001|40P01)$/
+const NOT_NOW = /^(08...|57P0[1235]|57014|25P03|53[123]00|55000|55P03|25006|40001|40P01)$/
 const SOCKET =
   /^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** Codes of Prisma for an outage: server unreachable or closed, time limits, pool exhausted, a deadlock. */
 const PRISMA = /^(P1001|P1002|P1008|P1017|P2024|P2028|P2034|P2037)$/
-/** Messages of `pg` errors without a code: a connection cut in mid-query, a slow or ended pool. */
-const MESSAGE =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
 /** Thrown when this process's clock and the database's differ: neither can be believed. */
 class ClockError extends Error {
@@ -58,7 +56,12 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (NOT_NOW.test(code) || SOCKET.test(code) || PRISMA.test(code) || MESSAGE.test(error.message))
+  if (
+    NOT_NOW.test(code) ||
+    SOCKET.test(code) ||
+    PRISMA.test(code) ||
+    PG_MESSAGE.test(error.message)
+  )
     return true
   if (
     error instanceof AggregateError &&

@@ -5,9 +5,9 @@ import { packRecord } from '../../chains/evm/record.js'
 import { SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
+import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { sentenceOf } from '../../ops/log/errors.js'
 import {
   type FetchedRange,
   groundOf,
@@ -121,7 +121,8 @@ export class ChainIndexer {
 
   #fail(error: unknown): never {
     const errorAlarm = alarmOf(undecided(error))
-    Object.assign(this.state, { lastError: sentenceOf(error), errorAlarm })
+    const lastError = chainErrorOf(error)
+    Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
   }
 

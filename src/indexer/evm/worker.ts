@@ -3,8 +3,8 @@ import { createPublicClient, webSocket } from 'viem'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { type ChainRow, readBodies, readChain } from '../../db/journal/chains.js'
 import { alarmFields } from '../../ops/alarms.js'
+import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
@@ -105,10 +105,9 @@ export function chainWorker(
       if (isAdvanced) reporting.onAdvance(isNews(outcome))
       return isAdvanced && !indexer.isAtHead ? 'progressed' : 'waiting'
     },
-    onFailure(error, isOwn) {
+    onFailure(error) {
       isRowStale = true
-      // of an error of our own code the chain is not to blame: it has an alarm of its own
-      if (!isOwn) indexer.state.lastError = sentenceOf(error)
+      Object.assign(indexer.state, { lastError: chainErrorOf(error), lastStepMs: Date.now() })
     },
   }
 }

@@ -15,9 +15,9 @@ import { moveCursor, type PaymentCursor, readCursor } from '../../db/payments/cu
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
+import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
-import { sentenceOf } from '../../ops/log/errors.js'
 import { firstState } from '../evm/types.js'
 import { alarmOf, undecided } from '../evm/undecided.js'
 import { inChunks } from './chunks.js'
@@ -72,7 +72,8 @@ export class PaymentWatcher {
     } catch (error) {
       // the transaction may have been committed: the cursor is read anew
       this.#memory = null
-      Object.assign(state, { lastError: sentenceOf(error), errorAlarm: alarmOf(undecided(error)) })
+      const errorAlarm = alarmOf(undecided(error))
+      Object.assign(state, { lastError: chainErrorOf(error), errorAlarm, lastStepMs: Date.now() })
       throw error
     }
   }

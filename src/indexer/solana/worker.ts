@@ -1,7 +1,7 @@
 import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
+import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
-import { sentenceOf } from '../../ops/log/errors.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
@@ -109,8 +109,8 @@ export function paymentWatcherWorker(
       reporting.onAdvance(true)
       return 'progressed'
     },
-    onFailure(error, isOwn) {
-      if (!isOwn) unopened.state.lastError = sentenceOf(error)
+    onFailure(error) {
+      Object.assign(unopened.state, { lastError: chainErrorOf(error), lastStepMs: Date.now() })
     },
   }
 }

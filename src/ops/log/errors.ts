@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { databaseSentence } from './databaseErrors.js'
 import { sourceOf } from './sources.js'
 
 /** Folder of our sources, in both forms that stack traces have. */
@@ -31,8 +32,8 @@ export interface LoggedError extends Partial<Record<(typeof WORDS)[number], stri
 
 /**
  * Describes an error for the log. Messages of libraries hold URLs with their keys, requests with signatures, and rows:
- * only messages of errors that our own code made are kept; of others their type, code and place are. Our code makes
- * none of a library's classes (errors.test.ts).
+ * only messages of errors that our own code made are kept; of others their type, code and place are, and for the database's
+ * a sentence of ours. Our code makes none of a library's classes (errors.test.ts).
  */
 export function loggedError(error: unknown, depth = 1): LoggedError {
   if (!(error instanceof Error)) return { type: typeof error }
@@ -41,13 +42,14 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
   const places = placesOf(error)
   const isOurs = isOwnPlace(places[0])
   const type = WORD.test(error.name) ? error.name : 'Error'
+  const message = databaseSentence(error) ?? (isOurs ? error.message : null)
   return {
     type,
     ...Object.fromEntries(
       WORDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : [])),
     ),
     ...(typeof status === 'number' && { status }),
-    ...(isOurs && { message: error.message }),
+    ...(message !== null && { message }),
     ...(depth === 1 &&
       !(isOurs && !BUILT_IN.test(type)) && {
         stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)),

@@ -12,6 +12,7 @@ import type { Logger } from '../../ops/log/log.js'
 import type { Loops } from '../../ops/loops.js'
 import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
 import { deliver, type ReadFeed } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
 import { POST_LIMIT_MS } from './post.js'
@@ -45,6 +46,13 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     countedMs = performance.now()
     count = counts.reduce((sum, { active, failing }) => sum + active + failing, 0)
     showCounts(counts)
+    for (const network of NETWORKS) {
+      const parked = counts.find((one) => one.network === network)?.parked ?? 0
+      const text = `${parked} webhooks of ${network} are parked`
+      const key = `webhooks of ${network}`
+      if (parked > 0) loops.raised.raise(key, { alarm: 'ClusterdWebhookParked', text })
+      else loops.raised.end(key)
+    }
   }
   /** Delivers a message and stores what became of it. What fails goes again when its lease has ended. */
   const deliverOne = async (hook: LeasedWebhook): Promise<void> => {

@@ -1,0 +1,52 @@
+import { createServer } from 'node:net'
+import { expect, it } from 'vitest'
+import { useServer } from '../../../test/support/database.js'
+import { sentenceOf } from '../../ops/log/errors.js'
+import { createPool } from './pool.js'
+import { isDatabaseUnavailable } from './unavailable.js'
+
+const database = useServer()
+const pool = (url: string, answerMs = 300) =>
+  createPool({ url, max: 1, applicationName: 'test', answerMs })
+
+/** A server that takes connections and says nothing. */
+async function silent() {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  return { url: `postgresql://user:secret@127.0.0.1:${port}/x`, port, server }
+}
+
+it('a connection that is refused names the server', async () => {
+  const { port, server } = await silent()
+  await new Promise((resolve) => server.close(resolve))
+  const error = await pool(`postgresql://user:secret@127.0.0.1:${port}/x`)
+    .query('SELECT 1')
+    .catch((thrown: unknown) => thrown)
+  expect(sentenceOf(error)).toBe(
+    `the database at 127.0.0.1:${port}: it can not be reached (ECONNREFUSED)`,
+  )
+  expect(isDatabaseUnavailable(error)).toBe(true)
+})
+
+it('a server that says nothing has words with the time limit', async () => {
+  const { url, port, server } = await silent()
+  const error = await pool(url)
+    .connect()
+    .catch((thrown: unknown) => thrown)
+  expect(sentenceOf(error)).toBe(`the database at 127.0.0.1:${port}: no connection within 0.3 s`)
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  server.close()
+})
+
+it('a pool whose connections are in use says so', async () => {
+  const busy = pool(database.url)
+  const client = await busy.connect()
+  const error = await busy.query('SELECT 1').catch((thrown: unknown) => thrown)
+  expect(sentenceOf(error)).toMatch(
+    /^no connection within 0\.3 s: all 1 of the pool "test \w+" are in use, or the database at \S+:\d+ takes none$/,
+  )
+  expect(isDatabaseUnavailable(error)).toBe(true)
+  client.release()
+  await busy.end()
+})

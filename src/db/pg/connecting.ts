@@ -1,0 +1,66 @@
+import pg from 'pg'
+import { databaseSentence } from '../../ops/log/databaseErrors.js'
+
+/** Error of a connection that was not made: it names the server, and has the code of its cause. */
+export class DatabaseConnectionError extends Error {
+  override name = 'DatabaseConnectionError'
+  readonly code: string | undefined
+
+  constructor(message: string, cause: Error) {
+    super(message, { cause })
+    this.code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  }
+}
+
+const QUEUED = 'timeout exceeded when trying to connect'
+const TIMEOUT = /timeout/
+
+/** Says which server refused a connection and why. `pg` and Node name neither in a way that may be logged. */
+function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
+  const { max, application_name: name, connectionTimeoutMillis = 0 } = config
+  const seconds = connectionTimeoutMillis / 1_000
+  if (cause.message === QUEUED)
+    return new DatabaseConnectionError(
+      `no connection within ${seconds} s: all ${max} of the pool "${name}" are in use, or the database at ${placeOf(config)} takes none`,
+      cause,
+    )
+  const code = 'code' in cause ? String(cause.code) : ''
+  const late = TIMEOUT.test(cause.message) ? `no connection within ${seconds} s` : null
+  const why = late ?? databaseSentence(cause) ?? `it can not be reached (${code || cause.name})`
+  return new DatabaseConnectionError(`the database at ${placeOf(config)}: ${why}`, cause)
+}
+
+/** Host and port of a pool's URL, without its user, password and parameters. */
+function placeOf({ connectionString }: pg.PoolConfig): string {
+  const { hostname, port, searchParams } = new URL(connectionString ?? 'postgresql://localhost')
+  const host = hostname || searchParams.get('host') || 'localhost'
+  return `${decodeURIComponent(host)}:${port || '5432'}`
+}
+
+type Done = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void
+
+/** A pool whose failed connections name the server and the reason (`DatabaseConnectionError`). */
+export class ConnectingPool extends pg.Pool {
+  readonly #config: pg.PoolConfig
+
+  constructor(config: pg.PoolConfig) {
+    super(config)
+    this.#config = config
+  }
+
+  override connect(): Promise<pg.PoolClient>
+  override connect(done: Done): void
+  override connect(done?: Done): Promise<pg.PoolClient> | undefined {
+    const named = (error: Error) => connectionError(error, this.#config)
+    if (!done)
+      return super.connect().catch((error: Error) => {
+        throw named(error)
+      })
+    super.connect((error, client, release) => done(error && named(error), client, release))
+    return undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { FailedRequests } from './failedRequests.js'
+
+const LOOKUP = { method: 'GET', route: '/v1/names/address/:address' }
+const CHANGE = { method: 'POST', route: '/v1/clusters/wallets' }
+const diskFull = Object.assign(new Error('could not extend file "base/1/2"'), {
+  severity: 'ERROR',
+  code: '53100',
+})
+
+/** Requests of a kind, a second apart. */
+function counted(failed: number, good: number, kind = CHANGE) {
+  const clock = { ms: 0 }
+  const requests = new FailedRequests(() => clock.ms)
+  for (let i = 0; i < failed + good; i++) {
+    requests.count(kind, i < failed ? diskFull : undefined)
+    clock.ms += 100
+  }
+  return { requests, clock }
+}
+
+describe('requests of a kind are a problem', () => {
+  it.each([
+    ['three of three', 3, 0, true],
+    ['two of two', 2, 0, false],
+    ['half', 10, 10, false],
+    ['more than half', 11, 10, true],
+    ['few of many', 5, 100, false],
+    ['none', 0, 100, false],
+  ])('where %s fail', (_, failed, good, isProblem) => {
+    expect(counted(failed, good).requests.problems().length).toBe(Number(isProblem))
+  })
+})
+
+it('a problem names the kind, the numbers and the newest cause', () => {
+  expect(counted(4, 1).requests.problems()).toEqual([
+    {
+      alarm: 'ClusterdErrors',
+      text: '4 of 5 requests POST /v1/clusters/wallets failed in the last minute, the newest by: the disk of the database is full',
+    },
+  ])
+})
+
+it('kinds are counted apart: one that is asked often hides no other', () => {
+  const { requests } = counted(3, 0)
+  for (let i = 0; i < 1_000; i++) requests.count(LOOKUP)
+  expect(requests.problems().map(({ text }) => text)).toEqual([
+    expect.stringContaining('3 of 3 requests POST'),
+  ])
+})
+
+it('failures count for a minute', () => {
+  const { requests, clock } = counted(3, 0)
+  clock.ms += 54_000
+  expect(requests.problems().length).toBe(1)
+  clock.ms += 10_000
+  expect(requests.problems()).toEqual([])
+})

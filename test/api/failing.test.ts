@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { FailedRequests } from '../../src/ops/failedRequests.js'
+import { memberOf } from './members.js'
+import { useApi } from './support.js'
+
+const failed = new FailedRequests()
+const world = useApi({ failed })
+
+/** Has the server refuse rows of a table, as with a full disk or without the right. */
+async function refuse(table: string, code: string, message: string): Promise<void> {
+  await world.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION USING ERRCODE = '${code}', MESSAGE = '${message}'; END $$;
+    CREATE OR REPLACE TRIGGER refuse BEFORE INSERT ON ${table} EXECUTE FUNCTION refuse()`)
+}
+const allow = (table: string) => world.pool.query(`DROP TRIGGER refuse ON ${table}`)
+
+it.each([
+  ['53100', 'could not extend file', 'the disk of the database is full'],
+  [
+    '42501',
+    'permission denied for table sessions',
+    'the role of the database lacks a right: table sessions',
+  ],
+])('sign-ins that all fail are a problem with their cause: %s', async (code, message, why) => {
+  await refuse('sessions', code, message)
+  for (let i = 0; i < 3; i++)
+    expect((await memberOf(world)).headers.authorization).toBe('Bearer undefined')
+  await allow('sessions')
+  const problems = failed.problems()
+  expect(problems.map(({ alarm }) => alarm)).toEqual(['ClusterdErrors'])
+  expect(problems[0]!.text).toMatch(
+    new RegExp(`^\\d of \\d requests POST /v1/auth/token failed in the last minute.*: ${why}$`),
+  )
+})
+
+it('requests that are refused for what they ask are no failures', async () => {
+  for (let i = 0; i < 5; i++) expect((await world.post('/v1/names', 'no list')).status).toBe(400)
+  for (let i = 0; i < 5; i++) expect((await world.get('/v1/clusters/name/nobody')).status).toBe(404)
+  const text = failed
+    .problems()
+    .map((problem) => problem.text)
+    .join()
+  expect(text).not.toMatch(/\/v1\/(names|clusters)/)
+})
+
+it('a chain that is away fails the statuses that need it, and no look-up', async () => {
+  const status = () => world.get(`/v1/names/register/tx/0x${'5e'.repeat(32)}`)
+  for (let i = 0; i < 3; i++) expect((await status()).status).toBe(503)
+  expect(failed.problems().map(({ text }) => text)).toContainEqual(
+    expect.stringMatching(/^3 of 3 requests GET \/v1\/names\/register\/tx\/:tx failed.*chain "1"/),
+  )
+})

@@ -1,0 +1,132 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ChainConfig } from '../../src/config/index.js'
+import { writeChainStates } from '../../src/db/deployment/chainStates.js'
+import { tryLead } from '../../src/db/pg/leader.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import { assertClock } from '../../src/db/pg/unavailable.js'
+import { firstState } from '../../src/indexer/evm/types.js'
+import { FailedRequests } from '../../src/ops/failedRequests.js'
+import { Loops } from '../../src/ops/loops.js'
+import { type StatusSources, statusOf } from '../../src/status.js'
+import { useDatabase } from '../support/database.js'
+
+const database = useDatabase()
+
+/** Sources of a process that indexes one chain of mainnet. */
+const sources = (own: Partial<StatusSources>): StatusSources => ({
+  config: {
+    chains: [{ network: 'mainnet', label: '1' } as ChainConfig],
+    solana: {},
+    roles: ['api', 'index'],
+  },
+  pool: database.pool,
+  loops: new Loops(),
+  runs: [],
+  relays: [],
+  relayed: new Set(),
+  requests: new FailedRequests(),
+  nodes: () => [],
+  isStopping: false,
+  ...own,
+})
+
+const alarmsOf = async (own: Partial<StatusSources>) =>
+  (await statusOf(sources(own))).alarms.map(({ alarm, text }) => [alarm, text])
+
+/** Loops of which the lead failed. */
+function failed(error: Error): Loops {
+  const loops = new Loops()
+  loops.start({ name: 'the lead (index)', network: 'mainnet' }).failed(error)
+  return loops
+}
+
+function clockError(): Error {
+  try {
+    assertClock(Date.now() - 30_006)
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('the clocks agree')
+}
+
+describe('each fault has its own alarm, and no alarm of what follows from it', () => {
+  const pools: ReturnType<typeof createPool>[] = []
+  afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.end())))
+  /** A pool whose server is gone. */
+  const deadPool = () => {
+    const url = 'postgresql://user:secret@127.0.0.1:1/clusterd'
+    const pool = createPool({ url, max: 1, applicationName: 'test' })
+    pools.push(pool)
+    return pool
+  }
+  const REFUSED = 'the database at 127.0.0.1:1: it can not be reached (ECONNREFUSED)'
+
+  it('a pooler that is dead', async () => {
+    const pool = deadPool()
+    const error = await pool.query('SELECT 1').catch((thrown: Error) => thrown)
+    expect(await alarmsOf({ pool, loops: failed(error as Error) })).toEqual([
+      ['ClusterdDatabaseAway', REFUSED],
+    ])
+  })
+
+  it('a database that is away, before any loop has met it', async () => {
+    expect(await alarmsOf({ pool: deadPool() })).toEqual([
+      ['ClusterdDatabaseAway', `the database does not answer: ${REFUSED}`],
+    ])
+  })
+
+  it('a clock that is off', async () => {
+    const loops = failed(clockError())
+    expect(await alarmsOf({ loops })).toEqual([
+      [
+        'ClusterdClockOff',
+        expect.stringMatching(
+          /^the clocks of this host and of the database differ by 3\d{4} ms: set them right$/,
+        ),
+      ],
+    ])
+  })
+
+  it('RPC URLs that are all away', async () => {
+    const lead = await tryLead(database.pool, 'mainnet', 'index')
+    const state = { ...firstState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1) }
+    const head = { latest: 9, confirmed: 9, tailBlock: 9, headMs: Date.now() - 600_000 }
+    const failing = { lastError: 'chain "1": no RPC URL answers', lastStepMs: Date.now() }
+    await writeChainStates(database.pool, 'mainnet', [Object.assign(state, head, failing)])
+    expect(await alarmsOf({})).toEqual([
+      ['ClusterdChainFailing', 'mainnet chain "1": chain "1": no RPC URL answers'],
+    ])
+    await lead!.release()
+  })
+})
+
+it('requests that fail, and alarms that were logged, are in the answer', async () => {
+  const requests = new FailedRequests()
+  const denied = Object.assign(new Error('permission denied for table sessions'), {
+    severity: 'ERROR',
+    code: '42501',
+  })
+  for (let i = 0; i < 3; i++)
+    requests.count({ method: 'POST', route: '/v1/auth/token' }, new Error('x', { cause: denied }))
+  requests.count({ method: 'POST', route: '/v1/auth/token' }, denied)
+  const loops = new Loops()
+  const text = 'the database of mainnet went back in time'
+  loops.raised.raise('mainnet', { alarm: 'ClusterdWentBack', text })
+  const host = 'rpc.example'
+  const node = { host, requests: 1, errors: 0, latencyMs: 1, restMs: 0, isWrong: true, head: null }
+  const alarms = await alarmsOf({
+    requests,
+    loops,
+    nodes: () => [{ chain: '1', use: 'index', nodes: [node] }],
+  })
+  expect(alarms).toEqual(
+    expect.arrayContaining([
+      [
+        'ClusterdErrors',
+        '4 of 4 requests POST /v1/auth/token failed in the last minute, the newest by: the role of the database lacks a right: table sessions',
+      ],
+      ['ClusterdWentBack', text],
+      ['ClusterdRpcWrongChain', expect.stringContaining(host)],
+    ]),
+  )
+})
