@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client } from '../../src/client/client.js'
 import { readLeaders } from '../../src/db/deployment/leaders.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
@@ -16,6 +17,8 @@ const TAKE_OVER_MS = 5_000
 const MARGIN_MS = 2_500
 const POLL_MS = 100
 const DEADLINE_MS = 60_000
+/** Time of changes before a leader freezes. */
+const WRITING_MS = 1_500
 const TRIES = Number(process.env.TAKE_OVERS ?? 1)
 
 let stack: Stack<'mainnet'>
@@ -93,6 +96,30 @@ async function change(startedMs: number): Promise<number> {
   }
 }
 
+/** Wallets that send signed changes to the first daemon, each the next as soon as the last is answered. */
+async function writeWithoutPause(wallets: number) {
+  let isOver = false
+  const write = async () => {
+    const wallet = await freshWallet('mainnet', stack)
+    const key = await new Client({ url: stack.api }).signIn(wallet)
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    while (!isOver) {
+      const { address } = await freshWallet('mainnet', stack)
+      const body = JSON.stringify([{ address, name: freshName('w') }])
+      await fetch(`${stack.api}/v1/clusters/wallets`, { method: 'POST', headers, body })
+        .then((answer) => answer.text())
+        .catch(() => {})
+    }
+  }
+  const writing = Array.from({ length: wallets }, write)
+  return {
+    stop: async () => {
+      isOver = true
+      await Promise.all(writing)
+    },
+  }
+}
+
 async function expectTakeOver(what: string, act: () => Promise<number> | number): Promise<void> {
   const before = leads()
   const startedMs = await act()
@@ -163,6 +190,18 @@ describe.each(Array.from({ length: TRIES }, (_, i) => i + 1))(
     it('from a leader that freezes in a transaction, with the head locked', async () => {
       await leadFirst()
       await expectTakeOver('SIGSTOP in a transaction', frozen)
+    })
+
+    it('from a leader that freezes while eight wallets change their clusters', async () => {
+      await leadFirst()
+      const writing = await writeWithoutPause(8)
+      await sleep(WRITING_MS)
+      await expectTakeOver('SIGSTOP under changes', () => {
+        process.kill(stack.daemon.pid, 'SIGSTOP')
+        return performance.now()
+      })
+      process.kill(stack.daemon.pid, 'SIGCONT')
+      await writing.stop()
     })
 
     /** The URL of the database through the proxy. */

@@ -11,6 +11,7 @@ import { leaf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { inTransaction, type Patience } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
+import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
 import { lockCaughtUp, writerTime } from './head.js'
 import { completeSlice, probeKeys } from './slice.js'
@@ -46,8 +47,24 @@ export interface SignedChanges {
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
+/** Attempts to get the head's lock: a frozen process may hold it for somewhat longer than one wait. */
+const LOCK_TRIES = 3
+
 /** In one transaction, if the fold accepts all changes behind the head's lock. */
-export function appendSignedChanges(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
+export async function appendSignedChanges(
+  pool: pg.Pool,
+  request: SignedChanges,
+): Promise<AppendResult> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await appendOnce(pool, request)
+    } catch (error) {
+      if (!isLockTimeout(error) || tries === LOCK_TRIES) throw error
+    }
+  }
+}
+
+function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult> {
   const { network, changes, within, patience, limit, alongside } = request
   const undated = changes.map((change) =>
     decodeEntry({

@@ -119,9 +119,10 @@ it('a writer that froze in a transaction loses what it locked', async () => {
   })
   frozen.catch(() => {})
   await holding
-  await within(pool.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_MS)
+  const patient = createPool({ url: server.url, max: 1, applicationName: 'test' })
+  await within(patient.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_MS)
   await expect(frozen).rejects.toThrow()
-  await pool.end()
+  await Promise.all([pool.end(), patient.end()])
 })
 
 it('a leader ends a writer of any of its roles that froze as it sent, with the fence locked', async () => {

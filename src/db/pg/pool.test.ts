@@ -68,6 +68,26 @@ it('the end of a transaction in which this process stalled is an outage', async 
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
 })
 
+it('nobody waits for a row as long as it may be held idle', async () => {
+  const idleMs = 1_000
+  const pool = open({ idleTransactionMs: idleMs, max: 8 })
+  await pool.query('CREATE TABLE frozen_row (n int); INSERT INTO frozen_row VALUES (1)')
+  const lock = 'SELECT FROM frozen_row FOR UPDATE'
+  // a frozen process: whoever gets the row says nothing more
+  const hold = () =>
+    inTransaction(pool, async (client) => {
+      await client.query(lock)
+      await sleep(4 * idleMs)
+      await client.query('SELECT 1')
+    }).catch(() => {})
+  const holding = Array.from({ length: 8 }, hold)
+  await sleep(100)
+  const startedMs = performance.now()
+  await inTransaction(open(), (client) => client.query(lock))
+  expect(performance.now() - startedMs).toBeLessThan(1.7 * idleMs)
+  await Promise.all(holding)
+})
+
 it('connections that are dropped fail what waits on them, and new ones take their place', async () => {
   const proxy = await startTcpProxy(server)
   const pool = open({
