@@ -24,24 +24,53 @@ import { walletRoutes } from './v1/wallets.js'
 /** Routes by the tag under which the OpenAPI documents list them. */
 type Tagged = Readonly<Record<string, readonly Route[]>>
 
+/** Look-ups, whose answers name the head that they reflect. */
+const lookups = (routes: readonly Route[]) =>
+  routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
+
+/** Routes that ask of the network which the query selects: where it is not deployed, they are refused. */
+const OF_NETWORK = new Set<Route>()
+
+function onNetwork(routes: readonly Route[]): Route[] {
+  return routes.map((route) => {
+    const errors = [...new Set([...(route.errors ?? []), 'unsupported_network'] as const)]
+    const refusing: Route = { ...route, errors }
+    OF_NETWORK.add(refusing)
+    return refusing
+  })
+}
+
+/** Routes whose body may select the network, and that of all networks; they have answers of their own. */
+const OF_BODY =
+  /^\/v1\/(networks|names\/register\/(evm|solana)|names\/community\/:communityName\/register)$/
+const selectsByBody = ({ path }: Route) => OF_BODY.test(path)
+
 const V1: Tagged = {
-  'Look-ups': [...lookupRoutes, ...joinRoutes, ...overviewRoutes],
-  Clusters: [...clusterRoutes, ...walletRoutes, ...generateRoutes],
-  Bundles: bundleRoutes,
-  Communities: communityRoutes,
-  Registration: registerRoutes,
-  Refunds: refundRoutes,
-  Events: eventRoutes,
+  'Look-ups': [...onNetwork(lookups([...lookupRoutes, ...joinRoutes])), ...overviewRoutes],
+  Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...generateRoutes]),
+  Bundles: onNetwork(bundleRoutes),
+  Communities: [
+    ...onNetwork(communityRoutes.filter((route) => !selectsByBody(route))),
+    ...communityRoutes.filter(selectsByBody),
+  ],
+  Registration: [
+    ...onNetwork(registerRoutes.filter((route) => !selectsByBody(route))),
+    ...registerRoutes.filter(selectsByBody),
+  ],
+  Refunds: onNetwork(refundRoutes),
+  Events: onNetwork(eventRoutes),
   Authentication: authRoutes,
   'API keys': keyRoutes,
   ENS: ensRoutes,
   Pictures: imageRoutes,
 }
 
+export const ofNetwork: ReadonlySet<Route> = OF_NETWORK
+
 /** Deprecated: views of the same answers, in their old shapes. */
 const V01: Tagged = {
   'v0.1 registration': registerRoutesV01,
-  'v0.1 look-ups': lookupRoutesV01,
+  'v0.1 look-ups': lookups(lookupRoutesV01),
   'v0.1 communities': communityRoutesV01,
   'v0.1 events': eventRoutesV01,
   'v0.1 authentication': authRoutesV01,

@@ -6,7 +6,7 @@ import { endAfter, isEnded, protectServer, serverLimits } from './guard/socketLi
 import { type ContextDeps, createContexts } from './http/context.js'
 import { clientAddress } from './limits/client.js'
 import { createGate } from './limits/gate.js'
-import { beyondFeed, routes } from './routes.js'
+import { beyondFeed, ofNetwork, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter, foldSlashes } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'

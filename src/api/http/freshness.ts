@@ -14,6 +14,10 @@ export interface Freshness {
   isReplica: boolean
   /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
+  /** The chains file names a hub, or the tables were filled from one before. */
+  isDeployed: boolean
+  /** The hub's head that the tables reflect, as the header `x-clusterd-as-of` names it; null before the first. */
+  asOf: string | null
 }
 
 interface Fresh {
@@ -26,7 +30,14 @@ interface Sources {
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
-const CURRENT: Freshness = { isCatchingUp: false, isReplica: false, staleSeconds: null }
+/** Assumed where nothing is known. */
+const UNKNOWN: Freshness = {
+  isCatchingUp: false,
+  isReplica: false,
+  staleSeconds: null,
+  isDeployed: true,
+  asOf: null,
+}
 /** The end of a catch-up, as its beginning, shows within this time. */
 const SERVED_FOR_MS = 250
 
@@ -36,15 +47,17 @@ export function createFreshness(
   { pool, chains }: Sources,
 ): () => Promise<Freshness> {
   const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-  let answer = Promise.resolve(CURRENT)
+  let answer = Promise.resolve(UNKNOWN)
   let untilMs = 0
   return () => {
     if (performance.now() < untilMs) return answer
     untilMs = Number.POSITIVE_INFINITY
     // a copy whose hub is not configured is never current
-    answer = readHubState(pool, network, hub?.label ?? '').then((state) =>
-      hub || state.isReplica ? freshnessOf(state) : CURRENT,
-    )
+    answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
+      ...(hub || state.isReplica ? lagOf(state) : NO_LAG),
+      isDeployed: hub !== undefined || state.isReplica || state.caughtUp,
+      asOf: asOf(network, state),
+    }))
     answer.then(
       () => {
         untilMs = performance.now() + SERVED_FOR_MS
@@ -57,14 +70,59 @@ export function createFreshness(
   }
 }
 
-function freshnessOf({ caughtUp, isReplica, state, nowMs }: HubState): Freshness {
-  if (caughtUp && (!state || !isHeadStale(state, nowMs))) return CURRENT
+type Lag = Pick<Freshness, 'isCatchingUp' | 'isReplica' | 'staleSeconds'>
+
+const NO_LAG: Lag = { isCatchingUp: false, isReplica: false, staleSeconds: null }
+
+function lagOf({ caughtUp, isReplica, state, nowMs }: HubState): Lag {
+  if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
   const ms = state && behindMs(state, nowMs)
   return {
     isCatchingUp: true,
     isReplica,
     staleSeconds: ms === null ? null : Math.round(ms / 1_000),
   }
+}
+
+/** Network, block and the block's time: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
+function asOf(network: Network, hub: HubState): string | null {
+  if (hub.block === null || hub.block < 0) return null
+  const ms = blockTimeMs(hub.block, hub.state) ?? hub.atMs
+  return `${network} ${hub.block} ${new Date(ms).toISOString()}`
+}
+
+/**
+ * Time of a confirmed block: that of its header where it is the newest finalized one, else counted back from a newer
+ * header by the usual time between blocks, and so at most somewhat too old. Null where no header is known.
+ */
+function blockTimeMs(block: number, state: HubState['state']): number | null {
+  if (!state) return null
+  const { confirmed, confirmedMs, latest, headMs, blockMs } = state
+  const isFinalized = confirmed !== null && confirmedMs !== null
+  const known = isFinalized ? { block: confirmed, ms: confirmedMs } : { block: latest, ms: headMs }
+  if (known.block === null || known.ms === null) return null
+  return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
+}
+
+/** @throws ApiError unsupported_network where the chains file has no hub of the network */
+export async function requireDeployed({ freshness, network }: Fresh): Promise<void> {
+  if (await isDeployed({ freshness, network })) return
+  const other =
+    network === 'mainnet' ? 'add testnet=true for the testnet' : 'leave out testnet=true'
+  throw new ApiError(
+    'unsupported_network',
+    `The ${network} is not deployed here: this service has no hub of it. If you mean the other network, ${other}.`,
+  )
+}
+
+/** False where the chains file has no hub of the network. */
+export const isDeployed = async ({ freshness, network }: Fresh): Promise<boolean> =>
+  (await freshness[network]().catch(() => UNKNOWN)).isDeployed
+
+/** Header of a look-up: the head that its answer reflects at least. @returns names and values in turn */
+export async function asOfFields({ freshness, network }: Fresh): Promise<readonly string[]> {
+  const { asOf } = await freshness[network]().catch(() => UNKNOWN)
+  return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
 /** Names may be taken on the chain. @throws ApiError catching_up */
@@ -90,7 +148,7 @@ export async function withStaleness(
   answer: Answer,
   { freshness, network }: Fresh,
 ): Promise<Answer> {
-  const { staleSeconds } = await freshness[network]().catch(() => CURRENT)
+  const { staleSeconds } = await freshness[network]().catch(() => UNKNOWN)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
 }

@@ -13,7 +13,7 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
   'x-frame-options': 'SAMEORIGIN',
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, deprecation, link',
+    'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, x-clusterd-as-of, deprecation, link',
 }).flat()
 
 /** A second policy header would only forbid more. */
@@ -57,6 +57,10 @@ export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
 export const HEADERS = {
   ETag: ['Names what was answered, for `If-None-Match`', 'string'],
   Link: ['`<path>; rel="next"` while more follows', 'string'],
+  'X-Clusterd-As-Of': [
+    'Network, block and time (ISO 8601) of the proved head of the hub that the answer reflects, or a newer one: `mainnet 21000000 2026-11-20T08:00:00.000Z`',
+    'string',
+  ],
   'Retry-After': ['Seconds after which to ask again', 'integer'],
   RateLimit: ['What is left of each quota, and the seconds until all of it is', 'string'],
   'RateLimit-Policy': ['The quotas: what flows in, within how many seconds', 'string'],

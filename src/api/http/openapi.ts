@@ -107,13 +107,14 @@ function operation(
   const { example = {} } = route
   const responses: RouteConfig['responses'] = {}
   const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
+  const asOf: HeaderName[] = route.isLookup ? ['X-Clusterd-As-Of'] : []
   for (const [status, { description, schema, type, headers = [] }] of Object.entries(
     route.responses,
   )) {
     const content = { [type ?? 'application/json']: { schema } }
     responses[status] = {
       description,
-      ...shared.withHeaders([...(status === '200' ? tag : []), ...headers]),
+      ...shared.withHeaders([...(status === '200' ? tag : []), ...asOf, ...headers]),
       content,
     }
   }

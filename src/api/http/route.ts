@@ -81,6 +81,8 @@ export interface Route {
   aliases?: readonly string[]
   summary: string
   description?: string
+  /** What it answers beyond the document of the interface, or in another way, in sentences (docs/use/interface-v0.1.md). */
+  beyond?: string
   auth?: AuthRule
   /** Marks a deprecated route; its answers carry `Deprecation` and a link to the successor's path. */
   deprecated?: { successor: string }
@@ -111,6 +113,8 @@ export interface Route {
   longPollParam?: string
   /** Its answers, but passing ones, are kept until that moves. No route with a key may say so: they are everybody's. */
   kept?: Kept
+  /** Its answers name the head that they reflect (`x-clusterd-as-of`). */
+  isLookup?: true
   /** Its answers are streams, which stay until one side ends them. */
   isStream?: true
   /** Its body is a list of up to 8 MiB, also in lines: its cost is owed, and few are under way at once. */

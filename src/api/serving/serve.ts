@@ -7,7 +7,13 @@ import { bodyLimit, bodyOf, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import { refuseOnReplica, requireCurrent, withStaleness } from '../http/freshness.js'
+import {
+  asOfFields,
+  refuseOnReplica,
+  requireCurrent,
+  requireDeployed,
+  withStaleness,
+} from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
 import { parse } from '../http/schema.js'
@@ -33,6 +39,8 @@ export interface Serving {
   gate: Gate
   /** Routes that a replica can't answer. */
   beyondFeed: ReadonlySet<Route>
+  /** Routes that ask of one network, and are refused where it is not deployed. */
+  ofNetwork: ReadonlySet<Route>
 }
 
 type Contexts = ReturnType<typeof createContexts>
@@ -67,6 +75,8 @@ class RouteExchange {
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
   #meter = UNLIMITED
+  /** Header of a look-up: names and values in turn. */
+  #asOf: readonly string[] = []
   #isOpen = true
   /** Frees what was taken for a join. */
   readonly #joined: (() => void)[] = []
@@ -94,7 +104,9 @@ class RouteExchange {
   }
 
   #reply(message: Message, error?: ApiError): void {
-    this.#shared.finish(this.#exchange, message, this.#meter.fields(), error)
+    const isFound = message.status < 400 || message.status === 404
+    const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
+    this.#shared.finish(this.#exchange, message, fields, error)
   }
 
   #fail(thrown: unknown): void {
@@ -127,7 +139,7 @@ class RouteExchange {
   }
 
   async #message(): Promise<Message> {
-    const { gate, beyondFeed, contexts, memory, deadlineMs } = this.#shared
+    const { gate, beyondFeed, ofNetwork, contexts, memory, deadlineMs } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
     const meter = gate.ofClient(exchange)
@@ -136,7 +148,11 @@ class RouteExchange {
     this.#meter.spend(1)
 
     const query = queryOf(exchange.req)
-    if (beyondFeed.has(route)) await refuseOnReplica(contexts[networkOf(query)])
+    const context = contexts[networkOf(query)]
+    if (ofNetwork.has(route)) await requireDeployed(context)
+    if (beyondFeed.has(route)) await refuseOnReplica(context)
+    // read before the answer is made, which may reflect a newer head
+    if (route.isLookup) this.#asOf = await asOfFields(context)
     const bytes = route.body && (await this.#readBody())
     const request = {
       route,

@@ -4,6 +4,7 @@ import { NAME, OWNER, registration } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { manyNames, times } from '../http/dearest.js'
+import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
@@ -27,13 +28,13 @@ const AvailabilitySchema = named('SolanaQuoteV01', {
   isAvailable: z.boolean(),
 }).openapi('AvailabilityV01')
 
-/** Answer about inputs; a text that is no name is not available. */
+/** Answer about inputs; a text that is no name is not available, nor is a name of a network that is not deployed. */
 async function checkAnswer(
   context: Context,
   inputs: readonly string[],
   isOne = false,
 ): Promise<Answer> {
-  const availability = await availabilityOfTexts(context, inputs)
+  const availability = (await isDeployed(context)) ? await availabilityOfTexts(context, inputs) : []
   const each = inputs.map((name, i) => ({ name, isAvailable: availability[i] === 'free' }))
   return ok(isOne ? each[0] : each)
 }
@@ -59,6 +60,7 @@ const checkMany = route.post('/v0.1/register/check', {
   kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
   summary: 'Whether names can be registered',
+  beyond: 'A text that is no name is not available.',
   description: 'One element per input, in its order; what is no name is not available.',
   body: z.array(nameText).max(MAX_LOOKUPS),
   responses: answers('Availability of each', z.array(AvailabilitySchema)),
@@ -120,6 +122,8 @@ const register = route.post('/v0.1/register', {
   },
   deprecated: { successor: '/v1/names/register/evm' },
   summary: 'Transaction data for registering names',
+  beyond:
+    'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
   body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressText
@@ -169,11 +173,11 @@ export const statusRoute = {
   ),
 }
 
-/** The bare status of a transaction; `not_found` for a text that is no transaction id. */
+/** The bare status of a transaction; `not_found` for a text that is no transaction id, and of a network not deployed. */
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
-  const found = id && (await statusOf(context, id))
+  const found = id && (await isDeployed(context)) ? await statusOf(context, id) : null
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unspentOf(found) : CHAIN_COST - 1,

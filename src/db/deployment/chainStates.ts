@@ -45,13 +45,19 @@ export interface HubState {
   isReplica: boolean
   /** Null before the hub was ever indexed. */
   state: ChainState | null
+  /** Newest block of the hub that the tables hold; on a copy the block as of which names were proved. Null for none. */
+  block: number | null
+  /** Time of the newest entry of the journal, Unix ms. */
+  atMs: number
   /** The database's clock, Unix ms. */
   nowMs: number
 }
 
 const HUB_STATE = {
   name: 'hub_state',
-  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_replica, s.state, ${NOW_MS} AS now_ms FROM journal_heads h
+  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_replica, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS} AS now_ms
+    FROM journal_heads h
+    LEFT JOIN chains c ON c.network = h.network AND c.label = $2
     LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,
 }
 
