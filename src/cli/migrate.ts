@@ -1,13 +1,14 @@
 import { compareSchema, migrate } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
-/** With `check`, prints the missing migrations only. */
+/** With `check`, prints the missing migrations only, and the command ends with 1 where there are any. */
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
   const { missing, newer } = await withDatabase(async (url) => {
     const difference = await compareSchema(url)
     return check ? difference : { ...difference, missing: await migrate(url) }
   })
   for (const name of missing) console.log(`${check ? 'missing' : 'applied'} ${name}`)
+  if (check && missing.length > 0) process.exitCode = 1
   if (newer.length > 0)
     console.log(`The database is newer than this version, which works on it: ${newer.join(', ')}.`)
   else if (missing.length === 0) console.log('The database is up to date.')

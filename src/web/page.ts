@@ -68,12 +68,17 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** Null when this build has no file of that name. */
+/**
+ * A file of this build. While processes are replaced, a page of another build may ask for its files here: they are served
+ * by their name, and not kept, since the page will load its own again.
+ * @returns null when this build has no file of that name
+ */
 export function pageFile(ofBuild: string, name: string): PageFile | null {
-  const text = ofBuild === build && Object.hasOwn(files, name) ? files[name] : undefined
+  const text = Object.hasOwn(files, name) ? files[name] : undefined
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
   if (text === undefined || !type) return null
-  return { type, text, cacheControl: 'public, max-age=31536000, immutable', policy: PAGE_POLICY }
+  const cacheControl = ofBuild === build ? 'public, max-age=31536000, immutable' : 'no-store'
+  return { type, text, cacheControl, policy: PAGE_POLICY }
 }
 
 const compressed = new Map<string, Buffer>()

@@ -113,6 +113,14 @@ describe('the page', () => {
     }
   })
 
+  it('of another build loads the files of this one, which no cache keeps', async () => {
+    for (const name of ['main.js', 'style.css']) {
+      const file = await load(`/assets/0/${name}`)
+      expect([file.status, file.headers.get('cache-control')], name).toEqual([200, 'no-store'])
+    }
+    expect((await load('/assets/0/none.js')).status).toBe(404)
+  })
+
   it('has no other file, by whatever name', async () => {
     const build = /\/assets\/(\w+)\//.exec(await (await load('/')).text())![1]!
     const names = [
@@ -120,7 +128,6 @@ describe('the page', () => {
       `${build}/main.ts`,
       `${build}/__proto__`,
       `${build}/..%2f..%2fpackage.json`,
-      '0/main.js',
     ]
     for (const name of names) expect((await world.get(`/assets/${name}`)).status, name).toBe(404)
   })

@@ -3,7 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directSession } from '../../src/db/pg/session.js'
-import { checkEnvironment, END_S, PORTS, unknownVariables } from '../support/deployFiles.js'
+import {
+  checkEnvironment,
+  END_S,
+  PORTS,
+  unknownVariables,
+  VARIABLES,
+} from '../support/deployFiles.js'
 import { useFolder } from '../support/folder.js'
 import {
   FOLDER,
@@ -33,6 +39,13 @@ const environmentOf = (name: string, file: Record<string, string>): Record<strin
       interpolate(value, file),
     ]),
   )
+/** Variables of commands, of local worlds and of tests, and those that the image or the command line sets. */
+const OF_NO_CONTAINER = new Set(
+  ['CLUSTERD_HOME', 'PORT', 'OPS_PORT', 'ROLES', 'SOLANA_RPC_URL'].concat([
+    'CLUSTERD_TEST_WALLET',
+    'CLUSTERD_FAILPOINT',
+  ]),
+)
 const FILE = {
   POSTGRES_PASSWORD: 'secret',
   TOKEN_KEY: `0x${'11'.repeat(32)}`,
@@ -49,6 +62,28 @@ describe('the compose file of many processes', () => {
 
   it.each([...ours, 'migrate'])('sets variables of %s that there are', (name) => {
     expect(unknownVariables(Object.keys(environmentOf(name, FILE)))).toEqual([])
+  })
+
+  it('passes on every variable that .env may set, to some process', () => {
+    const passedOn = ours.flatMap((name) =>
+      Object.entries(services[name]!.environment).flatMap(([key, value]) =>
+        value.startsWith(`\${${key}:`) ? [key] : [],
+      ),
+    )
+    const decided = ours.flatMap((name) => Object.keys(services[name]!.environment))
+    const missing = [...VARIABLES].filter(
+      (name) => !passedOn.includes(name) && !decided.includes(name) && !OF_NO_CONTAINER.has(name),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('takes the values of .env for the processes that need them', () => {
+    const file = { ...FILE, LIMIT_ADDRESS: '9/99', SQL_VIEWS: 'on', LOG_LEVEL: 'debug' }
+    const of = (name: string) =>
+      checkEnvironment(environmentOf(name, file), { ROLES: services[name]!.command[2] })
+    expect(of('api-1').limits?.address).toEqual({ perSecond: 9, burst: 99 })
+    expect(of('worker-1').isSqlServed).toBe(true)
+    for (const name of ours) expect(of(name).logLevel).toBe('debug')
   })
 
   it('sets variables of the migration to values that a start takes', () => {
@@ -130,6 +165,19 @@ describe('HAProxy', () => {
       Number(new RegExp(`timeout ${side} (\\d+)s`).exec(haproxy)![1])
     expect(timeoutOf('client')).toBeGreaterThan(2 * 30)
     expect(timeoutOf('server')).toBeGreaterThan(2 * 30)
+  })
+
+  it.each([502, 503, 504])('answers %d as clusterd does, for pages of any site', (status) => {
+    const line = haproxy.split('\n').find((one) => one.includes(`http-error status ${status} `))!
+    const body = JSON.parse(/string '(.+?)'/.exec(line)![1]!)
+    expect(body).toEqual({ status, error: 'unavailable', message: expect.any(String) })
+    expect(line).toContain('content-type application/json')
+    expect(line).toContain('hdr access-control-allow-origin "*"')
+    expect(line).toContain('hdr retry-after 2')
+  })
+
+  it('leads a page and its files to one process', () => {
+    expect(haproxy).toMatch(/^ {2}stick on src if \{ path_beg \/assets\/ \}/m)
   })
 
   const folder = useFolder()

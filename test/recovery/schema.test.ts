@@ -57,8 +57,13 @@ it('a process that may not migrate waits with one sentence, a stop ends it, and 
   await expect.poll(waits, DEADLINE).toHaveLength(2)
   expect(await waiting.isReady()).toBe(false)
   const env = { DATABASE_URL: url }
-  expect(await runCli(['migrate', '--check'], env)).toMatch(/^missing 20261120000000_init\n/)
+  // a pipeline goes by the exit code
+  await expect(runCli(['migrate', '--check'], env)).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^missing 20261120000000_init\n/),
+  })
   expect(await runCli(['migrate'], env)).toMatch(/^applied 20261120000000_init\n/)
+  expect(await runCli(['migrate', '--check'], env)).toBe('The database is up to date.\n')
   await waiting.ready()
   // once in each run, though it looks each second
   expect(waits()).toHaveLength(2)

@@ -98,7 +98,11 @@ describe.skipIf(!commit)('an upgrade under load', () => {
     // the new version waits beside the old one until the step is done
     const after = [await start(undefined, ['--no-migrate'])]
     await expect.poll(() => after[0]!.log(), DEADLINE).toContain('the start waits')
-    const missing = (await migrate('--check')).trim().split('\n')
+    const check: { stdout: string } = await migrate('--check').then(
+      () => expect.unreachable(),
+      (failed) => failed,
+    )
+    const missing = check.stdout.trim().split('\n')
     for (const line of missing) expect(line).toMatch(/^missing \d+_\w+$/)
     expect((await migrate()).trim().split('\n')).toEqual(
       missing.map((line) => line.replace('missing', 'applied')),

@@ -7,8 +7,9 @@ export const END_S = 25
 export const PORTS = { api: DEFAULT_PORT, ops: DEFAULT_OPS_PORT }
 
 const source = readFileSync('src/config/environment.ts', 'utf8')
-const VARIABLES = new Set(
-  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name),
+/** Every variable that a start reads. */
+export const VARIABLES: ReadonlySet<string> = new Set(
+  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name!),
 )
 
 /** Names that no variable of clusterd has. */
