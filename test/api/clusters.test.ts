@@ -167,6 +167,7 @@ describe('a cluster', () => {
       ['VERIFY_WALLET', alice.address, { address: alice.address, cluster_id: id }],
     ])
     expect((await world.get(`/v1/clusters/name/${names[1]}/`)).body.id).toBe(id)
+    await expectReplayOfV01(names)
     expect(await walletsOf(old)).toEqual([])
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
     expect(
@@ -181,6 +182,23 @@ describe('a cluster', () => {
     expect(await alice.create()).not.toBe(old)
   })
 })
+
+/** A replay of v0.1's feed gives each name to the cluster that `/v0.1` answers, at the price of its winning bid. */
+async function expectReplayOfV01(names: readonly string[]): Promise<void> {
+  const { items } = (await world.get('/v0.1/events?limit=5000')).body as {
+    items: { eventType: string; clusterId: number; data: { name: string; weiAmount: number } }[]
+  }
+  for (const name of names) {
+    const shown = items.filter((one) => one.eventType === 'register' && one.data.name === name)
+    const verified = items.findLast(({ eventType }) => eventType === 'updateWallet')!
+    expect(shown.map(({ data }) => data.weiAmount)).toEqual(
+      shown.map(() => shown[0]!.data.weiAmount),
+    )
+    expect(shown.length).toBe(2)
+    expect(shown[1]!.clusterId).not.toBe(shown[0]!.clusterId)
+    expect(shown[1]!.clusterId).toBe(verified.clusterId)
+  }
+}
 
 describe('wallets of other chains', () => {
   it('are listed and found, and no key is theirs', async () => {

@@ -230,11 +230,16 @@ describe('communities of v0.1', () => {
     expect((await tx(`0x${'cd'.repeat(32)}`)).status).toBe(503)
   })
 
-  it('answer a payment as transaction data; the chain also selects the testnet', async () => {
+  it.each([
+    ['of the chain that is named', '11155111'],
+    ['of the first price, for the documented default', '1'],
+    ['of the first price, for the default as a number', 1],
+    ['of the first price, where none is named', undefined],
+  ])('answer a payment as transaction data: %s', async (_, chainId) => {
     const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
     const alice = await memberOf(world)
-    const body = { clusterName: name, walletName: 'alice', chainId: '11155111' }
-    expect((await registerOld(alice, body, '')).body).toEqual({
+    const body = { clusterName: name, walletName: 'alice', chainId }
+    expect((await registerOld(alice, body)).body).toEqual({
       clusterName: name,
       walletName: 'alice',
       transactionInfo: {
@@ -243,6 +248,13 @@ describe('communities of v0.1', () => {
       },
     })
   })
+})
+
+it('a chain of the testnet selects no testnet in v0.1', async () => {
+  const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
+  const body = { clusterName: name, walletName: 'alice', chainId: '11155111' }
+  const reply = await registerOld(await memberOf(world), body, '')
+  expect(of(reply)).toEqual({ status: 400, error: 'testnet_only' })
 })
 
 describe('a bundle', () => {

@@ -215,6 +215,7 @@ describe('GET /v1/names/owner/address/:address', () => {
         updatedBy: alice,
         isTestnet: false,
         clusterId: await clusterIdOf(alice),
+        walletName: 'main',
         expiresAt: null,
       },
       expect.objectContaining({ name: second, createdAt: '2026-11-20 08:00:02.123+00' }),

@@ -78,6 +78,7 @@ const ofCommunity = (
   updatedMs: atMs,
   updatedBy: by,
   clusterId,
+  walletName: name,
 })
 
 const isEth = (context: Context, paid: { network: string; token: string }): boolean =>
@@ -99,5 +100,6 @@ const record = (
   updatedBy: actorText(owned.updatedBy),
   isTestnet: network === 'testnet',
   clusterId: owned.clusterId && toHex(owned.clusterId),
+  walletName: owned.walletName,
   expiresAt: null,
 })

@@ -11,12 +11,7 @@ import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { CHAIN } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
-import {
-  isOnTestnet,
-  REGISTRATION_ERRORS,
-  TransactionInfoSchema,
-  transactionInfo,
-} from '../v1/communities.js'
+import { REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './register.js'
 
@@ -47,6 +42,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   },
   deprecated: { successor: '/v1/names/community/:clusterName/check/:walletName' },
   summary: 'Whether a name below a community can be registered',
+  beyond: '`invalid_name` for what is no name.',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
   responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
@@ -70,6 +66,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   },
   deprecated: { successor: '/v1/communities/:clusterName' },
   summary: 'Whether a wallet meets the requirements of a community',
+  beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
   price: CHAIN,
@@ -100,6 +97,9 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
     }),
 })
 
+/** Documented default of `chainId`. Communities are on the testnet, so it names none of their chains. */
+const DEFAULT_CHAIN_ID = '1'
+
 const register = route.post('/v0.1/community/register', {
   dearest: {
     what: 'rules of 1,000 addresses',
@@ -112,15 +112,18 @@ const register = route.post('/v0.1/community/register', {
   },
   deprecated: { successor: '/v1/names/community/:clusterName/register' },
   summary: 'Register a name below a community',
-  description: 'It needs a key, and says first where the testnet is not selected.',
+  beyond:
+    '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `chainId` `1`, the default, counts as absent; a chain of the testnet does not select the testnet. `not_verified` also where a key that is no owner’s names another wallet than its own. `invalid_name`, `invalid_request` and `unauthorized` beside the listed errors.',
+  description:
+    'It needs a key, and says first where the testnet is not selected. `not_verified`: a key that is no owner’s, where sign-ups are restricted to owners, or for another `walletAddress` than its own.',
   auth: 'optional',
   body: z.object({
     clusterName: nameText,
     walletName: walletNameText,
-    chainId: z
-      .union([z.string(), z.int()])
-      .optional()
-      .openapi({ description: 'Where to pay; default: the first price that the wallet can pay' }),
+    chainId: z.union([z.string(), z.int()]).optional().openapi({
+      description:
+        'Where to pay. Absent, or `1`, the documented default: the first price that the wallet can pay. It does not select the testnet',
+    }),
     walletAddress: addressText
       .optional()
       .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
@@ -143,8 +146,9 @@ const register = route.post('/v0.1/community/register', {
   ],
   handle: ({ body, isTestnet, session }, context) =>
     codeFirst(async () => {
-      const network = body.chainId === undefined ? null : String(body.chainId)
-      requireTestnet(isOnTestnet(isTestnet, network))
+      requireTestnet(isTestnet)
+      const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
+      const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
       if (!session) throw noKey()
       const { community, name } = requireCommunityName(body.clusterName, body.walletName)
       const wallet =

@@ -1,8 +1,10 @@
+import { findWinningBids } from '../../db/registry/owners.js'
 import { mapInTurns } from '../../ops/turns.js'
 import type { FeedItem, PublicEvent } from '../../registry/journal/events.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
+import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { pagePrice } from '../limits/costs.js'
@@ -36,7 +38,7 @@ const EventSchema = z
         name: z.string(),
         weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }),
       }),
-      'A confirmed bid on the hub won a name for the cluster',
+      'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
     ),
     event(
       'updateWallet',
@@ -54,6 +56,7 @@ const EventSchema = z
 export const SHOWN_AS = {
   ADD_WALLET: 'updateWallet',
   REGISTER_NAME: 'register',
+  TRANSFER_NAME: 'register',
   UPDATE_WALLET_NAME: 'updateWallet',
   VERIFY_WALLET: 'updateWallet',
   REMOVE_WALLET: 'removeWallet',
@@ -63,10 +66,15 @@ type ShownEvent = Extract<PublicEvent, { type: keyof typeof SHOWN_AS }>
 
 const isShown = (event: PublicEvent): event is ShownEvent => event.type in SHOWN_AS
 
-function dataOf(event: ShownEvent) {
+/** The bids that won names which moved, by name. */
+type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
+
+function dataOf(event: ShownEvent, bids: WinningBids) {
   switch (event.type) {
     case 'REGISTER_NAME':
       return { name: event.name, weiAmount: event.amountWei.toString() }
+    case 'TRANSFER_NAME':
+      return { name: event.name, weiAmount: bidOf(event.name, bids).amountWei.toString() }
     case 'ADD_WALLET':
     case 'UPDATE_WALLET_NAME':
     case 'VERIFY_WALLET':
@@ -76,10 +84,23 @@ function dataOf(event: ShownEvent) {
   }
 }
 
+/** @throws ApiError unavailable where a rewind took the name back after the page was read */
+function bidOf(name: string, bids: WinningBids) {
+  const bid = bids.get(name)
+  if (bid) return bid
+  throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
+}
+
+/** Wallet that an event is shown under: of a name the one that signed its bid, or with which it moved. */
+function walletOf(event: ShownEvent, actor: Buffer | null, bids: WinningBids): Buffer {
+  if (event.type === 'REGISTER_NAME') return actor!
+  if (event.type === 'TRANSFER_NAME') return actor ?? bidOf(event.name, bids).wallet
+  return event.wallet
+}
+
 /** JSON of an event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
-function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem): string {
-  // a name is shown under the wallet that signed its bid
-  const wallet = event.type === 'REGISTER_NAME' ? actor! : event.wallet
+function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem, bids: WinningBids): string {
+  const wallet = walletOf(event, actor, bids)
   const { type, text: address } = decodeWallet(wallet)
   const json = JSON.stringify({
     eventType: SHOWN_AS[event.type],
@@ -87,7 +108,7 @@ function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem): string {
     bytes32Address: toHex(addressToWord(wallet)),
     address,
     addressType: type,
-    data: dataOf(event),
+    data: dataOf(event, bids),
     timestamp: Math.floor(atMs / 1_000),
   })
   return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
@@ -98,6 +119,8 @@ const events = route.get('/v0.1/events', {
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   deprecated: { successor: '/v1/events' },
   summary: 'The history of names and wallets, page by page',
+  beyond:
+    '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events; its page tokens are good for both.',
   query: pageQuery(LIMIT, 'Seconds'),
   price: pagePrice(LIMIT),
@@ -110,8 +133,12 @@ const events = route.get('/v0.1/events', {
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: isShown,
     })
+    const moved = page.items.flatMap(({ event }) =>
+      event.type === 'TRANSFER_NAME' ? [event.name] : [],
+    )
+    const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
     const shown = await mapInTurns(context.turn, page.items, (item) =>
-      isShown(item.event) ? [jsonOf(item.event, item)] : [],
+      isShown(item.event) ? [jsonOf(item.event, item, bids)] : [],
     )
     return pageAnswer(page, shown.flat())
   },

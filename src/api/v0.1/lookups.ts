@@ -106,6 +106,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   kept: 'journal',
   deprecated: { successor: '/v1/names/address/:address' },
   summary: 'The name of an address',
+  beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressText }),
   responses: answers('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
@@ -118,6 +119,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   kept: 'journal',
   deprecated: { successor: '/v1/names/address' },
   summary: 'The names of many addresses',
+  beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: answers(

@@ -55,6 +55,8 @@ const byName = route.get('/v1/clusters/name/:name', {
   dearest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
+  beyond:
+    'A private wallet that registers a name on chain is public from then on, with its wallet name.',
   auth: 'optional',
   params: z.object({ name: nameText }),
   responses,

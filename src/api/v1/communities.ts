@@ -177,6 +177,8 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
   example: { params: { communityName: FREE }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
+  beyond:
+    '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `not_verified` also where a key that is no owner’s names another wallet than its own.',
   description:
     'Free: registered at once. Paid: `transactionInfo`; the name is judged again when the payment is confirmed, and what buys nothing can be taken back by its payer.',
   auth: 'required',

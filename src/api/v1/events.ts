@@ -104,6 +104,8 @@ const events = route.get('/v1/events', {
   dearest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
+  beyond:
+    'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
   query: pageQuery(LIMIT, 'Milliseconds').extend({

@@ -45,6 +45,8 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   dearest: {},
   kept: 'journal',
   summary: 'The name of an address',
+  beyond:
+    'An address without a cluster is 404 with the record: `clusterName` and `walletName` are null, `isVerified` is absent. An address whose only name lies below a community has that community as `clusterName`, though it is in no cluster.',
   params: z.object({ address: addressText }),
   responses: {
     200: { description: 'Its cluster and wallet name', schema: NameRecordSchema },
@@ -61,6 +63,7 @@ const namesOfAddressesRoute = route.post('/v1/names/address', {
   bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
   summary: 'The names of many addresses',
+  beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressText).max(MAX_LOOKUPS),
   responses: answers('Name records', z.array(NameRecordSchema)),
@@ -116,6 +119,9 @@ const OwnerRecordSchema = named('OwnerRecord', {
   clusterId: clusterIdText.nullable().openapi({
     description: 'Of `community/name`: the owner’s cluster where that is public, else null',
   }),
+  walletName: z.string().openapi({
+    description: 'Name of the owner’s wallet in its cluster; of `community/name` that name',
+  }),
   expiresAt: z.string().nullable(),
 })
 
@@ -123,6 +129,8 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   dearest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
+  beyond:
+    '`walletName`: the name of the owner’s wallet. A wallet in a cluster without a name owns none, so its answer is empty. The header `Link` names the next page.',
   description:
     'Its own names, then those below communities as `community/name`. Where more follow, the header `Link` names the next page (RFC 8288).',
   params: z.object({ address: addressText }),

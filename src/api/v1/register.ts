@@ -30,6 +30,7 @@ const check = route.post('/v1/names/register/check', {
   bounds: { '[]': 'asked: 1,000' },
   kept: 'facts',
   summary: 'Whether names can be registered',
+  beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
     'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`; nor is what is no name: `reason: "invalid_name"`.',
   body: z.array(nameText).max(MAX_LOOKUPS),
@@ -153,6 +154,8 @@ const evm = route.post('/v1/names/register/evm', {
   bounds: { 'names[]': 'asked: 100' },
   aliases: ['/v1/register/evm'],
   summary: 'Transaction data for registering names from an EVM chain',
+  beyond:
+    '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
   body: Registration.extend({
     network: z.string().openapi({
       description: 'Label of the chain to pay on; it also selects the testnet',
@@ -194,6 +197,8 @@ const solana = route.post('/v1/names/register/solana', {
   bounds: { 'transactionData[]': 'asked: 25', 'names[]': 'asked: 25' },
   aliases: ['/v1/register/solana'],
   summary: 'Transactions for registering names on Solana',
+  beyond:
+    '`gasToken.decimals` is the text `lamports`. `expiresAt`, `names[].amountWei` and `referral`.',
   description:
     'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
   body: Registration.extend({
@@ -334,6 +339,8 @@ const status = route.get('/v1/names/register/tx/:tx', {
   dearest: {},
   bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
   summary: 'The status of a registration transaction',
+  beyond:
+    '`names`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
   params: z.object({ tx: txText }),

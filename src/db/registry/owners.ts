@@ -1,4 +1,4 @@
-import { BID_WORDS } from '../../registry/journal/bid.js'
+import { BID_WORDS, decodeBid } from '../../registry/journal/bid.js'
 import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -10,6 +10,8 @@ import { publicWallet } from './publicWallets.js'
 export interface OwnedName {
   name: string
   clusterId: Buffer
+  /** Name of the owner's wallet in the cluster. */
+  walletName: string
   /** The amount of the bid that registered it. */
   amountWei: bigint
   createdMs: number
@@ -22,7 +24,7 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
   'owned_names',
   (
     l,
-  ) => `SELECT n.name, c.id AS cluster_id, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
+  ) => `SELECT n.name, c.id AS cluster_id, w.name AS wallet_name, substring(created.body FROM ${BID_WORDS.amount + 1} FOR 32) AS amount,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by
     FROM (${publicWallet(l, '$1')}) w
     JOIN journal_heads h ON h.network = ${l.network}
@@ -54,6 +56,26 @@ export async function findOwnedNames(
 ): Promise<OwnedName[]> {
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ amount, ...name }) => ({ amountWei: wordToBigInt(amount), ...name }))
+}
+
+const winning = prepare<{ name: string; body: Buffer }>(
+  'winning_bids',
+  (l) => `SELECT n.name, created.body FROM journal_heads h
+    CROSS JOIN unnest($1::text[]) AS asked(name)
+    JOIN ${l.names} n ON n.network = ${l.network} AND n.name = asked.name AND n.outcome = ${WON}
+    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) created
+    WHERE h.network = ${l.network}`,
+)
+
+/** The bids that won names, by name; of a name that nobody holds there is none. */
+export async function findWinningBids(
+  db: Queryable,
+  network: Network,
+  names: readonly string[],
+): Promise<Map<string, ReturnType<typeof decodeBid>>> {
+  if (names.length === 0) return new Map()
+  const rows = await winning(db, network, [names])
+  return new Map(rows.map(({ name, body }) => [name, decodeBid(body)]))
 }
 
 const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | null]>(
