@@ -11,11 +11,14 @@ export const hex = (bytes: number) =>
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
 export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 
+/** A URL in one form; a text that is none stays as it is, for `httpUrl` to refuse. */
+const canonicalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href : text)
+
 /** The nodes of a chain: the same one twice gives no second answer. */
 export const rpcUrls = z
   .array(httpUrl)
   .min(1)
-  .refine((urls) => new Set(urls.map((url) => new URL(url).href)).size === urls.length, {
+  .refine((urls) => new Set(urls.map(canonicalUrl)).size === urls.length, {
     error: 'has the same URL twice: each has to be another node',
   })
 
