@@ -69,7 +69,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const identify = async (): Promise<void> => {
     if (!isIdentified) {
       await register(fromHex(await rpc.genesisHash()))
-      await requireRecord(rpc, config)
+      await requireRecord(rpc, config).catch(unlessAway)
     }
     isIdentified = true
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ChainUnavailableError } from '../chains/chain.js'
+import { ChainUnavailableError, type Hex } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
@@ -10,7 +10,13 @@ import {
   readRecord,
   storedRecord,
 } from '../chains/evm/record.js'
-import { LackingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
+import {
+  ContradictingError,
+  LackingError,
+  RefutedError,
+  RpcError,
+  transient,
+} from '../chains/rpc/errors.js'
 import { type Agreed, type Call, DisagreementError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { Ground } from '../ops/chainState.js'
@@ -18,9 +24,11 @@ import { orIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
+  inRanges,
   isProvable,
   leastOf,
   rangesAhead,
+  rangesOf,
   readAgain,
   readInParts,
 } from './ranges.js'
@@ -116,6 +124,21 @@ export interface FetchedRange {
   range: (ConfirmedRange & { nodes: number }) | null
   /** Record as of the last block; null where the chain keeps none. */
   record: Agreed<ChainRecord> | null
+  /**
+   * Hash of the last block by as many nodes as have to agree, where the record was folded up to a later one: then it
+   * rests on the blocks in which one node placed its logs, and refutes no other node.
+   */
+  foldedHash?: Buffer
+}
+
+/** Hash of a block, equal by two nodes where two are configured. @throws as `agreed` */
+export const hashAt = async ({ rpc }: EvmChain, block: number, nodes: number): Promise<Buffer> => {
+  const ask = async (call: Call): Promise<Hex> => {
+    const header = await getHeader(call, block)
+    if (!header) throw new LackingError(`eth_getBlockByNumber: the node lacks block ${block}`)
+    return header.hash
+  }
+  return fromHex((await rpc.agreed(ask, { least: () => nodes })).answer)
 }
 
 export const makesRecord = (
@@ -134,14 +157,20 @@ export const makesRecord = (
 export async function prove(
   chain: EvmChain,
   before: Place,
-  { from, to, range, record }: FetchedRange,
+  { from, to, range, record, foldedHash }: FetchedRange,
   { nodes = 2, seen }: { nodes?: number; seen?: ConfirmedRange } = {},
 ): Promise<ProvedRange> {
+  const isProved = isProvable(chain) && foldedHash === undefined
+  const isAttached = (read: ConfirmedRange): boolean =>
+    (!before.lastHash || read.parentHash.equals(before.lastHash)) &&
+    (!foldedHash || read.lastHash.equals(foldedHash))
   const assertPlace = (read: ConfirmedRange): ConfirmedRange => {
-    if (before.lastHash && !read.parentHash.equals(before.lastHash))
-      throw new LackingError(`a node is on another fork before block ${from}`)
-    if (!makesRecord(before, read, record))
-      throw new RefutedError(`the logs of blocks ${from}-${to} do not make the contracts' record`)
+    if (!isAttached(read))
+      throw new ContradictingError(`a node is on another fork at blocks ${from}-${to}`)
+    if (!makesRecord(before, read, record)) {
+      const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
+      throw isProved ? new RefutedError(message) : new ContradictingError(message)
+    }
     const places = new Set(read.decoded.places)
     const missing = seen?.decoded.places.find((place) => !places.has(place))
     if (missing && !isProvable(chain))
@@ -150,21 +179,19 @@ export async function prove(
       )
     return read
   }
-  const isAgreed =
-    range !== null &&
-    (!before.lastHash || range.parentHash.equals(before.lastHash)) &&
-    makesRecord(before, range, record)
-  const ask = async (call: Call, first = seen && isProvable(chain) ? seen : undefined) =>
+  const isAgreed = range !== null && isAttached(range) && makesRecord(before, range, record)
+  const ask = async (call: Call, first = isProved ? seen : undefined) =>
     assertPlace(
-      first && isProvable(chain) && makesRecord(before, first, record)
+      first && isProved && makesRecord(before, first, record)
         ? await readAgain(call, chain, first)
         : await readInParts(call, chain, { from, to, isHinted: false }),
     )
   const agreed = isAgreed
     ? { answer: range, nodes: range.nodes }
     : await chain.rpc.agreed(ask, {
-        least: leastOf(chain, nodes),
-        isProved: isProvable(chain),
+        // blocks of the tail that only a later record proves are read whole by each node
+        least: seen && !isProved ? () => nodes : leastOf(chain, nodes),
+        isProved,
       })
   const recordNodes = record?.nodes ?? agreed.nodes
   const counted = isProvable(chain) ? recordNodes : Math.min(agreed.nodes, recordNodes)
@@ -181,6 +208,7 @@ export type KnownRecords = ReadonlyMap<number, Agreed<ChainRecord>>
 /**
  * Folds a chain's logs from a place on, without keeping them, up to a block whose record was agreed on: nodes without
  * old state prove a catch-up by the newest. The running hashes between are known then.
+ * @param least nodes that have to give the blocks that have logs
  * @throws RefutedError where the logs do not make it: the nodes that gave them are asked after others
  */
 export async function foldTo(
@@ -188,21 +216,27 @@ export async function foldTo(
   before: Place,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
   top: RecordBlock & { record: Agreed<ChainRecord> },
+  least: number,
   onRange: () => void,
 ): Promise<KnownRecords> {
   const known = new Map<number, Agreed<ChainRecord>>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
   const { answer: agreed, nodes } = top.record
-  let { record, lastHash } = before
+  let { lastHash } = before
+  let running: Agreed<ChainRecord> = { answer: before.record, nodes }
 
-  const read = (first: number, last: number): Promise<ConfirmedRange[]> =>
-    chain.rpc.onOneNode(async (call, host) => {
-      const range = await readInParts(call, chain, { from: first, to: last, isHinted, width })
-      hosts.add(host)
-      width.answered(last - first + 1, range.logBlocks.length)
-      return [range]
-    })
+  const source = rangesOf(chain, width, least, isHinted)
+  const noted: typeof source = {
+    ...source,
+    read: async (call, first, last, other, host) => {
+      const range = await source.read(call, first, last, other)
+      if (!other && host) hosts.add(host)
+      return range
+    },
+  }
+  // two nodes: a log that one moves to a later block would be missing before it
+  const read = (first: number, last: number) => inRanges(noted, first, last)
   const ahead = rangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
   for await (const range of ahead) {
     onRange()
@@ -210,13 +244,15 @@ export async function foldTo(
       throw transient(
         `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
       )
-    record = foldRecord(record, range.decoded.record)
+    // ranges without logs, which may be 100,000s, share one record
+    if (range.decoded.record.length > 0)
+      running = { answer: foldRecord(running.answer, range.decoded.record), nodes }
     lastHash = range.lastHash
-    known.set(range.to, { answer: record, nodes })
+    known.set(range.to, running)
   }
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transient(`block ${top.number} has been replaced since its record was read`)
-  if (isDeepStrictEqual(record, agreed)) return known
+  if (isDeepStrictEqual(running.answer, agreed)) return known
   const error = new RefutedError(unrecorded(chain, top.number))
   chain.rpc.refute(hosts, error)
   throw error

@@ -42,7 +42,7 @@ export interface RangeSource<Range> {
   rpc: Rpc
   width: RangeWidth
   /** @param first answer of another node, where there is one @throws RpcError */
-  read(call: Call, from: number, to: number, first?: Range): Promise<Range>
+  read(call: Call, from: number, to: number, first?: Range, host?: string): Promise<Range>
   /** Nodes that have to give it; two where it is left out. */
   least?(range: Range): number
   /** True if what is read is proved afterwards. */
@@ -74,7 +74,7 @@ export async function inRanges<Range>(
   const { rpc, width, read, least, isProved = false, sizeOf } = source
   try {
     const { answer, nodes } = await rpc.agreed<Range>(
-      (call, first) => read(call, from, to, first),
+      (call, first, host) => read(call, from, to, first, host),
       {
         isProved,
         ...(least && { least }),
@@ -110,11 +110,13 @@ export async function* rangesAhead<T>(
 ): AsyncGenerator<T> {
   const ahead: Promise<T[]>[] = []
   let next = from
+  let cutAt = 0
   let done = false
   while (!done) {
     while (ahead.length < RANGES_AHEAD && next <= to) {
       const first = next
-      const cut = cuts.find((block) => block >= first) ?? to
+      while (cutAt < cuts.length && cuts[cutAt]! < first) cutAt += 1
+      const cut = cuts[cutAt] ?? to
       const last = Math.min(to, cut, first + width.blocks - 1)
       const asked = read(first, last)
       // awaited below in its turn; until then a failure is not unhandled
@@ -147,13 +149,14 @@ export const rangesOf = (
   chain: EvmChain,
   width: RangeWidth,
   nodes = 2,
+  isHinted = isProvable(chain),
 ): RangeSource<ConfirmedRange> => ({
   rpc: chain.rpc,
   width,
   read: (call, from, to, first) =>
     first && isProvable(chain)
       ? readAgain(call, chain, first)
-      : readRange(call, chain, { from, to, isHinted: isProvable(chain) }),
+      : readRange(call, chain, { from, to, isHinted }),
   least: leastOf(chain, nodes),
   isProved: isProvable(chain),
   sizeOf: ({ decoded }) => sizeOf(decoded),
@@ -170,8 +173,6 @@ export interface RangeQuestion {
   to: number
   /** True if times may be those in the logs, which the record checks; an optional field is no source otherwise. */
   isHinted: boolean
-  /** Learns what is too much. */
-  width?: RangeWidth
 }
 
 /** Blocks up to which each is read by its hash, so a node behind a balancer can't leave one out. */
@@ -212,14 +213,13 @@ export async function readInParts(
   chain: EvmChain,
   question: RangeQuestion,
 ): Promise<ConfirmedRange> {
-  const { from, to, width } = question
+  const { from, to } = question
   if (to - from < BY_HASH_BLOCKS) {
     const blocks = Array.from({ length: to - from + 1 }, (_, i) => from + i)
     return decodedRange(call, chain, question, await readBlocks(call, chain, blocks))
   }
   const whole = await orIf(readRange(call, chain, question), isTooMuch, null)
   if (whole) return whole
-  width?.tooMuch(to - from + 1)
   const middle = Math.floor((from + to) / 2)
   return joined([
     await readInParts(call, chain, { ...question, to: middle }),

@@ -3,7 +3,14 @@ import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
-import { LackingError, NodeError, RefutedError, RpcError, transient } from '../rpc/errors.js'
+import {
+  ContradictingError,
+  LackingError,
+  NodeError,
+  RefutedError,
+  RpcError,
+  transient,
+} from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
 import { eventWords, misshapen } from './events.js'
@@ -183,8 +190,10 @@ async function readAt<T>(
     if (!isAnswer || error.fault === 'rate_limited' || number === null) throw error
   }
   const assertHeader = async () => {
-    if ((await getHeader(call, number))?.hash !== hash)
-      throw new LackingError(`${method}: the node has another block ${number} than ${hash}`)
+    const header = await getHeader(call, number)
+    if (!header) throw new LackingError(`${method}: the node lacks block ${number}`)
+    if (header.hash !== hash)
+      throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
   }
   await assertHeader()
   const answer = await call<T>(method, [what, quantity(number)])

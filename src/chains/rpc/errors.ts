@@ -37,6 +37,9 @@ export class LackingError extends RpcError {
   }
 }
 
+/** A node has another item in place of what a second one has told of: it has answered, and is not silent. */
+export class ContradictingError extends LackingError {}
+
 /** An answer that the chain itself refutes: its node lies, or has lost logs. */
 export class RefutedError extends RpcError {
   override name = 'RefutedError'

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { orIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
-import { LackingError, RefutedError, RpcError, transient } from './errors.js'
+import { ContradictingError, LackingError, RefutedError, RpcError, transient } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
 
@@ -100,6 +100,8 @@ const SHARES: Readonly<Record<Consumer, Share | undefined>> = {
 }
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
+/** Time for which a node is asked after others that both contradicted it. */
+const OUTVOTED_MS = 60_000
 
 /** Pools of the same nodes, and what they learn of them together. */
 interface Family<Hash extends string> {
@@ -115,6 +117,10 @@ const isPassing = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
   !(error instanceof LackingError || error instanceof RefutedError)
+
+/** True if a node has answered, and does not have what another one has told of. */
+const isContradicting = (error: Error | undefined): boolean =>
+  error instanceof ContradictingError || error instanceof RefutedError
 
 const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
@@ -257,7 +263,7 @@ export class NodePool<Hash extends string> {
    *   too_much where that keeps two from agreeing, or of fault refused where as many refuse; ChainUnavailableError
    */
   async agreed<T>(
-    ask: (call: Call, first: T | undefined) => Promise<T>,
+    ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = () => 2, isProved = false }: AgreedOptions<T> = {},
   ): Promise<Agreed<T>> {
     const answers: { node: Node; result: T }[] = []
@@ -266,7 +272,7 @@ export class NodePool<Hash extends string> {
     const nodes = this.#inOrder()
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i]!
-      const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result))
+      const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result, node.host))
       if ('error' in answer) {
         // one fault may be of the moment; a node with more of them is away
         const isNew = !failed.has(node) && !node.isAway() && isPassing(answer.error)
@@ -302,15 +308,21 @@ export class NodePool<Hash extends string> {
     const errors = [...failed.values()]
     const tooMuch = errors.find(isTooMuch)
     if (tooMuch) return tooMuch
-    if (answered.length > 1)
+    const [only] = answered
+    const contradicting = this.#nodes.filter((node) => isContradicting(failed.get(node)))
+    if (only && answered.length + contradicting.length > 1) {
+      // one node on another fork must not stay the first of three
+      if (answered.length === 1 && contradicting.length > 1)
+        only.setBehind(performance.now() + OUTVOTED_MS)
+      const hosts = [...answered, ...contradicting].map(({ host }) => host)
       return new DisagreementError(
-        `chain "${this.label}": its nodes contradict each other (${answered.map(({ host }) => host).join(', ')})`,
+        `chain "${this.label}": its nodes contradict each other (${hosts.join(', ')})`,
       )
+    }
     const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
     // an answer about the item explains more than a node that is away
     const cause = errors.find((error) => error instanceof LackingError) ?? errors.at(-1) ?? null
-    const [only] = answered
     if (!only) return this.#unavailable(cause)
     const silent = this.#nodes
       .filter((node) => node !== only)

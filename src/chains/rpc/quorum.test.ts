@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LackingError, RefutedError, RpcError } from './errors.js'
+import { ContradictingError, LackingError, RefutedError, RpcError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
 /** Asks nodes that answer what is told, in their order; an error is thrown. */
@@ -57,6 +57,16 @@ it.each([
       name: 'SilenceError',
       message: expect.stringMatching(/only \S+ answers, and two nodes have to: .*did not$/),
     })
+})
+
+it('a node that has another item has answered, and is not silent', async () => {
+  const other = new ContradictingError('the node has another block')
+  for (const told of [
+    [1, other],
+    [other, 1],
+    [other, 1, AWAY],
+  ])
+    await expect(ask(...told)).rejects.toMatchObject({ name: 'DisagreementError' })
 })
 
 it('nodes that contradict each other are not believed, and are named', async () => {

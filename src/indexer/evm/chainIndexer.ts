@@ -2,7 +2,7 @@ import { readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
-import { SilenceError } from '../../chains/rpc/nodes.js'
+import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
@@ -103,7 +103,6 @@ export class ChainIndexer {
       this.#maxBlocks = Math.min(FOLLOW_MAX_BLOCKS, 2 * this.#maxBlocks)
       if (this.#unproved) return this.#fail(this.#unproved)
       Object.assign(this.state, { lastError: null, errorAlarm: null })
-      if (nodes > 1) this.#silentSinceMs = null
       return outcome
     } catch (error) {
       if (error === this.#unproved) throw error
@@ -128,6 +127,7 @@ export class ChainIndexer {
 
   /** True where the chains file lets indexing go on by one node, after its time of another's silence. */
   #mayGoOnAlone(error: unknown): boolean {
+    if (undecided(error) instanceof DisagreementError) this.#silentSinceMs = null
     if (!(undecided(error) instanceof SilenceError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
@@ -291,7 +291,9 @@ export class ChainIndexer {
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
-    this.#tail = tail.slice(confirming.length)
+    // a block that nodes contradict each other about may be one node's: it is read anew, of another
+    const isDisputed = undecided(this.#unproved) instanceof DisagreementError
+    this.#tail = isDisputed ? [] : tail.slice(confirming.length)
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
@@ -342,6 +344,7 @@ export class ChainIndexer {
       Object.assign(row, to)
       this.#place = last
       this.#showGround(last.ground)
+      if (last.ground.nodes >= this.state.nodesWanted) this.#silentSinceMs = null
     }
     failpoint(`${at}.after_commit`)
   }

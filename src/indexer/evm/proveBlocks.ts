@@ -5,6 +5,8 @@ import { transient } from '../../chains/rpc/errors.js'
 import type { Agreed } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
+  type FetchedRange,
+  hashAt,
   keepsRecord,
   knownRecordAt,
   makesRecord,
@@ -58,13 +60,15 @@ export async function proveBlocks(
     lastHash: last.hash,
     logBlocks: withLogs.map(({ block }) => block),
   }
-  const record = keepsRecord(chain) ? await recordOf(chain, row, known, seen) : null
+  const made = keepsRecord(chain) ? await recordOf(chain, row, known, seen) : { record: null }
+  const { record } = made
   const isEnough =
     isProvable(chain) &&
+    (!('foldedHash' in made) || chain.rpc.size === 1 || nodes === 1) &&
     makesRecord(place, seen, record) &&
     (withLogs.length === 0 || chain.rpc.size === 1 || nodes === 1)
   const range = isEnough ? { ...seen, nodes: 1 } : null
-  const proved = await prove(chain, place, { from, to, range, record }, { nodes, seen })
+  const proved = await prove(chain, place, { ...made, from, to, range }, { nodes, seen })
   if (!proved.parentHash.equals(first.parentHash) || !proved.lastHash.equals(last.hash))
     throw transient(`blocks ${from}-${to} of chain "${row.label}" are of another fork than before`)
   return [proved]
@@ -76,13 +80,17 @@ async function recordOf(
   row: ChainRow,
   { asked, ...known }: KnownTail & { asked: AskedRecord | null },
   seen: ConfirmedRange,
-): Promise<Agreed<ChainRecord>> {
+): Promise<Pick<FetchedRange, 'record' | 'foldedHash'>> {
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const isAsked = asked?.hash.equals(seen.lastHash)
   const own = await (isAsked ? asked!.record : knownRecordAt(chain, end, known.nodes))
-  if (own) return own
+  if (own) return { record: own }
   const { nodes } = await recordByTop(chain, row, known)
-  return { answer: foldRecord(known.place.record, seen.decoded.record), nodes }
+  const answer = foldRecord(known.place.record, seen.decoded.record)
+  return {
+    record: { answer, nodes },
+    foldedHash: await hashAt(chain, seen.to, known.nodes),
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { DisagreementError } from '../../chains/rpc/nodes.js'
 import {
   type FetchedRange,
   foldTo,
+  hashAt,
   type KnownRecords,
   keepsRecord,
   knownRecordAt,
@@ -46,15 +47,16 @@ export class RangeFetcher {
       throw error
     })
     const known = this.#known.get(to)
+    const folded = known && { foldedHash: await hashAt(chain, to, nodes) }
     if (!parts) {
       const header = await chain.rpc.onOneNode((call) => getHeader(call, to))
       const isAsked = header && keepsRecord(chain)
       const record = known ?? (isAsked ? await knownRecordAt(chain, header, nodes) : null)
-      return [{ from, to, range: null, record }]
+      return [{ from, to, range: null, record, ...folded }]
     }
     if (known) {
       const least = Math.min(...parts.map((part) => part.nodes))
-      return [{ from, to, range: { ...joined(parts), nodes: least }, record: known }]
+      return [{ from, to, range: { ...joined(parts), nodes: least }, record: known, ...folded }]
     }
     return Promise.all(
       parts.map(async (range) => {
@@ -85,7 +87,7 @@ export class RangeFetcher {
     const isHinted = this.#isHinted && isProvable(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#known = await foldTo(chain, before, blocks, { number, hash, record }, alive)
+    this.#known = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
     this.#isHinted = true
   }
 }
