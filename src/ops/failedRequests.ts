@@ -8,7 +8,7 @@ const SLOTS = 12
 const SLOT_MS = WINDOW_MS / SLOTS
 
 /** Failed requests of a kind, and their share of all, that make a problem. */
-export const LEAST_FAILED = 3
+const LEAST_FAILED = 3
 export const ALARM_SHARE = 0.5
 
 interface Slot {

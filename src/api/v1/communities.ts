@@ -160,7 +160,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 })
 
 /** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
-export const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
+const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
 
 /** @throws ApiError unsupported_address */
