@@ -1,9 +1,11 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
- * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there.
+ * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there. With `--attack`
+ * and the name of a flood, one address sends only that, and a visitor's look-ups are compared before, during and after.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
@@ -19,14 +21,20 @@ import {
   thousands,
 } from './bench/bench.js'
 import type { Counts, Orders } from './siege/attacker.js'
+import type { Targets } from './siege/floods.js'
 import { type Answered, buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
 
 startBuiltPrograms('siege')
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '180' } } })
-const seconds = Number(values.seconds)
+const { values } = parseArgs({
+  options: { seconds: { type: 'string' }, attack: { type: 'string', multiple: true, default: [] } },
+})
+const { attack: attacks } = values
+const seconds = Number(values.seconds ?? (attacks.length > 0 ? 10 : 180))
 if (!(seconds >= 10)) {
-  console.log('usage: npm run siege [-- --seconds <n>]   at least 10, default 180')
+  console.log(
+    'usage: npm run siege [-- --seconds <n>] [--attack <flood>]...   at least 10; default 180, 10 of an attack',
+  )
   process.exit(2)
 }
 
@@ -48,7 +56,7 @@ const PACE_MS = 40
 const ROWS = 20
 
 /** Starts an attacker. @returns the function that ends it and tells what it was answered */
-function attack(orders: Orders): () => Promise<Counts> {
+function attack(orders: Orders, onBegin = () => {}): () => Promise<Counts> {
   const program = fileURLToPath(new URL('siege/attacker.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -57,6 +65,7 @@ function attack(orders: Orders): () => Promise<Counts> {
   })
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
+  child.stdout.once('data', onBegin)
   const ended = new Promise<Counts>((resolve, reject) =>
     child.on('close', (code) =>
       code === 0
@@ -213,14 +222,40 @@ function printCounts(all: readonly Counts[]): void {
     )
 }
 
+/** Seconds after which connections of an attacker are gone, and what it began. */
+const CALM_S = 3
+
+/** Prints the median of a visitor's look-ups without an attacker, under each attack of one address, and after it. */
+async function compare({ api }: Stack, targets: Targets): Promise<void> {
+  const lookFor = async (s: number): Promise<Met> =>
+    lookUps(api, VISITOR, targets, AbortSignal.timeout(s * 1_000))
+  for (const [i, only] of attacks.entries()) {
+    // without debts of an earlier attack
+    const localAddress = `127.0.3.${i + 1}`
+    const idle = await lookFor(seconds)
+    let end!: () => Promise<Counts>
+    await new Promise<void>((resolve) => {
+      end = attack({ api, localAddress, targets, only }, resolve)
+    })
+    const under = await lookFor(seconds)
+    const counts = await end()
+    await new Promise((resolve) => setTimeout(resolve, CALM_S * 1_000))
+    const after = await lookFor(seconds)
+    const [p50Idle, p50Under, p50After] = [idle, under, after].map(({ ms }) =>
+      percentile(ms, 0.5).toFixed(1),
+    )
+    console.log(
+      `${only}: p50 ${p50Idle} ms idle, ${p50Under} ms under it, ${p50After} ms after; ${under.failed.length} of ${under.ms.length} failed; attacker ${JSON.stringify(counts[only])}; load ${loadavg()[0]!.toFixed(1)}`,
+    )
+  }
+}
+
 async function main({ onEnd }: Bench): Promise<void> {
   const stack = await startStack({ limits: true })
   onEnd(() => stack.stop())
   console.log(await describeMachine(stack.databaseUrl))
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
-  const change = await memberOf(stack.api, MEMBER, seconds)
-  const buy = await buyerOf(stack.api, BUYER, hub)
   const targets = {
     name,
     owner,
@@ -229,6 +264,9 @@ async function main({ onEnd }: Bench): Promise<void> {
     openCommunity: communities!.open.name,
     paidCommunity: communities!.paid.name,
   }
+  if (attacks.length > 0) return compare(stack, targets)
+  const change = await memberOf(stack.api, MEMBER, seconds)
+  const buy = await buyerOf(stack.api, BUYER, hub)
   const attackers = ATTACKERS.map((localAddress) =>
     attack({ api: stack.api, localAddress, targets }),
   )

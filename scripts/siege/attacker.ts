@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -21,6 +21,8 @@ export interface Orders {
   api: string
   localAddress: string
   targets: Targets
+  /** Name of the only flood; without it all are sent. */
+  only?: string | undefined
 }
 
 /** Answers by status, by flood; -1 counts connections that ended without an answer. */
@@ -34,7 +36,7 @@ const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 setPriority(constants.priority.PRIORITY_LOW)
 // sessions share the processors first, where the kernel groups processes by them
 if (existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(constants.priority.PRIORITY_LOW))
-const { api, localAddress, targets } = JSON.parse(process.argv[2]!) as Orders
+const { api, localAddress, targets, only } = JSON.parse(process.argv[2]!) as Orders
 const stopping = new AbortController()
 const counts: Counts = {}
 
@@ -77,17 +79,19 @@ setMaxListeners(0, stopping.signal)
 const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
 // signed in before the floods: from then on this address has no tokens left to do so
 const member = await throwaway(client)
-const sockets = SOCKET_FLOODS.map((flood) => ({
+const isSent = ({ name }: { name: string }): boolean => only === undefined || name === only
+// a blank before the counts says that it begins
+process.stdout.write('\n')
+const sockets = SOCKET_FLOODS.filter(isSent).map((flood) => ({
   ...flood,
   opened: besiege(api, localAddress, flood, stopping.signal),
 }))
 await Promise.all(
-  [
-    ...anonymousFloods(targets),
-    ...memberFloods(member, targets),
-    ...dearestFloods(member, targets),
-  ].map((flood) => run(client, flood)),
+  [...anonymousFloods(targets), ...memberFloods(member, targets), ...dearestFloods(member, targets)]
+    .filter(isSent)
+    .map((flood) => run(client, flood)),
 )
+if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
 client.close()
 for (const { name, opened } of sockets) counts[name] = { opened: opened() }
 process.stdout.write(JSON.stringify(counts), () => process.exit(0))

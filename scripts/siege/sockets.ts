@@ -34,6 +34,18 @@ export const SOCKET_FLOODS: readonly SocketFlood[] = [
     reads: true,
   },
   {
+    name: 'pipelined preflights',
+    connections: 50,
+    opening: 'OPTIONS /v1/names HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(500),
+    reads: true,
+  },
+  {
+    name: 'joins in small parts',
+    connections: 8,
+    opening: `POST /v1/wallets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(200_000)}`,
+    reads: true,
+  },
+  {
     name: 'heads of joins',
     connections: 20,
     opening: 'POST /v1/wallets HTTP/1.1\r\nHost: x\r\nContent-Length: 8000000\r\n\r\n',

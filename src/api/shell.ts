@@ -1,4 +1,5 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { endAfter } from './guard/socketLimits.js'
 import { type Answer, messageOf, okJson } from './http/answer.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
@@ -58,6 +59,15 @@ export function createShell(
     if (page) serve(exchange, () => page)
     else serveRoute(profile, exchange)
   })
+  /** A preflight that is refused would hide from the page what the request is answered: it ends its connection alone. */
+  const servePreflight = (exchange: Exchange): void => {
+    try {
+      gate.ofPreflights(exchange).spend(1)
+    } catch {
+      endAfter(exchange)
+    }
+    exchange.res.writeHead(204, preflightHeaders(exchange.req.headers)).end()
+  }
   const serveNone = (req: Request, res: Response) => {
     const refusal = decoded(req.url) === null ? NO_PATH : NO_ROUTE
     serve(
@@ -66,10 +76,8 @@ export function createShell(
     )
   }
   app.use((req: Request, res: Response) => {
-    // a preflight that is refused would hide from the page what the request itself is answered
-    if (req.method === 'OPTIONS')
-      return void res.writeHead(204, preflightHeaders(req.headers)).end()
-    serveNone(req, res)
+    if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
+    else serveNone(req, res)
   })
   // four parameters mark an error handler: Express itself refuses paths that can't be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>

@@ -54,6 +54,29 @@ function mostOf(schema: z.ZodArray): number | undefined {
   return checks?.find(({ maximum }) => maximum !== undefined)?.maximum
 }
 
+/**
+ * The part of a body that its schema knows, before it is checked: what a request is priced by.
+ * @throws ApiError too_many for a list over its limit
+ */
+export function withinBounds(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return withinBounds(schema.unwrap(), value)
+  if (schema instanceof z.ZodPipe) return withinBounds(schema.in, value)
+  if (schema instanceof z.ZodArray) {
+    if (Array.isArray(value)) requireAtMost(mostOf(schema), value.length)
+    return value
+  }
+  if (Array.isArray(value)) return undefined
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null) return value
+  const known = Object.keys(schema.shape).filter((key) => Object.hasOwn(value, key))
+  return Object.fromEntries(
+    known.map((key) => [
+      key,
+      withinBounds(schema.shape[key], (value as Record<string, unknown>)[key]),
+    ]),
+  )
+}
+
 /** @param most undefined for any number @throws ApiError too_many */
 function requireAtMost(most: unknown, count: number): void {
   if (most !== undefined && count > Number(most))
@@ -66,8 +89,7 @@ function requireAtMost(most: unknown, count: number): void {
  */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   // before each of too many is checked
-  if (schema instanceof z.ZodArray && Array.isArray(value))
-    requireAtMost(mostOf(schema), value.length)
+  withinBounds(schema, value)
   const parsed = schema.safeParse(withoutAbsent(schema, value))
   if (parsed.success) return parsed.data
   const { issues } = parsed.error

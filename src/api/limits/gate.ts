@@ -53,6 +53,8 @@ export const owing = (meter: Meter): Meter => ({
 export interface Gate {
   /** Meter of a request's address, without a look at its API key. */
   ofAddress(client: Client): Meter
+  /** Meter of the preflights of a request's address, which are counted apart. */
+  ofPreflights(client: Client): Meter
   /** Meter of a request's API key, where it has one that is known. */
   ofClient(client: Client): Meter | Promise<Meter>
 }
@@ -65,7 +67,10 @@ const KEY_LIMIT_MS = 300
 
 /** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
-  if (!settings) return { ofAddress: () => UNLIMITED, ofClient: () => UNLIMITED }
+  if (!settings) {
+    const unlimited = () => UNLIMITED
+    return { ofAddress: unlimited, ofPreflights: unlimited, ofClient: unlimited }
+  }
   const { address: rate } = settings
   const buckets = new Buckets()
   const keys = new LRUCache<
@@ -108,6 +113,10 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: address, rate }])
   }
+  const ofPreflights = ({ ip }: Client): Meter => {
+    const address = countedAddress(ip)
+    return meterOf(address, [{ kind: 'address', bucket: `preflights of ${address}`, rate }])
+  }
   /** Looks a key up; without an answer in time it is what it was, or none. */
   const find = async (hash: Buffer, id: string, address: string) => {
     const known = keys.get(id)
@@ -127,6 +136,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   return {
     ofAddress,
+    ofPreflights,
     ofClient(client) {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Slots } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { authenticate, markForCaches } from '../auth/session.js'
+import { endAfter, isEnded } from '../guard/socketLimits.js'
 import { type Message, messageOf } from '../http/answer.js'
 import { bodyLimit, bodyOf, readBytes, tooSlow } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
@@ -16,7 +17,7 @@ import {
 } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { parse } from '../http/schema.js'
+import { parse, withinBounds } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
 import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
 import { limited } from '../limits/meter.js'
@@ -32,6 +33,8 @@ const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
+/** A piece of a body takes as long as so many bytes, and as much memory. */
+const PIECE_BYTES = 256
 const URL_LIMIT_CHARS = 4_096
 
 export interface Serving {
@@ -143,9 +146,8 @@ class RouteExchange {
     const route = this.#route
     const exchange = this.#exchange
     const meter = gate.ofClient(exchange)
-    // at once where it is known, so that nothing behind a refusal on its connection is served
     this.#meter = meter instanceof Promise ? await meter : meter
-    this.#meter.spend(1)
+    this.#enter()
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
@@ -153,34 +155,54 @@ class RouteExchange {
     if (beyondFeed.has(route)) await refuseOnReplica(context)
     // read before the answer is made, which may reflect a newer head
     if (route.isLookup) this.#asOf = await asOfFields(context)
-    const bytes = route.body && (await this.#readBody())
+    const body = route.body && (await this.#readBody())
     const request = {
       route,
       exchange,
       meter: this.#meter,
       query,
-      bytes,
-      spent: bytesCost(bytes?.length ?? 0),
+      bytes: body?.bytes,
+      spent: bytesCost(body?.counted ?? 0),
       mayLongPoll: this.#mayLongPoll,
     }
     return messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
   }
 
+  /**
+   * Takes the least that a request costs. One that is refused ends its connection at once: those that came with it, in
+   * the same bytes, are not served.
+   * @throws ApiError rate_limited; CallerLeftError behind a refusal
+   */
+  #enter(): void {
+    if (isEnded(this.#exchange.req)) throw new CallerLeftError()
+    try {
+      this.#meter.spend(1)
+    } catch (error) {
+      endAfter(this.#exchange)
+      throw error
+    }
+  }
+
   /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
-  #readBody(): Promise<Buffer> {
+  async #readBody(): Promise<{ bytes: Buffer; counted: number }> {
     const route = this.#route
     if (route.isBulk) this.#meter = owing(this.#meter)
-    let arrived = 0
-    return readBytes(this.#exchange.req, bodyLimit(route), (bytes) => {
-      this.#meter.spend(bytesCost(arrived + bytes) - bytesCost(arrived))
-      arrived += bytes
-      if (route.isBulk) this.#takeJoin(bytes)
+    let counted = 0
+    const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
+      // what comes after the answer of the deadline is for nobody
+      if (!this.#isOpen) throw tooSlow()
+      const piece = Math.max(length, PIECE_BYTES)
+      this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
+      counted += piece
+      if (route.isBulk) this.#takeJoin(piece)
     })
+    return { bytes, counted }
   }
 
   /** Takes memory for a piece of a join until the caller is gone. @throws ApiError if none is free */
   #takeJoin(bytes: number): void {
-    const { address, whenGone } = callerOf(this.#exchange, this.#meter)
+    const { address, hasLeft, whenGone } = callerOf(this.#exchange, this.#meter)
+    if (hasLeft()) throw new CallerLeftError()
     const free = this.#shared.joins.take(address, bytes)
     if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
     if (free === 'total')
@@ -237,7 +259,7 @@ async function messageFor(
   }
   const { turn } = callerOf(exchange, meter)
   const body = bytes && (await bodyOf(req, bytes, route, turn))
-  const cost = Math.max(spent, priceOf(route).of(query, body))
+  const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
   const own = ownContext(request, context, changeMs)
   const session = route.auth ? await authenticate(req, route.auth, own) : null

@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
+import { Slots } from '../../src/push/slots.js'
+import { memberOf } from './members.js'
+import { randomAddress, useApi } from './support.js'
+
+/** A rate that gives back nothing while a test runs. */
+const STILL = { perSecond: 1e-6, burst: 300 }
+const SETTINGS = {
+  address: STILL,
+  key: STILL,
+  keysPerDay: 1_000,
+  changesPerMinute: 1_000,
+  changesPerDay: 1_000,
+  clustersPerDay: 1_000,
+  namesPerDay: 1_000,
+}
+const WAIT = { timeout: 20_000, interval: 20 }
+const DEADLINE_MS = 500
+const MIB = 1024 * 1024
+
+let answers = 0
+const requests = {
+  observe(): void {
+    answers += 1
+  },
+}
+const world = useApi({
+  limits: SETTINGS,
+  trustProxy: 1,
+  requestDeadlineMs: DEADLINE_MS,
+  metrics: { requests },
+})
+
+let clients = 0
+/** A client that a proxy names. */
+const newClient = (): string => `198.51.100.${++clients}`
+
+const headOf = (request: string, client: string, ...headers: string[]): string =>
+  [`${request} HTTP/1.1`, 'host: x', `x-forwarded-for: ${client}`, ...headers, '', ''].join('\r\n')
+
+async function open(text: string): Promise<{ socket: Socket; seen: { text: string } }> {
+  const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
+  const seen = { text: '' }
+  socket.on('data', (bytes) => {
+    seen.text += bytes
+  })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return { socket, seen }
+}
+
+const leftOf = (text: string): number => Number(/r=(\d+)/.exec(text)?.[1])
+
+describe('requests that are pipelined behind a refusal', () => {
+  /** More than the client's units. */
+  const COUNT = 600
+
+  const answersTo = async (client: string, ...headers: string[]): Promise<number> => {
+    answers = 0
+    const { socket } = await open(headOf('GET /v1/networks', client, ...headers).repeat(COUNT))
+    await once(socket, 'close')
+    return answers
+  }
+
+  it('are not served', async () => {
+    expect(await answersTo(newClient())).toBe(STILL.burst + 1)
+  })
+
+  it('are not served for an API key', async () => {
+    const member = await memberOf(world)
+    const made = await member.call('POST', '/v1/keys', { name: 'mine' })
+    const key = { 'x-api-key': made.body.key }
+    // from then on the key is known, however busy the database is
+    const asked = await world.request('/v1/networks', { headers: key })
+    const left = leftOf(asked.headers.get('ratelimit') ?? '')
+    expect(await answersTo(newClient(), `x-api-key: ${made.body.key}`)).toBe(left + 1)
+  })
+})
+
+describe('a body in many small parts', () => {
+  it('is charged for each of them', async () => {
+    const client = newClient()
+    const parts = 1_000
+    const body = `${'1\r\n \r\n'.repeat(parts - 2)}1\r\n[\r\n1\r\n]\r\n0\r\n\r\n`
+    const head = headOf('POST /v1/names', client, 'transfer-encoding: chunked')
+    const { socket, seen } = await open(head + body)
+    await vi.waitFor(() => expect(seen.text).toContain('200 OK'), WAIT)
+    socket.destroy()
+    expect(STILL.burst - leftOf(seen.text)).toBeGreaterThanOrEqual(parts / 20)
+  })
+})
+
+describe('a list over its bound', () => {
+  const many = Array(20_000).fill(0)
+
+  it.each([
+    ['a list', 'PUT', '/v1/clusters/wallets/names', many],
+    ['a list of an object', 'POST', '/v1/names/register/solana', { names: many }],
+    ['a list of an object of v0.1', 'POST', '/v0.1/register', { network: 'solana', names: many }],
+  ])(
+    'that is %s is refused for it, at the price of its bytes',
+    async (_what, method, path, body) => {
+      const headers = { 'x-forwarded-for': newClient() }
+      const reply = await world.request(path, { method, headers, body: JSON.stringify(body) })
+      expect(reply.body).toMatchObject({ status: 400, error: 'too_many' })
+      const left = leftOf(reply.headers.get('ratelimit') ?? '')
+      expect(STILL.burst - left).toBeLessThan(12)
+    },
+  )
+
+  it('is not counted where nothing asks for it', async () => {
+    const headers = { 'x-forwarded-for': newClient() }
+    const body = { network: 'solana', sender: randomAddress(), names: [{ name: 'a' }], more: many }
+    const reply = await world.request('/v1/names/register/solana', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    expect(reply.status).toBe(400)
+    expect(STILL.burst - leftOf(reply.headers.get('ratelimit') ?? '')).toBeLessThan(12)
+  })
+})
+
+describe('the body of a join that arrives after its answer', () => {
+  it('takes no memory of the joins', async () => {
+    const { take } = Slots.prototype
+    let taken = 0
+    const counting = vi.spyOn(Slots.prototype, 'take').mockImplementation(function (
+      this: Slots,
+      client,
+      count = 1,
+    ) {
+      const free = take.call(this, client, count)
+      if (typeof free === 'string') return free
+      taken += count
+      return () => {
+        taken -= count
+        free()
+      }
+    })
+    const head = headOf('POST /v1/wallets', newClient(), `content-length: ${MIB * 8}`)
+    const opened = await Promise.all(Array.from({ length: 10 }, () => open(head)))
+    await setTimeout(DEADLINE_MS / 2)
+    for (const { socket } of opened) socket.write(Buffer.alloc(MIB, ' '))
+    // the deadline passes before this process reads the bytes
+    const until = performance.now() + DEADLINE_MS
+    while (performance.now() < until);
+    await vi.waitFor(
+      () => expect(opened.every(({ seen }) => seen.text.includes(' 408 '))).toBe(true),
+      WAIT,
+    )
+    for (const { socket } of opened) socket.destroy()
+    await setTimeout(100)
+    counting.mockRestore()
+    expect(taken).toBe(0)
+  })
+})
+
+describe('preflights', () => {
+  it('end their connection beyond the rate of an address, and are answered', async () => {
+    const client = newClient()
+    const { socket, seen } = await open(headOf('OPTIONS /v1/names', client).repeat(600))
+    await once(socket, 'close')
+    expect(seen.text.split('204 No Content').length - 1).toBe(STILL.burst + 1)
+    const more = await fetch(`${world.url}/v1/names`, {
+      method: 'OPTIONS',
+      headers: { 'x-forwarded-for': client },
+    })
+    expect(more.status).toBe(204)
+    const read = await world.request('/v1/networks', { headers: { 'x-forwarded-for': client } })
+    expect(read.status).toBe(200)
+  })
+})
