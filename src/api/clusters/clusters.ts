@@ -3,6 +3,7 @@ import {
   findClusterById,
   findClusterByName,
   findClusterId,
+  findClusterIdByName,
 } from '../../db/registry/clusters.js'
 import { actorText } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
@@ -16,6 +17,8 @@ import { requireName } from '../names/names.js'
 
 /** Caller of a look-up: wallets that are verified in the cluster see its private wallets too. */
 type Viewer = Pick<Session, 'wallet'> | null
+
+const NO_CLUSTER = 'There is no such cluster.'
 
 /** A cluster by its id. @throws ApiError invalid_request, not_found */
 export async function clusterById(context: Context, input: string, viewer: Viewer) {
@@ -40,6 +43,13 @@ export async function clusterByName(context: Context, input: string, viewer: Vie
   )
 }
 
+/** Id of the cluster that holds a name. @throws ApiError invalid_name, not_found */
+export async function clusterIdByName(context: Context, input: string): Promise<Buffer> {
+  const id = await findClusterIdByName(context.pool, context.network, requireName(input))
+  if (!id) throw new ApiError('not_found', NO_CLUSTER)
+  return id
+}
+
 /** Null where the viewer may know of no cluster. */
 export async function clusterIdOfAddress(
   context: Context,
@@ -54,7 +64,7 @@ export async function clusterIdOfAddress(
 
 /** @throws ApiError not_found */
 function answer({ network }: Context, cluster: ClusterView | null) {
-  if (!cluster) throw new ApiError('not_found', 'There is no such cluster.')
+  if (!cluster) throw new ApiError('not_found', NO_CLUSTER)
   return {
     id: toHex(cluster.id),
     createdBy: actorText(cluster.createdBy),

@@ -1,4 +1,3 @@
-import { fromHex } from '../../registry/primitives/bytes.js'
 import {
   type FullName,
   parseClusterName,
@@ -6,7 +5,7 @@ import {
   parseName,
 } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
-import { clusterByName } from '../clusters/clusters.js'
+import { clusterIdByName } from '../clusters/clusters.js'
 import { WALLET } from '../examples.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -216,8 +215,8 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
   errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
   async handle({ params, body, session }, context) {
-    const { id } = await clusterByName(context, params.name!, session)
-    await updateWallets(context, session, body, fromHex(id))
+    const id = await clusterIdByName(context, params.name!)
+    await updateWallets(context, session, body, id)
     return json(201, { success: true })
   },
 })

@@ -1,4 +1,6 @@
-import { NETWORKS } from '../../registry/primitives/network.js'
+import { findClusterIdByName } from '../../db/registry/clusters.js'
+import { parseClusterName } from '../../registry/primitives/name.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
 import { ok } from '../http/answer.js'
@@ -9,7 +11,6 @@ import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { listed } from '../limits/costs.js'
 import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
-import { metadataOfName } from '../names/metadata.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
@@ -205,10 +206,11 @@ export const profile = route.get('/:name', {
   responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
   errors: ['not_found'],
   async handle({ params }, context) {
-    const found = await Promise.all(
-      NETWORKS.map((network) => metadataOfName({ ...context, network }, params.name!)),
-    )
-    if (found.every((cluster) => cluster === null))
+    const name = parseClusterName(params.name!)
+    const isHeldOn = async (network: Network) =>
+      name !== null && (await findClusterIdByName(context.pool, network, name)) !== null
+    const held = await Promise.all(NETWORKS.map(isHeldOn))
+    if (!held.includes(true))
       throw new ApiError(
         'not_found',
         'There is no such route, and nobody holds such a name; /openapi.json lists them.',

@@ -86,6 +86,23 @@ export const findClusterByName = clusterBy<string>(
     `SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
 )
 
+const idByName = prepareOne<{ id: Buffer }, [name: string]>(
+  'cluster_id_by_name',
+  (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
+      SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}
+    )`,
+)
+
+/** Id of the cluster that holds a name, without its wallets; null where nobody holds it. */
+export async function findClusterIdByName(
+  db: Queryable,
+  network: Network,
+  name: string,
+): Promise<Buffer | null> {
+  return (await idByName(db, network, name))?.id ?? null
+}
+
 const idByAddress = prepare<{ id: Buffer }>(
   'cluster_id_by_address',
   (l) => `SELECT c.id FROM (
