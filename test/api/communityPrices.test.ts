@@ -116,7 +116,12 @@ describe('a network where names are free', () => {
     name = (await community()).name
   })
 
-  it.each(['zz', '1', 1, 'constructor', '__proto__'])(
+  it.each([undefined, '1', 1])('is the first price where it is left out: %j', async (chainId) => {
+    const body = { clusterName: later, walletName: 'x', ...(chainId && { chainId }) }
+    expect(of(await registerOld(alice, body))).toEqual({ status: 403, error: 'not_active' })
+  })
+
+  it.each(['zz', 'constructor', '__proto__'])(
     'is refused where the community does not have it: %j',
     async (chainId) => {
       const body = { clusterName: later, walletName: 'x', chainId }

@@ -340,10 +340,17 @@ describe('the status of another transaction', () => {
     expect(row.rowCount).toBe(0)
   })
 
-  it('that nobody knows is not found, on the testnet too; a wrong length is refused, a cluster that is away is 503', async () => {
+  it('is refused for a network that is not deployed', async () => {
+    const unknown = bs58.encode(Buffer.alloc(64, 200))
+    expect(await status(unknown, '?testnet=true')).toMatchObject({
+      status: 400,
+      error: 'unsupported_network',
+    })
+  })
+
+  it('that nobody knows is not found; a wrong length is refused, a cluster that is away is 503', async () => {
     const unknown = bs58.encode(Buffer.alloc(64, 200))
     expect(await status(unknown)).toEqual({ tx: unknown, status: 'not_found' })
-    expect(await status(unknown, '?testnet=true')).toEqual({ tx: unknown, status: 'not_found' })
     const { rows } = await world.hub.pool.query('SELECT 1 FROM tracked_txs WHERE hash = $1', [
       Buffer.alloc(64, 200),
     ])

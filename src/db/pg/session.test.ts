@@ -106,8 +106,9 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
       const options = { ...limits, answerMs: undefined, url: url.href, isPooled: true }
       await withPool(options as Partial<PoolOptions>, async (pool) => {
         const inside = await inTransaction(pool, (client) => client.query(ASKED))
-        const { search_path, application_name, lock_timeout, ...rest } = limited
-        expect(inside.rows[0]).toMatchObject({ ...rest, lock_timeout: '0' })
+        const { search_path, application_name, ...rest } = limited
+        // shorter than a session may be idle in a transaction: a waiter gives up before it inherits the lock
+        expect(inside.rows[0]).toMatchObject({ ...rest, lock_timeout: '1800ms' })
       })
     } finally {
       await pooler.stop()
