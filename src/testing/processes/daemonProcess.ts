@@ -113,12 +113,23 @@ async function waitForReady(child: Child, opsUrl: string, isUp: () => boolean): 
 /** True if a problem is a chain that the daemon has halted; waiting does not help. */
 export const isHalted = (problem: string): boolean => problem.includes(': halted: ')
 
-/** Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. */
+/** Alarm of requests that failed within the last minute. */
+const PAST_FAILURES = 'ClusterdErrors'
+
+/**
+ * Asks `/status`: ready where nothing is wrong with anything; an operator's port without an answer is not. Requests that
+ * failed a while ago are a problem for a minute, and no reason to wait.
+ */
 export async function askReady(opsUrl: string): Promise<{ ready: boolean; problems: string[] }> {
   try {
     const response = await fetch(`${opsUrl}/status`, { signal: AbortSignal.timeout(2_000) })
-    const body = (await response.json()) as { problems?: string[] }
-    return { ready: response.status === 200, problems: body.problems ?? [] }
+    const body = (await response.json()) as {
+      problems: string[]
+      alarms: { alarm: string; text: string }[]
+    }
+    const past = body.alarms.filter(({ alarm }) => alarm === PAST_FAILURES).map(({ text }) => text)
+    const problems = body.problems.filter((problem) => !past.includes(problem))
+    return { ready: problems.length === 0, problems }
   } catch (error) {
     return { ready: false, problems: [`${opsUrl}/status: ${(error as Error).message}`] }
   }
