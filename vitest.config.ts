@@ -76,81 +76,95 @@ const own = files.filter((path) => !others.includes(path))
 /** Of tests after those of the shared world. */
 const afterShared = { ...options, setupFiles: [...options.setupFiles, 'test/setup/restWorld.ts'] }
 
+/** Files and folders that the command line names. */
+const named = process.argv
+  .slice(2)
+  .map((word) => word.replace(/^\.\//, ''))
+  .filter((word) => /^(src|test)\//.test(word))
+
+/** A project takes a while to set up: one without any of the files that are to run is left out. */
+const hasWork = ({ test }: { test: { include: string[] } }): boolean =>
+  named.length === 0
+    ? test.include.length > 0
+    : test.include.some((path) => named.some((word) => path.startsWith(word)))
+
+const projects = [
+  {
+    test: {
+      ...options,
+      name: 'own',
+      // no test changes a module's state for others: modules are loaded once per worker
+      isolate: false,
+      include: own,
+      maxWorkers: filesAtOnce,
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    test: {
+      ...options,
+      name: 'settings',
+      isolate: false,
+      include: settings,
+      env: { WRONG_SETTINGS: '1' },
+      maxWorkers: filesAtOnce,
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    test: {
+      ...options,
+      retry,
+      name: 'chains',
+      isolate: false,
+      include: chains,
+      maxWorkers: filesAtOnce,
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    // packages are resolved as Node does: the `module` entry of some (Anchor's) is for bundlers alone
+    environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
+    test: {
+      ...options,
+      retry,
+      name: 'e2e',
+      isolate: false,
+      include: shared,
+      globalSetup: ['test/setup/globalSetup.ts'],
+      setupFiles: [...options.setupFiles, 'test/setup/wakeWorld.ts'],
+      maxWorkers: filesAtOnce,
+      sequence: { groupOrder: 1 },
+    },
+  },
+  {
+    test: {
+      ...afterShared,
+      retry,
+      name: 'worlds',
+      isolate: false,
+      include: worlds.filter((path) => !alone.includes(path)),
+      maxWorkers: filesAtOnce,
+      sequence: { groupOrder: 2 },
+    },
+  },
+  {
+    test: {
+      ...afterShared,
+      retry,
+      name: 'alone',
+      include: alone,
+      maxWorkers: 1,
+      sequence: { groupOrder: 3 },
+    },
+  },
+]
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     // the projects share what they have transformed, and so do runs
     experimental: { fsModuleCache: true },
-    projects: [
-      {
-        test: {
-          ...options,
-          name: 'own',
-          // no test changes a module's state for others: modules are loaded once per worker
-          isolate: false,
-          include: own,
-          maxWorkers: filesAtOnce,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: {
-          ...options,
-          name: 'settings',
-          isolate: false,
-          include: settings,
-          env: { WRONG_SETTINGS: '1' },
-          maxWorkers: filesAtOnce,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: {
-          ...options,
-          retry,
-          name: 'chains',
-          isolate: false,
-          include: chains,
-          maxWorkers: filesAtOnce,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        // packages are resolved as Node does: the `module` entry of some (Anchor's) is for bundlers alone
-        environments: { __vitest__: { resolve: { mainFields: ['main'] } } },
-        test: {
-          ...options,
-          retry,
-          name: 'e2e',
-          isolate: false,
-          include: shared,
-          globalSetup: ['test/setup/globalSetup.ts'],
-          setupFiles: [...options.setupFiles, 'test/setup/wakeWorld.ts'],
-          maxWorkers: filesAtOnce,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      {
-        test: {
-          ...afterShared,
-          retry,
-          name: 'worlds',
-          isolate: false,
-          include: worlds.filter((path) => !alone.includes(path)),
-          maxWorkers: filesAtOnce,
-          sequence: { groupOrder: 2 },
-        },
-      },
-      {
-        test: {
-          ...afterShared,
-          retry,
-          name: 'alone',
-          include: alone,
-          maxWorkers: 1,
-          sequence: { groupOrder: 3 },
-        },
-      },
-    ],
+    projects: projects.filter(hasWork),
   },
 })
