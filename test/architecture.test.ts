@@ -12,8 +12,7 @@ const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /**
  * Imports allowed to each room besides itself, and from beside src. `types:` allows `import type` alone; a path
- * with `.ts` allows that file alone. Files of src itself and the commands (cli) put the house together and may import
- * every room but `testing`.
+ * with `.ts` allows that file alone. The commands (`cli.ts` and `cli`) may import every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   client: [],
@@ -39,6 +38,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'chains/chain.ts',
     'chains/requirementInputs.ts',
     'types:config',
+  ],
+  // the wiring
+  daemon: [
+    'registry',
+    'config',
+    'chains',
+    'db',
+    'record',
+    'indexer',
+    'relayer',
+    'push',
+    'web',
+    'ens',
+    'api',
+    'ops',
   ],
 }
 /** The commands start the local world; nothing else of the product may load it, and they only when asked to. */
@@ -142,8 +156,8 @@ function problemsOf(source: Source): string[] {
 
 function isAllowed(room: string, target: string, isTypeOnly: boolean): boolean {
   const rules = MAY_IMPORT[room]
-  // a file of src itself, or a command
-  if (!rules) return room.endsWith('.ts') || room === 'cli'
+  // a command
+  if (!rules) return room === 'cli.ts' || room === 'cli'
   const to = roomOf(target)
   return rules.some((rule) =>
     rule.startsWith('types:') ? isTypeOnly && rule.slice(6) === to : rule === to || rule === target,
@@ -190,7 +204,8 @@ describe('the rules of this test', () => {
     ['db/a.ts', 'const { env } = process'],
     ['db/a.ts', "import { env } from 'node:process'"],
     ['indexer/a.ts', `client.query(\`UPDATE chains SET x = \${1}\`)`],
-    ['daemon.ts', 'client.query(`\n  SET LOCAL work_mem = 1`)'],
+    ['daemon/a.ts', 'client.query(`\n  SET LOCAL work_mem = 1`)'],
+    ['daemon/a.ts', "import { start } from '../cli/start.js'"],
   ])('find the problem in %s: %s', (path, text) => {
     expect(problems(path, text)).toHaveLength(1)
   })
@@ -205,7 +220,7 @@ describe('the rules of this test', () => {
     ['cli/dev.ts', "const { startStack } = await import('../testing/index.js')"],
     [
       'cli.ts',
-      "import { readConfig } from './config/index.js'\nimport { start } from './daemon.js'",
+      "import { readConfig } from './config/index.js'\nimport { start } from './daemon/index.js'",
     ],
     ['db/a.ts', "db.query('SELECT 1')"],
     ['api/a.ts', "const type = 'UPDATE_WALLET_NAME'"],

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { isOfLocalWorld } from '../config/environment.js'
 import { readConfig } from '../config/index.js'
+import { startDaemon } from '../daemon/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
-import { startDaemon } from '../startDaemon.js'
 import { explain } from './database.js'
 import { giveMemoryBack } from './memory.js'
 

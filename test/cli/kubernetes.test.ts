@@ -171,7 +171,7 @@ describe('the processes', () => {
       expect(livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
       expect(startupProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
       expect(readinessProbe.httpGet).toEqual({ path: '/ready', port: 'ops' })
-      // src/startDaemon.ts: a start waits ten minutes for its database and its migrations
+      // src/daemon/index.ts: a start waits ten minutes for its database and its migrations
       expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(
         600,
       )

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { readEvents } from '../../src/client/sse.js'
-import { STOP_TIMEOUT_MS } from '../../src/daemon.js'
+import { STOP_TIMEOUT_MS } from '../../src/daemon/daemon.js'
 import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'

@@ -1,7 +1,7 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
+import { openSolana } from '../../src/daemon/open.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
-import { openSolana } from '../../src/open.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
 import { readEpoch } from '../support/epoch.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'

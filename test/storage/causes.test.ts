@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
+import { type StatusSources, statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -7,7 +8,6 @@ import { assertClock } from '../../src/db/pg/unavailable.js'
 import { firstState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
-import { type StatusSources, statusOf } from '../../src/status.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
+import { openChain } from '../../src/daemon/open.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ChainIdentity,
@@ -8,7 +9,6 @@ import {
   registerChain,
 } from '../../src/db/journal/chains.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
-import { openChain } from '../../src/open.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import { bid, freshName, randomAddress } from '../api/support.js'
 import { useDatabase } from '../support/database.js'

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
+import { statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
-import { statusOf } from '../../src/status.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/index.js'
-import type { Daemon } from '../../src/daemon.js'
+import type { Daemon } from '../../src/daemon/daemon.js'
+import { startDaemon } from '../../src/daemon/index.js'
 import { createLog } from '../../src/ops/log/log.js'
-import { startDaemon } from '../../src/startDaemon.js'
 import { metricLines } from './metrics.js'
 
 /** A daemon in this process, with what its log says. */

@@ -1,25 +1,25 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
-import { ChainUnavailableError, type Hex } from './chains/chain.js'
-import { createChainRpc, createEvmChain } from './chains/evm/chain.js'
-import { keepersOf, keepsRecord } from './chains/evm/record.js'
-import { RefutedError, type RpcError } from './chains/rpc/errors.js'
-import type { Rpc } from './chains/rpc/evm.js'
-import type { SolanaChain } from './chains/solana/chain.js'
-import type { QuoterOptions } from './chains/solana/quote.js'
-import { type ChainConfig, type Config, ConfigError } from './config/index.js'
-import { knownGenesis, registerChain, requireHub } from './db/journal/chains.js'
-import { keepPaymentsContract } from './db/outbox/contract.js'
-import type { OpenChain } from './indexer/evm/worker.js'
-import type { ProgramIdentity } from './indexer/solana/row.js'
-import type { SolanaSource } from './indexer/solana/worker.js'
-import { alarmFields } from './ops/alarms.js'
-import type { Context } from './ops/context.js'
-import type { Logger } from './ops/log/log.js'
-import { inTime } from './ops/notify.js'
-import { fromHex, toHex } from './registry/primitives/bytes.js'
-import { NETWORKS, SOLANA_LABEL } from './registry/primitives/network.js'
-import type { SolanaRelayerSource } from './relayer/run.js'
+import { ChainUnavailableError, type Hex } from '../chains/chain.js'
+import { createChainRpc, createEvmChain } from '../chains/evm/chain.js'
+import { keepersOf, keepsRecord } from '../chains/evm/record.js'
+import { RefutedError, type RpcError } from '../chains/rpc/errors.js'
+import type { Rpc } from '../chains/rpc/evm.js'
+import type { SolanaChain } from '../chains/solana/chain.js'
+import type { QuoterOptions } from '../chains/solana/quote.js'
+import { type ChainConfig, type Config, ConfigError } from '../config/index.js'
+import { knownGenesis, registerChain, requireHub } from '../db/journal/chains.js'
+import { keepPaymentsContract } from '../db/outbox/contract.js'
+import type { OpenChain } from '../indexer/evm/worker.js'
+import type { ProgramIdentity } from '../indexer/solana/row.js'
+import type { SolanaSource } from '../indexer/solana/worker.js'
+import { alarmFields } from '../ops/alarms.js'
+import type { Context } from '../ops/context.js'
+import type { Logger } from '../ops/log/log.js'
+import { inTime } from '../ops/notify.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
+import { NETWORKS, SOLANA_LABEL } from '../registry/primitives/network.js'
+import type { SolanaRelayerSource } from '../relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
@@ -156,8 +156,8 @@ export interface OpenSolana extends SolanaSource {
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
-  const { createClusterRpc, createSolanaChain } = await import('./chains/solana/chain.js')
-  const { createSolanaSigner } = await import('./chains/solana/signer.js')
+  const { createClusterRpc, createSolanaChain } = await import('../chains/solana/chain.js')
+  const { createSolanaSigner } = await import('../chains/solana/signer.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))

@@ -1,12 +1,12 @@
-import type { Config } from './config/index.js'
+import type { Config } from '../config/index.js'
+import { compareSchema, migrate, SchemaBehindError } from '../db/pg/migrate.js'
+import { refusePooler } from '../db/pg/pooler.js'
+import { isDatabaseUnavailable } from '../db/pg/unavailable.js'
+import { armFailpoint } from '../ops/failpoint.js'
+import type { Logger } from '../ops/log/log.js'
+import { pause } from '../ops/notify.js'
+import { oncePerMinute } from '../ops/oncePerMinute.js'
 import type { Daemon } from './daemon.js'
-import { compareSchema, migrate, SchemaBehindError } from './db/pg/migrate.js'
-import { refusePooler } from './db/pg/pooler.js'
-import { isDatabaseUnavailable } from './db/pg/unavailable.js'
-import { armFailpoint } from './ops/failpoint.js'
-import type { Logger } from './ops/log/log.js'
-import { pause } from './ops/notify.js'
-import { oncePerMinute } from './ops/oncePerMinute.js'
 
 /** Time for which a start waits for its database, and between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000

@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import type { EvmChain } from './chains/evm/chain.js'
-import { getHeader } from './chains/evm/logs.js'
-import { transient } from './chains/rpc/errors.js'
-import { readHead } from './db/journal/head.js'
-import { markProved, readRegistered, readReplicas } from './db/journal/replica/replica.js'
-import type { Worker } from './ops/worker.js'
-import { assertOwners, OWNERS_AT_ONCE } from './record/owners.js'
+import type { EvmChain } from '../chains/evm/chain.js'
+import { getHeader } from '../chains/evm/logs.js'
+import { transient } from '../chains/rpc/errors.js'
+import { readHead } from '../db/journal/head.js'
+import { markProved, readRegistered, readReplicas } from '../db/journal/replica/replica.js'
+import type { Worker } from '../ops/worker.js'
+import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
 
 /** Name of the loop whose failure says which name is wrong. */
 export const PROOF = 'the proof of the names'

@@ -1,36 +1,36 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Api } from './api/server.js'
-import { createPermissionSigner } from './chains/evm/airdrop/distributor.js'
-import { relayerAccount } from './chains/evm/relayerAccount.js'
-import type { Config } from './config/index.js'
-import { readReplicas } from './db/journal/replica/replica.js'
-import { createMemory } from './db/journal/restored.js'
-import { createLeasePool } from './db/pg/leader.js'
-import { createListener, type Listener } from './db/pg/notify.js'
-import { createPool, dropConnections, FROZEN_MS } from './db/pg/pool.js'
-import type { OpenChain } from './indexer/evm/worker.js'
-import { type IndexRun, runIndexers, type Sources } from './indexer/run.js'
+import type { Api } from '../api/server.js'
+import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
+import { relayerAccount } from '../chains/evm/relayerAccount.js'
+import type { Config } from '../config/index.js'
+import { readReplicas } from '../db/journal/replica/replica.js'
+import { createMemory } from '../db/journal/restored.js'
+import { createLeasePool } from '../db/pg/leader.js'
+import { createListener, type Listener } from '../db/pg/notify.js'
+import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
+import type { OpenChain } from '../indexer/evm/worker.js'
+import { type IndexRun, runIndexers, type Sources } from '../indexer/run.js'
+import { alarmFields } from '../ops/alarms.js'
+import type { Context } from '../ops/context.js'
+import { FailedRequests } from '../ops/failedRequests.js'
+import type { Logger } from '../ops/log/log.js'
+import { Loops } from '../ops/loops.js'
+import { createMetrics, type Metrics } from '../ops/metrics.js'
+import { listen, startOpsServer } from '../ops/port/server.js'
+import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
+import { runWorkers } from '../ops/worker.js'
+import { News } from '../push/news.js'
+import { createWebhookMetrics } from '../push/webhooks/metrics.js'
+import { runWebhooks } from '../push/webhooks/run.js'
+import { releaseTypedData } from '../registry/community/release.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import { createOutboxMetrics } from '../relayer/metrics.js'
+import { type RelayRun, runRelayer } from '../relayer/run.js'
+import { relayPlanOf } from '../relayer/targets.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
-import { alarmFields } from './ops/alarms.js'
-import type { Context } from './ops/context.js'
-import { FailedRequests } from './ops/failedRequests.js'
-import type { Logger } from './ops/log/log.js'
-import { Loops } from './ops/loops.js'
-import { createMetrics, type Metrics } from './ops/metrics.js'
-import { listen, startOpsServer } from './ops/port/server.js'
-import { createProcessMetrics, type ProcessState } from './ops/processMetrics.js'
-import { runWorkers } from './ops/worker.js'
 import { overviewPage } from './opsPage.js'
-import { News } from './push/news.js'
-import { createWebhookMetrics } from './push/webhooks/metrics.js'
-import { runWebhooks } from './push/webhooks/run.js'
-import { releaseTypedData } from './registry/community/release.js'
-import { NETWORKS, type Network } from './registry/primitives/network.js'
-import { createOutboxMetrics } from './relayer/metrics.js'
-import { type RelayRun, runRelayer } from './relayer/run.js'
-import { relayPlanOf } from './relayer/targets.js'
 import { proofWorker } from './replica.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
@@ -197,10 +197,13 @@ export class Daemon {
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const gateway =
       ensKey &&
-      (await import('./ens/gateway.js')).createEnsGateway(ens, relayerAccount(ensKey).signTypedData)
-    const { createApi } = await import('./api/server.js')
+      (await import('../ens/gateway.js')).createEnsGateway(
+        ens,
+        relayerAccount(ensKey).signTypedData,
+      )
+    const { createApi } = await import('../api/server.js')
     if (this.#config.hasTestWallet)
-      await import('./web/page.js').then((web) => web.addTestWallet(this.#config))
+      await import('../web/page.js').then((web) => web.addTestWallet(this.#config))
     const news = new News()
     this.#listener.subscribe(news.onNotify)
     const api = createApi({
