@@ -15,7 +15,7 @@ import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, eventWords, misshapen, topicsOf } from './events.js'
+import { EVENTS, isOfEvent, misshapen, topicsOf } from './events.js'
 import { getReceipt, type LogFilter, type RawLog, type RawReceipt } from './logs.js'
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
@@ -121,7 +121,7 @@ export async function decodeLogs(
   const hubLogs: RawLog[] = []
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
-    if (!eventWords(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
+    if (!isOfEvent(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
       if (!chain.watchOnly || isPayment) throw misshapen(log)
       continue
     }

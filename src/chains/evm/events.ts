@@ -7,11 +7,12 @@ import type { RawLog } from './logs.js'
 export type ContractKind = 'hub' | 'spoke' | 'payments'
 
 /** Types of an event's words, as far as their padding differs. */
-type WordType = 'bytes32' | 'address' | 'uint64' | 'uint32' | 'uint8'
+type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
 /** Leading zeros of each type's word, hex digits. */
 const PADDING: Readonly<Record<WordType, number>> = {
   bytes32: 0,
+  uint256: 0,
   address: 24,
   uint64: 48,
   uint32: 56,
@@ -20,23 +21,23 @@ const PADDING: Readonly<Record<WordType, number>> = {
 
 interface EventShape {
   topic: Hex
-  /** In the contract's order. */
-  indexed: readonly WordType[]
-  data: readonly WordType[]
+  /** Leading digits of each word, in the contract's order: all of them are zeros. */
+  indexed: readonly string[]
+  data: readonly string[]
 }
 
 /** Shape of an event, from its declaration: `Sent(bytes32 indexed,bytes32 indexed)`. */
 function shapeOf(declaration: string): EventShape {
   const types = declaration.slice(declaration.indexOf('(') + 1, -1).split(',')
-  const typeOf = (type: string): WordType => {
+  const paddingOf = (type: string): string => {
     const [name = ''] = type.split(' ')
-    return name === 'uint256' ? 'bytes32' : (name as WordType)
+    return '0'.repeat(PADDING[name as WordType])
   }
   const isIndexed = (type: string): boolean => type.endsWith(' indexed')
   return {
     topic: toEventSelector(declaration.replaceAll(' indexed', '')),
-    indexed: types.filter(isIndexed).map(typeOf),
-    data: types.filter((type) => !isIndexed(type)).map(typeOf),
+    indexed: types.filter(isIndexed).map(paddingOf),
+    data: types.filter((type) => !isIndexed(type)).map(paddingOf),
   }
 }
 
@@ -84,36 +85,22 @@ const SHAPES = { hub: byTopic('hub'), spoke: byTopic('spoke'), payments: byTopic
 const DIGITS = 64
 
 /**
- * Words of a log by its event's table of fields: those of the topics after the first, then those of the data, in hex
- * without prefix.
- * @returns null for a log that this contract can't have emitted: another topic, number of words or padding
+ * True if a log has exactly the words of its event's table of fields, so its topics and data, one after the other, are
+ * those words. False for a log that this contract can't have emitted: another topic, number of words or padding.
  */
-export function eventWords(kind: ContractKind, { topics, data }: RawLog): string[] | null {
+export function isOfEvent(kind: ContractKind, { topics, data }: RawLog): boolean {
   const shape = SHAPES[kind].get(topics[0])
-  if (
-    !shape ||
-    topics.length !== 1 + shape.indexed.length ||
-    data.length !== 2 + DIGITS * shape.data.length
+  return (
+    shape !== undefined &&
+    topics.length === 1 + shape.indexed.length &&
+    data.length === 2 + DIGITS * shape.data.length &&
+    shape.indexed.every((padding, i) => isWord(topics[i + 1]!, padding)) &&
+    shape.data.every((padding, i) => data.startsWith(padding, 2 + DIGITS * i))
   )
-    return null
-  const words: string[] = []
-  for (const [i, type] of shape.indexed.entries()) {
-    const word = topics[i + 1]!.slice(2)
-    if (word.length !== DIGITS || !isPadded(word, type)) return null
-    words.push(word)
-  }
-  for (const [i, type] of shape.data.entries()) {
-    const word = data.slice(2 + DIGITS * i, 2 + DIGITS * (i + 1))
-    if (!isPadded(word, type)) return null
-    words.push(word)
-  }
-  return words
 }
 
-const ZEROS = '0'.repeat(DIGITS)
-
-const isPadded = (word: string, type: WordType): boolean =>
-  PADDING[type] === 0 || word.startsWith(ZEROS.slice(0, PADDING[type]))
+const isWord = (topic: Hex, padding: string): boolean =>
+  topic.length === 2 + DIGITS && topic.startsWith(padding, 2)
 
 /** Error for a log that is not its contract's. */
 export const misshapen = ({ address, blockNumber, logIndex }: RawLog): Error =>

@@ -176,7 +176,7 @@ function ordered(
   for (const log of logs) {
     const block = numberOf(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
-    if (![data, transactionHash, blockHash, ...topics].every(isHex))
+    if (!(isHex(data) && isHex(transactionHash) && isHex(blockHash) && topics.every(isHex)))
       throw transient(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
     if (

@@ -13,7 +13,6 @@ import {
 } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
-import { eventWords, misshapen } from './events.js'
 import { getHeader, type Header, type RawLog } from './logs.js'
 
 /** Contract with a running hash of its own logs (contracts/evm/src/interfaces/IRecord.sol). */
@@ -89,9 +88,9 @@ export function storedRecord(
 
 /**
  * Words that logs of a chain add to its record: of each event the words of its table of fields, in the contract's order.
- * @param logs all that `filterOf` names, in order
+ * @param logs all that `filterOf` names, in order, each with the exact words of its event (`isOfEvent`)
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a log that the contract can't have emitted, or a payment that is not its id's
+ * @throws RpcError transient for a payment that is not its id's
  */
 export function recordWords(
   contracts: RecordedContracts,
@@ -106,21 +105,21 @@ export function recordWords(
     const at = keepers.findIndex((one) => one.address === address)
     const keeper = keepers[at]
     if (!keeper) continue
-    const fields = eventWords(keeper.kind, log)
-    if (!fields) throw misshapen(log)
-    const topic = log.topics[0]!
+    const [topic, id] = log.topics
     if (topic === PAYMENT_TOPIC) {
       bid = log
       continue
     }
-    if (topic === HELD_TOPIC && idOf(bid, log, keeper.address) !== log.topics[1])
+    if (topic === HELD_TOPIC && idOf(bid, log, keeper.address) !== id)
       throw new RefutedError(
         'eth_getLogs: a payment has not the id that it makes; is `communityPayments` our contract?',
       )
-    const time = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
+    let words = (timeOf(log) / 1_000).toString(16).padStart(2 * WORD, '0')
     // an id is a hash of all of its payment
-    const words = keeper.kind === 'hub' ? fields : fields.slice(0, 1)
-    found.push({ keeper: at, words: [time, topic.slice(2), ...words].join('') })
+    const topics = keeper.kind === 'hub' ? log.topics : log.topics.slice(0, 2)
+    for (const word of topics) words += word.slice(2)
+    if (keeper.kind === 'hub') words += log.data.slice(2)
+    found.push({ keeper: at, words })
   }
   return found
 }

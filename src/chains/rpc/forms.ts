@@ -20,22 +20,24 @@ const list =
   (form: Form): Form =>
   (value) =>
     Array.isArray(value) && value.every(form)
-const object =
-  (fields: Readonly<Record<string, Form>>): Form =>
-  (value) =>
+const object = (fields: Readonly<Record<string, Form>>): Form => {
+  const forms = Object.entries(fields)
+  return (value) =>
     typeof value === 'object' &&
     value !== null &&
-    Object.entries(fields).every(([name, form]) => form((value as Record<string, unknown>)[name]))
+    forms.every(([name, form]) => form((value as Record<string, unknown>)[name]))
+}
 
-const log = object({
-  address: hex,
-  topics: list(hex),
-  data: hex,
-  blockNumber: hex,
-  blockHash: hex,
-  transactionHash: hex,
-  logIndex: hex,
-})
+const logOf = (bytes: Form): Form =>
+  object({
+    address: bytes,
+    topics: list(bytes),
+    data: bytes,
+    blockNumber: bytes,
+    blockHash: bytes,
+    transactionHash: bytes,
+    logIndex: bytes,
+  })
 const transaction = object({ hash: hex, from: hex, nonce: quantity, input: hex, to: optional(hex) })
 const block = orNull(
   object({
@@ -62,7 +64,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   eth_getBlockByHash: block,
   eth_getBlockByNumber: block,
   eth_getCode: hex,
-  eth_getLogs: list(log),
+  // millions: `getBlockLogs` and `readLogs` check the digits, more strictly
+  eth_getLogs: list(logOf(text)),
   eth_getTransactionByHash: orNull(transaction),
   eth_getTransactionCount: quantity,
   eth_getTransactionReceipt: orNull(
@@ -72,7 +75,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       blockNumber: hex,
       gasUsed: optional(quantity),
       effectiveGasPrice: optional(quantity),
-      logs: list(log),
+      logs: list(logOf(hex)),
     }),
   ),
   getAccountInfo: value(orNull(account)),
