@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ChainUnavailableError, type Hex } from '../chains/chain.js'
+import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
@@ -10,14 +10,8 @@ import {
   readRecord,
   storedRecord,
 } from '../chains/evm/record.js'
-import {
-  ContradictingError,
-  LackingError,
-  RefutedError,
-  RpcError,
-  transient,
-} from '../chains/rpc/errors.js'
-import { type Agreed, type Call, DisagreementError } from '../chains/rpc/nodes.js'
+import { ContradictingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
+import { type Agreed, DisagreementError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { Ground } from '../ops/chainState.js'
 import { orIf } from '../ops/log/errors.js'
@@ -26,11 +20,9 @@ import {
   type ConfirmedRange,
   inRanges,
   isProvable,
-  leastOf,
+  type RangeSource,
   rangesAhead,
   rangesOf,
-  readAgain,
-  readInParts,
 } from './ranges.js'
 import type { RangeWidth } from './width.js'
 
@@ -68,7 +60,7 @@ export const recordAt = (
   nodes = 2,
 ): Promise<Agreed<ChainRecord>> =>
   rpc.agreed((call) => readRecord(call, config, fromHex(block.hash), block.number), {
-    least: () => nodes,
+    least: nodes,
   })
 
 /** As `recordAt`; null where it is not known, which may be known at another block. @throws DisagreementError */
@@ -116,95 +108,85 @@ export async function placeOf(
   }
 }
 
-/** Logs that nodes gave, before they are proved. */
-export interface FetchedRange {
-  from: number
-  to: number
-  /** Null where nodes contradict each other. */
-  range: (ConfirmedRange & { nodes: number }) | null
-  /** Record as of the last block; null where the chain keeps none. */
-  record: Agreed<ChainRecord> | null
-  /**
-   * Hash of the last block by as many nodes as have to agree, where the record was folded up to a later one: then it
-   * rests on the blocks in which one node placed its logs, and refutes no other node.
-   */
-  foldedHash?: Buffer
+/** @throws RpcError where logs do not lead from one record to the other: their node is refuted, where that proves all */
+export function assertMakes(
+  chain: EvmChain,
+  before: ChainRecord,
+  { from, to, decoded }: ConfirmedRange,
+  after: ChainRecord,
+): void {
+  if (isDeepStrictEqual(foldRecord(before, decoded.record), after)) return
+  const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
+  throw isProvable(chain) ? new RefutedError(message) : new ContradictingError(message)
 }
 
-/** Hash of a block, equal by two nodes where two are configured. @throws as `agreed` */
-export const hashAt = async ({ rpc }: EvmChain, block: number, nodes: number): Promise<Buffer> => {
-  const ask = async (call: Call): Promise<Hex> => {
-    const header = await getHeader(call, block)
-    if (!header) throw new LackingError(`eth_getBlockByNumber: the node lacks block ${block}`)
-    return header.hash
+/** A range whose logs make the record at its end; without it where nodes no longer know that, or the chain keeps none. */
+export type CheckedRange = ConfirmedRange & { record: Agreed<ChainRecord> | null }
+
+export const provedRange = (
+  chain: EvmChain,
+  range: CheckedRange & { nodes: number },
+): ProvedRange => {
+  const recordNodes = range.record?.nodes ?? range.nodes
+  const nodes = isProvable(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
+  return { ...range, record: range.record?.answer ?? [], ground: groundOf(chain, nodes) }
+}
+
+/** Records at blocks where ranges meet, each asked for once. @throws as `knownRecordAt` */
+export type RecordsByBlock = (block: number, hash: Buffer) => ReturnType<typeof knownRecordAt>
+
+/** @param known records that are not asked for: the checkpoint's, and those that were folded */
+export function recordsOf(chain: EvmChain, known: KnownRecords, nodes: number): RecordsByBlock {
+  const asked = new Map<string, ReturnType<typeof knownRecordAt>>()
+  return async (number, lastHash) => {
+    const one = known.get(number)
+    if (one && (!one.hash || one.hash.equals(lastHash))) return one.record
+    const hash = toHex(lastHash)
+    const record = asked.get(hash) ?? knownRecordAt(chain, { number, hash }, nodes)
+    asked.set(hash, record)
+    return record
   }
-  return fromHex((await rpc.agreed(ask, { least: () => nodes })).answer)
 }
-
-export const makesRecord = (
-  before: Place,
-  { decoded }: ConfirmedRange,
-  record: FetchedRange['record'],
-): boolean =>
-  record === null || isDeepStrictEqual(foldRecord(before.record, decoded.record), record.answer)
 
 /**
- * Proves logs: they continue the place before, and the record that was agreed on at their end. Where they don't, or
- * nodes contradict each other, each node is asked: one whose logs do not make the record is refuted, and has no say.
- * @param seen logs of these blocks that were read by their hashes before: none may be missing
- * @throws UndecidedError; ChainUnavailableError where no node's logs make the record
+ * Source of a chain's confirmed logs, each node's checked by the records at both ends. What the times in the logs do
+ * not make, those of the headers may.
  */
-export async function prove(
+export function checkedRanges(
   chain: EvmChain,
-  before: Place,
-  { from, to, range, record, foldedHash }: FetchedRange,
-  { nodes = 2, seen }: { nodes?: number; seen?: ConfirmedRange } = {},
-): Promise<ProvedRange> {
-  const isProved = isProvable(chain) && foldedHash === undefined
-  const isAttached = (read: ConfirmedRange): boolean =>
-    (!before.lastHash || read.parentHash.equals(before.lastHash)) &&
-    (!foldedHash || read.lastHash.equals(foldedHash))
-  const assertPlace = (read: ConfirmedRange): ConfirmedRange => {
-    if (!isAttached(read))
-      throw new ContradictingError(`a node is on another fork at blocks ${from}-${to}`)
-    if (!makesRecord(before, read, record)) {
-      const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
-      throw isProved ? new RefutedError(message) : new ContradictingError(message)
+  width: RangeWidth,
+  recordAtBlock: RecordsByBlock,
+  nodes: number,
+): RangeSource<CheckedRange> {
+  const source = rangesOf(chain, width, { nodes })
+  const timed = rangesOf(chain, width, { nodes, isHinted: false })
+  const readBy =
+    ({ read }: typeof source): RangeSource<CheckedRange>['read'] =>
+    async (call, from, to, first) => {
+      const range = await read(call, from, to, first)
+      if (first && range === first) return first
+      if (!keepsRecord(chain)) return { ...range, record: null }
+      const before = await recordAtBlock(from - 1, range.parentHash)
+      const record = await recordAtBlock(to, range.lastHash)
+      if (!before || !record) return { ...range, record: null }
+      assertMakes(chain, before.answer, range, record.answer)
+      return { ...range, record }
     }
-    const places = new Set(read.decoded.places)
-    const missing = seen?.decoded.places.find((place) => !places.has(place))
-    if (missing && !isProvable(chain))
-      throw new LackingError(
-        `a node leaves out a log that was read by its block's hash: ${missing}`,
-      )
-    return read
-  }
-  const isAgreed = range !== null && isAttached(range) && makesRecord(before, range, record)
-  const ask = async (call: Call, first = isProved ? seen : undefined) =>
-    assertPlace(
-      first && isProved && makesRecord(before, first, record)
-        ? await readAgain(call, chain, first)
-        : await readInParts(call, chain, { from, to, isHinted: false }),
-    )
-  const agreed = isAgreed
-    ? { answer: range, nodes: range.nodes }
-    : await chain.rpc.agreed(ask, {
-        // blocks of the tail that only a later record proves are read whole by each node
-        least: seen && !isProved ? () => nodes : leastOf(chain, nodes),
-        isProved,
-      })
-  const recordNodes = record?.nodes ?? agreed.nodes
-  const counted = isProvable(chain) ? recordNodes : Math.min(agreed.nodes, recordNodes)
   return {
-    ...agreed.answer,
-    record: record?.answer ?? [],
-    ground: groundOf(chain, counted),
+    ...source,
+    async read(...asked) {
+      try {
+        return await readBy(source)(...asked)
+      } catch (error) {
+        if (!(error instanceof RefutedError)) throw error
+        return readBy(timed)(...asked)
+      }
+    },
   }
 }
 
-/** Running hashes at the ends of ranges, which one that was agreed on near the head proves. */
-export type KnownRecords = ReadonlyMap<number, Agreed<ChainRecord>>
-
+/** Records at the ends of ranges, with the blocks' hashes; null where it is not known. */
+export type KnownRecords = ReadonlyMap<number, { hash: Buffer | null; record: Agreed<ChainRecord> }>
 /**
  * Folds a chain's logs from a place on, without keeping them, up to a block whose record was agreed on: nodes without
  * old state prove a catch-up by the newest. The running hashes between are known then.
@@ -219,20 +201,19 @@ export async function foldTo(
   least: number,
   onRange: () => void,
 ): Promise<KnownRecords> {
-  const known = new Map<number, Agreed<ChainRecord>>()
+  const known = new Map<number, { hash: Buffer; record: Agreed<ChainRecord> }>()
   const hosts = new Set<string>()
   const { from, confirmed, width, isHinted } = blocks
   const { answer: agreed, nodes } = top.record
   let { lastHash } = before
   let running: Agreed<ChainRecord> = { answer: before.record, nodes }
 
-  const source = rangesOf(chain, width, least, isHinted)
+  const source = rangesOf(chain, width, { nodes: least, isHinted })
   const noted: typeof source = {
     ...source,
     read: async (call, first, last, other, host) => {
-      const range = await source.read(call, first, last, other)
       if (!other && host) hosts.add(host)
-      return range
+      return source.read(call, first, last, other)
     },
   }
   // two nodes: a log that one moves to a later block would be missing before it
@@ -248,7 +229,7 @@ export async function foldTo(
     if (range.decoded.record.length > 0)
       running = { answer: foldRecord(running.answer, range.decoded.record), nodes }
     lastHash = range.lastHash
-    known.set(range.to, running)
+    known.set(range.to, { hash: lastHash, record: running })
   }
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transient(`block ${top.number} has been replaced since its record was read`)

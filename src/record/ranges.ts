@@ -4,6 +4,7 @@ import {
   type DecodedLogs,
   decodeLogs,
   filterOf,
+  logBlocksOf,
   mergeLogs,
   sizeOf,
 } from '../chains/evm/decodeLogs.js'
@@ -19,10 +20,10 @@ import {
 import { keepersOf } from '../chains/evm/record.js'
 import { causesOf, LackingError, RpcError, transient } from '../chains/rpc/errors.js'
 import { numberOf, type Rpc } from '../chains/rpc/evm.js'
-import { type Call, inBatches } from '../chains/rpc/nodes.js'
+import { type Call, DisagreementError, inBatches } from '../chains/rpc/nodes.js'
 import { orIf, sentenceOf } from '../ops/log/errors.js'
 import type { DecodedEntry } from '../registry/journal/decode.js'
-import { fromHex } from '../registry/primitives/bytes.js'
+import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { configuredMinima, minimumEntries } from './minima.js'
 import type { RangeWidth } from './width.js'
 
@@ -33,8 +34,6 @@ export interface ConfirmedRange {
   /** Hash of block `from` - 1, as the range's first block states it. */
   parentHash: Buffer
   lastHash: Buffer
-  /** Numbers of the blocks that have logs, ascending. */
-  logBlocks: readonly number[]
 }
 
 /** Reading of ranges of blocks. */
@@ -44,7 +43,7 @@ export interface RangeSource<Range> {
   /** @param first answer of another node, where there is one @throws RpcError */
   read(call: Call, from: number, to: number, first?: Range, host?: string): Promise<Range>
   /** Nodes that have to give it; two where it is left out. */
-  least?(range: Range): number
+  nodes?: number
   /** True if what is read is proved afterwards. */
   isProved?: boolean
   /** Number of logs. */
@@ -57,8 +56,9 @@ const MOST_LOGS = 10_000
 const isTooMuch = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'too_much'
 
-/** True if a node asked to wait: a smaller range would not change that. */
-const isRateLimit = (error: unknown): boolean =>
+/** True if a smaller range would change nothing: a node asked to wait, or nodes contradict each other. */
+const isOfNodes = (error: unknown): boolean =>
+  error instanceof DisagreementError ||
   causesOf(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
 /**
@@ -71,14 +71,11 @@ export async function inRanges<Range>(
   from: number,
   to: number,
 ): Promise<(Range & { nodes: number })[]> {
-  const { rpc, width, read, least, isProved = false, sizeOf } = source
+  const { rpc, width, read, nodes: least = 2, isProved = false, sizeOf } = source
   try {
     const { answer, nodes } = await rpc.agreed<Range>(
       (call, first, host) => read(call, from, to, first, host),
-      {
-        isProved,
-        ...(least && { least }),
-      },
+      { isProved, least },
     )
     const logs = sizeOf(answer)
     if (logs > MOST_LOGS && from < to) throw new RpcError('too_much', `${logs} logs`)
@@ -86,7 +83,7 @@ export async function inRanges<Range>(
     return [{ ...answer, nodes }]
   } catch (error) {
     if (!isTooMuch(error) || from === to) {
-      if (!isRateLimit(error)) width.failed(to - from + 1)
+      if (!isOfNodes(error)) width.failed(to - from + 1)
       throw new Error(`getting logs of blocks ${from}-${to}: ${sentenceOf(error)}`, {
         cause: error,
       })
@@ -116,8 +113,7 @@ export async function* rangesAhead<T>(
     while (ahead.length < RANGES_AHEAD && next <= to) {
       const first = next
       while (cutAt < cuts.length && cuts[cutAt]! < first) cutAt += 1
-      const cut = cuts[cutAt] ?? to
-      const last = Math.min(to, cut, first + width.blocks - 1)
+      const last = Math.min(to, cuts[cutAt] ?? first + width.blocks - 1)
       const asked = read(first, last)
       // awaited below in its turn; until then a failure is not unhandled
       asked.catch(() => {})
@@ -142,120 +138,104 @@ export const isProvable = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && keepersOf(config).length > 0
 
 /**
- * Source of a chain's confirmed logs. Beside another node's answer a second node is asked for the blocks that have
- * logs alone, where the record shows that no other has.
+ * Source of a chain's confirmed logs. Where a record proves that no other block has logs, a second node is asked for
+ * those blocks alone in which the first has some.
+ * @param isHinted true if times may be those in the logs, which the record checks; an optional field is no source
+ *   otherwise
  */
 export const rangesOf = (
   chain: EvmChain,
   width: RangeWidth,
-  nodes = 2,
-  isHinted = isProvable(chain),
+  { nodes = 2, isHinted = isProvable(chain) } = {},
 ): RangeSource<ConfirmedRange> => ({
   rpc: chain.rpc,
   width,
-  read: (call, from, to, first) =>
-    first && isProvable(chain)
-      ? readAgain(call, chain, first)
-      : readRange(call, chain, { from, to, isHinted }),
-  least: leastOf(chain, nodes),
+  nodes,
   isProved: isProvable(chain),
+  async read(call, from, to, first) {
+    const readOwn = () => readRange(call, chain, { from, to, isHinted })
+    if (!first || !isProvable(chain)) return readOwn()
+    const isDense = logBlocksOf(first.decoded).length > BY_HASH_BLOCKS
+    const whole = isDense ? await orIf(readOwn(), isTooMuch, null) : null
+    const isEqual = whole?.lastHash.equals(first.lastHash)
+    if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
+    return (await hasSame(call, chain, first)) ? first : (whole ?? readOwn())
+  },
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
-
-/** Nodes that have to give a range. The record proves that a hub's range without logs has none. */
-export const leastOf =
-  (chain: EvmChain, nodes: number) =>
-  ({ logBlocks }: ConfirmedRange): number =>
-    isProvable(chain) && logBlocks.length === 0 ? 1 : nodes
 
 export interface RangeQuestion {
   from: number
   to: number
-  /** True if times may be those in the logs, which the record checks; an optional field is no source otherwise. */
   isHinted: boolean
 }
 
 /** Blocks up to which each is read by its hash, so a node behind a balancer can't leave one out. */
 const BY_HASH_BLOCKS = 8
 
-/** By number. @throws RpcError */
+/** Few blocks by their hashes, more by number. @throws RpcError */
 async function readRange(
   call: Call,
   chain: EvmChain,
   { from, to, isHinted }: RangeQuestion,
 ): Promise<ConfirmedRange> {
-  const read = await readLogs(call, filterOf(chain.config), from, to)
-  const timeOf = await timesOf(call, read, isHinted)
-  return decodedRange(call, chain, { from, to }, { ...read, timeOf })
-}
-
-type ReadLogs = LogRange & { timeOf: (log: RawLog) => number }
-
-async function decodedRange(
-  call: Call,
-  chain: EvmChain,
-  { from, to }: Pick<ConfirmedRange, 'from' | 'to'>,
-  { logs, first, last, timeOf }: ReadLogs,
-): Promise<ConfirmedRange> {
   const { config } = chain
+  const isFew = !isHinted && to - from < BY_HASH_BLOCKS
+  const blocks = Array.from({ length: isFew ? to - from + 1 : 0 }, (_, i) => from + i)
+  const { logs, first, last, timeOf } = isFew
+    ? await readBlocks(call, chain, blocks)
+    : await readByNumber(call, chain, { from, to, isHinted })
   const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
   const parentHash = fromHex(first.parentHash)
-  const logBlocks = [...new Set(logs.map(({ blockNumber }) => Number(blockNumber)))]
-  return { from, to, decoded, parentHash, lastHash: fromHex(last.hash), logBlocks }
+  return { from, to, decoded, parentHash, lastHash: fromHex(last.hash) }
 }
 
-/** Few blocks by their hashes, more by number; what a node finds too much it is asked for in halves. */
+/** Logs with the times of their blocks. */
+type TimedLogs = LogRange & { timeOf: (log: RawLog) => number }
+
+async function readByNumber(
+  call: Call,
+  { config }: EvmChain,
+  { from, to, isHinted }: RangeQuestion,
+): Promise<TimedLogs> {
+  const read = await readLogs(call, filterOf(config), from, to)
+  return { ...read, timeOf: await timesOf(call, read, isHinted) }
+}
+
+/** As `readRange`; what a node finds too much it is asked for in halves. */
 export async function readInParts(
   call: Call,
   chain: EvmChain,
   question: RangeQuestion,
 ): Promise<ConfirmedRange> {
   const { from, to } = question
-  if (to - from < BY_HASH_BLOCKS) {
-    const blocks = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-    return decodedRange(call, chain, question, await readBlocks(call, chain, blocks))
-  }
   const whole = await orIf(readRange(call, chain, question), isTooMuch, null)
   if (whole) return whole
   const middle = Math.floor((from + to) / 2)
-  return joined([
-    await readInParts(call, chain, { ...question, to: middle }),
-    await readInParts(call, chain, { ...question, from: middle + 1 }),
-  ])
-}
-
-/** Consecutive ranges as one. */
-export function joined(parts: readonly ConfirmedRange[]): ConfirmedRange {
-  const first = parts[0]!
-  const last = parts.at(-1)!
+  const first = await readInParts(call, chain, { ...question, to: middle })
+  const second = await readInParts(call, chain, { ...question, from: middle + 1 })
   return {
-    from: first.from,
-    to: last.to,
+    from,
+    to,
     parentHash: first.parentHash,
-    lastHash: last.lastHash,
-    decoded: mergeLogs(parts.map(({ decoded }) => decoded)),
-    logBlocks: parts.flatMap(({ logBlocks }) => logBlocks),
+    lastHash: second.lastHash,
+    decoded: mergeLogs([first.decoded, second.decoded]),
   }
 }
 
-/** A node's own reading of those blocks of a range that have logs by another node. @throws RpcError */
-export async function readAgain(
+/** True if a node has the same logs in the blocks that have logs by another node, and the same last block. @throws RpcError */
+export async function hasSame(
   call: Call,
   chain: EvmChain,
-  first: ConfirmedRange,
-): Promise<ConfirmedRange> {
-  const { from, to, logBlocks } = first
-  if (logBlocks.length > BY_HASH_BLOCKS) {
-    const question = { from, to, isHinted: true }
-    const whole = await orIf(readRange(call, chain, question), isTooMuch, null)
-    if (isDeepStrictEqual(whole, first)) return first
-  }
-  const { logs, timeOf } = await readBlocks(call, chain, logBlocks)
-  const decoded = await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, timeOf)
-  return { ...first, decoded }
+  { decoded, to, lastHash }: ConfirmedRange,
+): Promise<boolean> {
+  const last = await getHeader(call, to)
+  const { logs, timeOf } = await readBlocks(call, chain, logBlocksOf(decoded))
+  const own = await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, timeOf)
+  return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
 }
 
 /** Logs of some blocks by the hashes that the node itself has for them. @throws RpcError */
@@ -263,7 +243,7 @@ async function readBlocks(
   call: Call,
   { config }: EvmChain,
   blocks: readonly number[],
-): Promise<ReadLogs> {
+): Promise<TimedLogs> {
   const filter = filterOf(config)
   const read = await inBatches(blocks, BY_HASH_BLOCKS, async (block) => {
     const header = await getHeader(call, block)

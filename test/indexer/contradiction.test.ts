@@ -90,12 +90,16 @@ describe('a first node that is on another fork', () => {
   })
 })
 
-describe('a first node that moves a bid to the next block, where no node has old state', () => {
+describe('a first node that moves a bid to the next block', () => {
+  /** Blocks whose state nodes keep. */
+  const NEWEST = 1
+  const ALL = 1_000_000
+
   /** A node that places all logs of a block in the next one, at the same time. */
   const mover =
-    (lie: { block: number }): OnCall =>
+    (lie: { block: number }, kept: number): OnCall =>
     async (method, body) => {
-      if (method !== 'eth_getLogs') return pruned(1)(method, body)
+      if (method !== 'eth_getLogs') return pruned(kept)(method, body)
       const [filter] = (JSON.parse(body) as { params: [Record<string, Hex>] }).params
       if (lie.block < 0 || !filter.fromBlock) return undefined
       const { number, hash } = await world.public.getBlock({ blockNumber: BigInt(lie.block + 1) })
@@ -113,18 +117,20 @@ describe('a first node that moves a bid to the next block, where no node has old
     }
 
   it.each([
-    ['beside one other', 1, 0],
-    ['beside one other, behind the confirmed blocks', 1, 1],
-    ['beside two others', 2, 0],
-    ['beside two others, behind the confirmed blocks', 2, 1],
-  ])('moves nothing, %s', async (_, others, isLast) => {
+    ['beside one other', 1, 0, ALL],
+    ['beside two others', 2, 0, ALL],
+    ['beside one other, where no node has old state', 1, 0, NEWEST],
+    ['beside one other, behind the confirmed blocks, where no node has old state', 1, 1, NEWEST],
+    ['beside two others, where no node has old state', 2, 0, NEWEST],
+    ['beside two others, behind the confirmed blocks, where no node has old state', 2, 1, NEWEST],
+  ])('moves nothing, %s', async (_, others, isLast, kept) => {
     const lie = { block: -1 }
     await world.test.mine({ blocks: GAP })
     await world.bid(1, [`moved-${made()}`])
     lie.block = await head()
     await world.test.mine({ blocks: isLast ? 2 : GAP })
-    const urls = [await node(mover(lie))]
-    for (let i = 0; i < others; i++) urls.push(await node(pruned(1)))
+    const urls = [await node(mover(lie, kept))]
+    for (let i = 0; i < others; i++) urls.push(await node(pruned(kept)))
     const lone = await open({ rpcUrls: urls })
     await drive(lone, 3)
     expect(await journalled(lone)).toEqual(await onChain(lone.indexer.state.nextBlock - 1))

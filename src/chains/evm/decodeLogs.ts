@@ -16,7 +16,14 @@ import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
 import { EVENTS, isOfEvent, misshapen, topicsOf } from './events.js'
-import { getReceipt, type LogFilter, type RawLog, type RawReceipt } from './logs.js'
+import {
+  blockAt,
+  getReceipt,
+  type LogFilter,
+  placeOf,
+  type RawLog,
+  type RawReceipt,
+} from './logs.js'
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
 /**
@@ -32,8 +39,8 @@ export interface DecodedLogs {
   ends: ConfirmedOutcome[]
   /** Words of the contracts' records. */
   record: RecordWords[]
-  /** Block hash, index and transaction of each log. */
-  places: string[]
+  /** Place of each log in its chain, ascending. */
+  places: number[]
 }
 
 export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
@@ -46,6 +53,11 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
   record: parts.flatMap(({ record }) => record),
   places: parts.flatMap(({ places }) => places),
 })
+
+/** Numbers of the blocks that have logs, ascending. */
+export const logBlocksOf = ({ places }: DecodedLogs): number[] => [
+  ...new Set(places.map((place) => blockAt(place))),
+]
 
 /** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
 export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
@@ -125,7 +137,7 @@ export async function decodeLogs(
       if (!chain.watchOnly || isPayment) throw misshapen(log)
       continue
     }
-    found.places.push(`${log.blockHash} ${Number(log.logIndex)} ${log.transactionHash}`)
+    found.places.push(placeOf(log))
     if (isPayment) paymentLogs.push(log)
     else (role === 'spoke' ? sentLogs : hubLogs).push(log)
   }

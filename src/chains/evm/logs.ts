@@ -161,6 +161,14 @@ const isHex = (value: unknown): boolean =>
 
 /** More than a block has logs. */
 const LOGS_OF_BLOCK = 1e6
+
+/** Place of a log in its chain, one number. */
+export const placeOf = ({ blockNumber, logIndex }: RawLog): number =>
+  Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
+
+/** Number of the block of a place. */
+export const blockAt = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
+
 /**
  * Checks and sorts a node's logs, and drops equal duplicates.
  * @throws RpcError transient for a log outside the request, or of another form than logs have
@@ -198,7 +206,7 @@ function ordered(
   if (isSorted) return logs
   const byPlace = new Map<number, RawLog>()
   for (const log of logs) {
-    const place = Number(log.blockNumber) * LOGS_OF_BLOCK + Number(log.logIndex)
+    const place = placeOf(log)
     const other = byPlace.get(place)
     if (other && !isDeepStrictEqual(other, log))
       throw transient(

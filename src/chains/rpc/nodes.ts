@@ -31,7 +31,7 @@ export const orIfUndecided = <T>(asked: Promise<T>, fallback: T): Promise<T> =>
 export interface AgreedOptions<T> {
   isSame?: (a: T, b: T) => boolean
   /** Nodes that have to give an answer; 2 where it is left out. One suffices where only one is configured. */
-  least?: (answer: T) => number
+  least?: number
   /** True if answers are checked against what two nodes agreed on: a node that it refutes has answered, without a say. */
   isProved?: boolean
 }
@@ -264,11 +264,11 @@ export class NodePool<Hash extends string> {
    */
   async agreed<T>(
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
-    { isSame = isDeepStrictEqual, least = () => 2, isProved = false }: AgreedOptions<T> = {},
+    { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreedOptions<T> = {},
   ): Promise<Agreed<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
-    const needed = (answer: T): number => Math.min(least(answer), this.size)
+    const needed = Math.min(least, this.size)
     const nodes = this.#inOrder()
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i]!
@@ -283,7 +283,7 @@ export class NodePool<Hash extends string> {
       const { result } = answer
       failed.delete(node)
       const same = answers.filter((one) => isSame(one.result, result))
-      if (same.length + 1 >= needed(result))
+      if (same.length + 1 >= needed)
         return { answer: same[0]?.result ?? result, nodes: same.length + 1 }
       answers.push({ node, result })
       // what was too much for a node by itself may be little beside another's answer

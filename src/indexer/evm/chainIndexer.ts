@@ -9,14 +9,13 @@ import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
-  type FetchedRange,
   groundOf,
   keepsRecord,
   knownRecordAt,
   type Place,
   type ProvedRange,
   placeOf,
-  prove,
+  provedRange,
 } from '../../record/prove.js'
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -24,7 +23,7 @@ import { HeadClock } from '../headClock.js'
 import { measure } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
-import { RangeFetcher } from './rangeFetcher.js'
+import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
 import { type Extension, extendTail } from './tail.js'
 import {
   type ChainIndexerOptions,
@@ -222,15 +221,15 @@ export class ChainIndexer {
       onProgress?.(measure({ network, label, ...counts }, startedMs))
     }
     while (row.nextBlock <= to && !signal.aborted) {
-      for await (const fetched of this.#fetcher.ranges(row.nextBlock, to, nodes)) {
+      for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
         if (signal.aborted) break
+        await this.#assertContinues(fetched)
         if (!fetched.record && keepsRecord(chain)) {
           const blocks = { from: row.nextBlock, confirmed: to, latest }
           await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
           break
         }
-        await this.#assertContinues(fetched)
-        const range = await prove(chain, this.#place!, fetched, { nodes })
+        const range = provedRange(chain, fetched)
         await this.#write('backfill', [range], behind(range))
         entries += range.decoded.entries.length
         show()
@@ -240,10 +239,10 @@ export class ChainIndexer {
   }
 
   /** @throws DeepReorgError where the checkpoint's block was replaced; Error where one node's was */
-  async #assertContinues({ from, to, range }: FetchedRange): Promise<void> {
+  async #assertContinues({ from, to, parentHash }: FetchedRange): Promise<void> {
     const { chain, row } = this.#options
     const { lastHash } = this.#place!
-    if (!lastHash || !range || range.parentHash.equals(lastHash)) return
+    if (!lastHash || parentHash.equals(lastHash)) return
     if (await isCheckpointReplaced(chain, row))
       throw new DeepReorgError(`block ${row.nextBlock - 1} has been replaced`)
     throw new Error(`getting logs of blocks ${from}-${to}: a node answered from another fork`)

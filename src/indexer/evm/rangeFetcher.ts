@@ -1,28 +1,28 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { transient } from '../../chains/rpc/errors.js'
-import { DisagreementError } from '../../chains/rpc/nodes.js'
 import {
-  type FetchedRange,
+  type CheckedRange,
+  checkedRanges,
   foldTo,
-  hashAt,
   type KnownRecords,
-  keepsRecord,
   knownRecordAt,
   type Place,
   recordAt,
+  recordsOf,
 } from '../../record/prove.js'
-import { inRanges, isProvable, joined, rangesAhead, rangesOf } from '../../record/ranges.js'
+import { inRanges, isProvable, rangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
-import { toHex } from '../../registry/primitives/bytes.js'
-import { undecided } from './undecided.js'
+
+/** With the number of nodes that gave the logs. */
+export type FetchedRange = CheckedRange & { nodes: number }
 
 /** Fetches a chain's confirmed logs for its writer, with the records that prove them. */
 export class RangeFetcher {
   readonly #chain: EvmChain
   readonly #width = createRangeWidth()
   /** Records at the ends of ranges to come, where nodes no longer have the state. */
-  #known: KnownRecords = new Map()
+  #folded: KnownRecords = new Map()
   /** False after a catch-up whose logs did not make the record: times in logs may be wrong. */
   #isHinted = true
 
@@ -31,41 +31,16 @@ export class RangeFetcher {
   }
 
   /**
-   * Consecutive ranges from block `from` to `to`, some read ahead.
+   * Consecutive ranges from the place up to block `to`, some read ahead.
    * @param nodes that have to give equal answers
    */
-  ranges(from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
-    const blocks = { from, to, width: this.#width, cuts: [...this.#known.keys()] }
-    return rangesAhead(blocks, (first, last) => this.#fetch(first, last, nodes))
-  }
-
-  async #fetch(from: number, to: number, nodes: number): Promise<FetchedRange[]> {
+  ranges(before: Place, from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
     const chain = this.#chain
-    const source = rangesOf(chain, this.#width, nodes)
-    const parts = await inRanges(source, from, to).catch((error: unknown) => {
-      if (undecided(error) instanceof DisagreementError) return null
-      throw error
-    })
-    const known = this.#known.get(to)
-    const folded = known && { foldedHash: await hashAt(chain, to, nodes) }
-    if (!parts) {
-      const header = await chain.rpc.onOneNode((call) => getHeader(call, to))
-      const isAsked = header && keepsRecord(chain)
-      const record = known ?? (isAsked ? await knownRecordAt(chain, header, nodes) : null)
-      return [{ from, to, range: null, record, ...folded }]
-    }
-    if (known) {
-      const least = Math.min(...parts.map((part) => part.nodes))
-      return [{ from, to, range: { ...joined(parts), nodes: least }, record: known, ...folded }]
-    }
-    return Promise.all(
-      parts.map(async (range) => {
-        const { from: first, to: number, lastHash } = range
-        const end = { number, hash: toHex(lastHash) }
-        const record = keepsRecord(chain) ? await knownRecordAt(chain, end, nodes) : null
-        return { from: first, to: number, range, record }
-      }),
-    )
+    const record = { answer: before.record, nodes }
+    const known = new Map(this.#folded).set(from - 1, { hash: before.lastHash, record })
+    const source = checkedRanges(chain, this.#width, recordsOf(chain, known, nodes), nodes)
+    const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
+    return rangesAhead(blocks, (first, last) => inRanges(source, first, last))
   }
 
   /**
@@ -87,7 +62,7 @@ export class RangeFetcher {
     const isHinted = this.#isHinted && isProvable(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#known = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
+    this.#folded = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
     this.#isHinted = true
   }
 }
