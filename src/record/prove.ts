@@ -11,7 +11,7 @@ import {
   storedRecord,
 } from '../chains/evm/record.js'
 import { ContradictingError, RefutedError, RpcError, transient } from '../chains/rpc/errors.js'
-import { type Agreed, DisagreementError } from '../chains/rpc/nodes.js'
+import { type Agreed, DisagreementError, SilenceError } from '../chains/rpc/nodes.js'
 import type { ChainRow } from '../db/journal/chains.js'
 import type { Ground } from '../ops/chainState.js'
 import { orIf } from '../ops/log/errors.js'
@@ -52,16 +52,23 @@ export const unrecorded = ({ config }: EvmChain, block: number): string =>
 
 /**
  * Record that a chain's contracts keep as of a block: equal by two nodes where two are configured.
- * @throws UndecidedError, ChainUnavailableError or RpcError where it is not known
+ * @throws UndecidedError, ChainUnavailableError where it is not known
  */
-export const recordAt = (
+export async function recordAt(
   { rpc, config }: EvmChain,
-  block: RecordBlock,
-  nodes = 2,
-): Promise<Agreed<ChainRecord>> =>
-  rpc.agreed((call) => readRecord(call, config, fromHex(block.hash), block.number), {
-    least: nodes,
-  })
+  { hash, number }: RecordBlock,
+  least = 2,
+): Promise<Agreed<ChainRecord>> {
+  try {
+    return await rpc.agreed((call) => readRecord(call, config, fromHex(hash), number), { least })
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    throw new SilenceError(
+      `chain "${config.label}": its contracts' record at block ${number} can't be read: ${error.message}`,
+      { cause: error },
+    )
+  }
+}
 
 /** As `recordAt`; null where it is not known, which may be known at another block. @throws DisagreementError */
 export const knownRecordAt = (
@@ -71,8 +78,7 @@ export const knownRecordAt = (
 ): Promise<Agreed<ChainRecord> | null> => orIf(recordAt(chain, block, nodes), isUnknown, null)
 
 const isUnknown = (error: unknown): boolean =>
-  (error instanceof ChainUnavailableError || error instanceof RpcError) &&
-  !(error instanceof DisagreementError)
+  error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
 
 /**
  * Place of a chain's checkpoint, with the ground of the record there where nodes gave it. The record was stored with the
@@ -132,20 +138,18 @@ export const provedRange = (
   return { ...range, record: range.record?.answer ?? [], ground: groundOf(chain, nodes) }
 }
 
-/** Records at blocks where ranges meet, each asked for once. @throws as `knownRecordAt` */
-export type RecordsByBlock = (block: number, hash: Buffer) => ReturnType<typeof knownRecordAt>
+/** Records at the ends of ranges, with the blocks' hashes. */
+export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreed<ChainRecord> }>
 
-/** @param known records that are not asked for: the checkpoint's, and those that were folded */
-export function recordsOf(chain: EvmChain, known: KnownRecords, nodes: number): RecordsByBlock {
-  const asked = new Map<string, ReturnType<typeof knownRecordAt>>()
-  return async (number, lastHash) => {
-    const one = known.get(number)
-    if (one && (!one.hash || one.hash.equals(lastHash))) return one.record
-    const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? knownRecordAt(chain, { number, hash }, nodes)
-    asked.set(hash, record)
-    return record
-  }
+/** Where ranges begin, and what is known of the blocks behind. */
+interface RangesStart {
+  from: number
+  /** Before block `from`. */
+  before: Place
+  /** Records that are not asked for. */
+  known: KnownRecords
+  /** Nodes that have to give equal answers. */
+  nodes: number
 }
 
 /**
@@ -155,38 +159,49 @@ export function recordsOf(chain: EvmChain, known: KnownRecords, nodes: number): 
 export function checkedRanges(
   chain: EvmChain,
   width: RangeWidth,
-  recordAtBlock: RecordsByBlock,
-  nodes: number,
+  { from: start, before, known, nodes }: RangesStart,
 ): RangeSource<CheckedRange> {
   const source = rangesOf(chain, width, { nodes })
   const timed = rangesOf(chain, width, { nodes, isHinted: false })
+  const asked = new Map<string, ReturnType<typeof knownRecordAt>>()
+
+  /** Once for both ranges that meet at a block. */
+  const recordBehind = async (number: number, lastHash: Buffer) => {
+    const one = known.get(number)
+    if (one?.hash.equals(lastHash)) return one.record
+    const hash = toHex(lastHash)
+    const record = asked.get(hash) ?? knownRecordAt(chain, { number, hash }, nodes)
+    asked.set(hash, record)
+    return record
+  }
+
   const readBy =
     ({ read }: typeof source): RangeSource<CheckedRange>['read'] =>
     async (call, from, to, first) => {
       const range = await read(call, from, to, first)
       if (first && range === first) return first
       if (!keepsRecord(chain)) return { ...range, record: null }
-      const before = await recordAtBlock(from - 1, range.parentHash)
-      const record = await recordAtBlock(to, range.lastHash)
-      if (!before || !record) return { ...range, record: null }
-      assertMakes(chain, before.answer, range, record.answer)
+      const own = from === start ? null : await recordBehind(from - 1, range.parentHash)
+      const earlier = from === start ? before.record : own?.answer
+      const record = await recordBehind(to, range.lastHash)
+      if (!earlier || !record) return { ...range, record: null }
+      assertMakes(chain, earlier, range, record.answer)
       return { ...range, record }
     }
+
   return {
     ...source,
-    async read(...asked) {
+    async read(...question) {
       try {
-        return await readBy(source)(...asked)
+        return await readBy(source)(...question)
       } catch (error) {
         if (!(error instanceof RefutedError)) throw error
-        return readBy(timed)(...asked)
+        return readBy(timed)(...question)
       }
     },
   }
 }
 
-/** Records at the ends of ranges, with the blocks' hashes; null where it is not known. */
-export type KnownRecords = ReadonlyMap<number, { hash: Buffer | null; record: Agreed<ChainRecord> }>
 /**
  * Folds a chain's logs from a place on, without keeping them, up to a block whose record was agreed on: nodes without
  * old state prove a catch-up by the newest. The running hashes between are known then.

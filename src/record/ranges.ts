@@ -5,7 +5,6 @@ import {
   decodeLogs,
   filterOf,
   logBlocksOf,
-  mergeLogs,
   sizeOf,
 } from '../chains/evm/decodeLogs.js'
 import {
@@ -113,7 +112,8 @@ export async function* rangesAhead<T>(
     while (ahead.length < RANGES_AHEAD && next <= to) {
       const first = next
       while (cutAt < cuts.length && cuts[cutAt]! < first) cutAt += 1
-      const last = Math.min(to, cuts[cutAt] ?? first + width.blocks - 1)
+      const cut = cuts[cutAt] ?? to
+      const last = Math.min(to, cut, first + width.blocks - 1)
       const asked = read(first, last)
       // awaited below in its turn; until then a failure is not unhandled
       asked.catch(() => {})
@@ -205,35 +205,16 @@ async function readByNumber(
   return { ...read, timeOf: await timesOf(call, read, isHinted) }
 }
 
-/** As `readRange`; what a node finds too much it is asked for in halves. */
-export async function readInParts(
-  call: Call,
-  chain: EvmChain,
-  question: RangeQuestion,
-): Promise<ConfirmedRange> {
-  const { from, to } = question
-  const whole = await orIf(readRange(call, chain, question), isTooMuch, null)
-  if (whole) return whole
-  const middle = Math.floor((from + to) / 2)
-  const first = await readInParts(call, chain, { ...question, to: middle })
-  const second = await readInParts(call, chain, { ...question, from: middle + 1 })
-  return {
-    from,
-    to,
-    parentHash: first.parentHash,
-    lastHash: second.lastHash,
-    decoded: mergeLogs([first.decoded, second.decoded]),
-  }
-}
-
 /** True if a node has the same logs in the blocks that have logs by another node, and the same last block. @throws RpcError */
 export async function hasSame(
   call: Call,
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedRange,
 ): Promise<boolean> {
-  const last = await getHeader(call, to)
-  const { logs, timeOf } = await readBlocks(call, chain, logBlocksOf(decoded))
+  const [last, { logs, timeOf }] = await Promise.all([
+    getHeader(call, to),
+    readBlocks(call, chain, logBlocksOf(decoded)),
+  ])
   const own = await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, timeOf)
   return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
 }

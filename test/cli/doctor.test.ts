@@ -27,8 +27,12 @@ async function handOver(code: Hex) {
   await testClient.setCode({ address: PLAIN, bytecode: code })
 }
 
-/** What the doctor finds about the owner of the hub of a network. */
-async function ownerFinding(network: 'mainnet' | 'testnet', changed: Partial<ChainConfig> = {}) {
+/** What the doctor finds about the owner of the hub of a network, or about another subject. */
+async function ownerFinding(
+  network: 'mainnet' | 'testnet',
+  changed: Partial<ChainConfig> = {},
+  subject = 'owner of the hub',
+) {
   const { rpcUrl, hub, publicClient } = world
   const { hash: genesisHash } = await publicClient.getBlock({ blockNumber: 0n })
   const hubChain = {
@@ -43,7 +47,7 @@ async function ownerFinding(network: 'mainnet' | 'testnet', changed: Partial<Cha
   const { chains } = parseChainsFile({ chains: [hubChain] }, 'test')
   const config = { ...chains[0]!, ...changed }
   const findings = await chainFindings({ chains: [config], solana: {}, relayerKey: undefined })
-  const found = findings.find(({ about }) => about.endsWith('owner of the hub'))
+  const found = findings.find(({ about }) => about.endsWith(subject))
   return found && [found.level, `${found.found}. ${found.advice ?? ''}`]
 }
 
@@ -72,6 +76,11 @@ describe('clusterd doctor, about the owner of a hub', () => {
     ['a hub of others', { watchOnly: { minimum: [], quotes: false } }],
   ])('asks nothing on %s', async (_, changed) => {
     expect(await ownerFinding('mainnet', changed)).toBeUndefined()
+  })
+
+  it('names an address that has no code', async () => {
+    const found = await ownerFinding('mainnet', { contract: PLAIN }, ', hub')
+    expect(found).toEqual(['bad', `${PLAIN} has no code. Correct the address in the chains file.`])
   })
 
   it('names a contract that has no owner', async () => {

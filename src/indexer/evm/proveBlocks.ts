@@ -6,7 +6,8 @@ import { ContradictingError, LackingError, transient } from '../../chains/rpc/er
 import type { Agreed, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
-  assertMakes,
+  type CheckedRange,
+  checkedRanges,
   keepsRecord,
   knownRecordAt,
   type Place,
@@ -15,7 +16,14 @@ import {
   recordAt,
   unrecorded,
 } from '../../record/prove.js'
-import { type ConfirmedRange, hasSame, isProvable, readInParts } from '../../record/ranges.js'
+import {
+  type ConfirmedRange,
+  hasSame,
+  inRanges,
+  isProvable,
+  type RangeSource,
+} from '../../record/ranges.js'
+import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { decodedOf, type TailBlock } from './types.js'
 
@@ -44,9 +52,9 @@ const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
 
 /**
  * Proves blocks of the tail that are confirmed now. What the tail has of a hub's is enough where it makes the record,
- * but for the places of logs, which no record holds: a second node has to give the same. Where only the newest block's
- * record is known, it proves the whole tail.
- * @throws UndecidedError, ChainUnavailableError, RpcError
+ * but for the places of logs, which no record holds: a second node has to give the same. Other blocks are read anew.
+ * Where only the newest block's record is known, it proves the whole tail.
+ * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one
  */
 export async function proveBlocks(
   chain: EvmChain,
@@ -56,42 +64,64 @@ export async function proveBlocks(
   const { blocks, tail, place, asked, nodes: least } = known
   if (blocks.length === 0) return []
   const seen = rangeOf(blocks)
-  const { from, to, lastHash } = seen
   const keeps = keepsRecord(chain)
-  const isAsked = asked?.hash.equals(lastHash)
-  const end = { number: to, hash: toHex(lastHash) }
+  const isAsked = asked?.hash.equals(seen.lastHash)
+  const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps ? await (isAsked ? asked!.record : knownRecordAt(chain, end, least)) : null
   const top = keeps && !own ? await recordByTop(chain, row, known) : null
   const answer = foldRecord(place.record, seen.decoded.record)
   const record = top ? { answer, nodes: top.nodes } : own
-  const isMade = isProvable(chain) && isDeepStrictEqual(answer, record?.answer)
+  const source = checkedRanges(chain, createRangeWidth(), {
+    from: seen.from,
+    before: place,
+    known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
+    nodes: least,
+  })
+  if (!isProvable(chain) || !isDeepStrictEqual(answer, record?.answer))
+    return readAnew(chain, source, seen, record !== null)
+
+  const proved = { ...seen, record }
   const isAlone = chain.rpc.size === 1 || least === 1
-  const ask = async (call: Call): Promise<ConfirmedRange> => {
-    // by the newest block's record each log of the tail has to be in its block
-    const logs = { ...rangeOf(top ? tail : blocks), to, lastHash }
-    if (isMade && (await hasSame(call, chain, logs))) return seen
-    const read = await readInParts(call, chain, { from, to, isHinted: false })
-    if (place.lastHash && !read.parentHash.equals(place.lastHash))
-      throw new ContradictingError(`a node is on another fork at blocks ${from}-${to}`)
-    if (top && !isDeepStrictEqual(read, seen))
-      throw new ContradictingError(`a node has other logs in blocks ${from}-${to}`)
-    if (record) assertMakes(chain, place.record, read, record.answer)
-    const places = new Set(read.decoded.places)
-    const missing = seen.decoded.places.find((one) => !places.has(one))
-    if (missing !== undefined && !isProvable(chain))
-      throw new LackingError(
-        `a node leaves out a log of block ${blockAt(missing)} that was read by the block's hash`,
-      )
-    return read
+  if (isAlone || (!top && seen.decoded.places.length === 0))
+    return [provedRange(chain, { ...proved, nodes: 1 })]
+  // by the newest block's record each log of the tail has to be in its block
+  const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
+  const ask = async (call: Call): Promise<CheckedRange> => {
+    if (await hasSame(call, chain, logs)) return proved
+    if (!top) return source.read(call, seen.from, seen.to)
+    throw new ContradictingError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
-  const isEnough = isMade && (isAlone || (!top && seen.decoded.places.length === 0))
-  const proved = isEnough
-    ? { answer: seen, nodes: 1 }
-    : await chain.rpc.agreed(ask, { least, isProved: isProvable(chain) && !top })
-  const range = provedRange(chain, { ...proved.answer, nodes: proved.nodes, record })
-  if (!range.parentHash.equals(seen.parentHash) || !range.lastHash.equals(lastHash))
-    throw transient(`blocks ${from}-${to} of chain "${row.label}" are of another fork than before`)
-  return [range]
+  const agreed = await chain.rpc.agreed(ask, { least, isProved: !top })
+  return [provedRange(chain, { ...agreed.answer, nodes: agreed.nodes })]
+}
+
+/**
+ * Reads confirmed blocks of the tail again.
+ * @param isRecorded true if the record at their end is known
+ * @throws RpcError where one of the tail's logs is missing, or the blocks are of another fork
+ */
+async function readAnew(
+  chain: EvmChain,
+  source: RangeSource<CheckedRange>,
+  { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
+  isRecorded: boolean,
+): Promise<ProvedRange[]> {
+  const read = await inRanges(source, from, to)
+  if (isRecorded && read.some(({ record }) => !record))
+    throw transient(`the record of blocks ${from}-${to} can't be read in parts`)
+  const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
+  if (!isSame)
+    throw transient(
+      `blocks ${from}-${to} of "${chain.config.label}" are of another fork than before`,
+    )
+
+  const places = new Set(read.flatMap((part) => part.decoded.places))
+  const missing = decoded.places.find((one) => !places.has(one))
+  if (missing !== undefined && !isProvable(chain))
+    throw new LackingError(
+      `a node leaves out a log of block ${blockAt(missing)} that was read by the block's hash`,
+    )
+  return read.map((part) => provedRange(chain, part))
 }
 
 /**

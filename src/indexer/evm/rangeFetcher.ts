@@ -9,7 +9,6 @@ import {
   knownRecordAt,
   type Place,
   recordAt,
-  recordsOf,
 } from '../../record/prove.js'
 import { inRanges, isProvable, rangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
@@ -35,10 +34,8 @@ export class RangeFetcher {
    * @param nodes that have to give equal answers
    */
   ranges(before: Place, from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
-    const chain = this.#chain
-    const record = { answer: before.record, nodes }
-    const known = new Map(this.#folded).set(from - 1, { hash: before.lastHash, record })
-    const source = checkedRanges(chain, this.#width, recordsOf(chain, known, nodes), nodes)
+    const start = { from, before, known: this.#folded, nodes }
+    const source = checkedRanges(this.#chain, this.#width, start)
     const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
     return rangesAhead(blocks, (first, last) => inRanges(source, first, last))
   }

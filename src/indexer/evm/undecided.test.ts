@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { type DecodedLogs, mergeLogs } from '../../chains/evm/decodeLogs.js'
+import { assertNoMoney } from './undecided.js'
+
+/** Decoded logs with one item of a kind. */
+const logsWith = (kind: keyof DecodedLogs): DecodedLogs =>
+  Object.assign(mergeLogs([]), { [kind]: [{}] })
+
+it.each([
+  ['a message that arrived on the hub', 'received'],
+  ['a message to deliver', 'sent'],
+  ['a payment to settle', 'payments'],
+  ['the end of a payment', 'ends'],
+  ['money that the hub owes', 'credits'],
+] as const)('%s waits for a second node', (_, kind) => {
+  expect(() => assertNoMoney(logsWith(kind))).toThrow(
+    expect.objectContaining({
+      name: 'SilenceError',
+      message: expect.stringContaining('wait for a second node'),
+    }),
+  )
+})
+
+it('a bid on the hub does not', () => {
+  expect(() => assertNoMoney(logsWith('entries'))).not.toThrow()
+})
