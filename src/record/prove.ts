@@ -115,7 +115,7 @@ export async function placeOf(
 }
 
 /** @throws RpcError where logs do not lead from one record to the other: their node is refuted, where that proves all */
-export function assertMakes(
+function assertMakes(
   chain: EvmChain,
   before: ChainRecord,
   { from, to, decoded }: ConfirmedRange,

@@ -164,7 +164,7 @@ export const rangesOf = (
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
-export interface RangeQuestion {
+interface RangeQuestion {
   from: number
   to: number
   isHinted: boolean
