@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
@@ -141,6 +142,9 @@ export const provedRange = (
 /** Records at the ends of ranges, with the blocks' hashes. */
 export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreed<ChainRecord> }>
 
+/** Records that were asked for: more than ranges are read at once, in a catch-up of 100,000s. */
+const RECORDS_KEPT = 64
+
 /** Where ranges begin, and what is known of the blocks behind. */
 interface RangesStart {
   from: number
@@ -163,7 +167,7 @@ export function checkedRanges(
 ): RangeSource<CheckedRange> {
   const source = rangesOf(chain, width, { nodes })
   const timed = rangesOf(chain, width, { nodes, isHinted: false })
-  const asked = new Map<string, ReturnType<typeof knownRecordAt>>()
+  const asked = new LRUCache<string, ReturnType<typeof knownRecordAt>>({ max: RECORDS_KEPT })
 
   /** Once for both ranges that meet at a block. */
   const recordBehind = async (number: number, lastHash: Buffer) => {

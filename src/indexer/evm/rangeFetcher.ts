@@ -22,6 +22,8 @@ export class RangeFetcher {
   readonly #width = createRangeWidth()
   /** Records at the ends of ranges to come, where nodes no longer have the state. */
   #folded: KnownRecords = new Map()
+  /** Nodes that agreed on the blocks of the logs that were folded. */
+  #foldedBy = 0
   /** False after a catch-up whose logs did not make the record: times in logs may be wrong. */
   #isHinted = true
 
@@ -34,9 +36,10 @@ export class RangeFetcher {
    * @param nodes that have to give equal answers
    */
   ranges(before: Place, from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
-    const start = { from, before, known: this.#folded, nodes }
-    const source = checkedRanges(this.#chain, this.#width, start)
-    const blocks = { from, to, width: this.#width, cuts: [...this.#folded.keys()] }
+    // what one node placed refutes no other
+    const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
+    const source = checkedRanges(this.#chain, this.#width, { from, before, known, nodes })
+    const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
     return rangesAhead(blocks, (first, last) => inRanges(source, first, last))
   }
 
@@ -60,6 +63,7 @@ export class RangeFetcher {
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
     this.#folded = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
+    this.#foldedBy = nodes
     this.#isHinted = true
   }
 }
