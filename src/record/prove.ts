@@ -130,13 +130,14 @@ function assertMakes(
 /** A range whose logs make the record at its end; without it where nodes no longer know that, or the chain keeps none. */
 export type CheckedRange = ConfirmedRange & { record: Agreed<ChainRecord> | null }
 
-export const provedRange = (
-  chain: EvmChain,
-  range: CheckedRange & { nodes: number },
-): ProvedRange => {
-  const recordNodes = range.record?.nodes ?? range.nodes
+/** @throws RpcError where the chain keeps a record and that is not known */
+export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
+  const { from, to, record } = range
+  if (!record && keepsRecord(chain))
+    throw transient(`the record of blocks ${from}-${to} is not known`)
+  const recordNodes = record?.nodes ?? range.nodes
   const nodes = isProvable(chain) ? recordNodes : Math.min(range.nodes, recordNodes)
-  return { ...range, record: range.record?.answer ?? [], ground: groundOf(chain, nodes) }
+  return { ...range, record: record?.answer ?? [], ground: groundOf(chain, nodes) }
 }
 
 /** Records at the ends of ranges, with the blocks' hashes. */

@@ -78,7 +78,7 @@ export async function proveBlocks(
     nodes: least,
   })
   if (!isProvable(chain) || !isDeepStrictEqual(answer, record?.answer))
-    return readAnew(chain, source, seen, record !== null)
+    return readAnew(chain, source, seen)
 
   const proved = { ...seen, record }
   const isAlone = chain.rpc.size === 1 || least === 1
@@ -97,18 +97,14 @@ export async function proveBlocks(
 
 /**
  * Reads confirmed blocks of the tail again.
- * @param isRecorded true if the record at their end is known
  * @throws RpcError where one of the tail's logs is missing, or the blocks are of another fork
  */
 async function readAnew(
   chain: EvmChain,
   source: RangeSource<CheckedRange>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
-  isRecorded: boolean,
 ): Promise<ProvedRange[]> {
   const read = await inRanges(source, from, to)
-  if (isRecorded && read.some(({ record }) => !record))
-    throw transient(`the record of blocks ${from}-${to} can't be read in parts`)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
     throw transient(
