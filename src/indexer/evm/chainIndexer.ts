@@ -2,6 +2,7 @@ import { readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
+import { transient } from '../../chains/rpc/errors.js'
 import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
@@ -177,7 +178,8 @@ export class ChainIndexer {
     }
     const isFar = latest.number - this.#tailBlock > FOLLOW_MAX_BLOCKS && confirmed >= row.nextBlock
     const isSeen = isFar && (await this.#hasSeen(confirmed))
-    if (isFar && !isSeen) return this.#backfill(confirmed, latest)
+    // another node may be further than the one that gave the newest block
+    if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unproved = this.#tail.filter(({ block }) => block <= told).length
     const isFull = isFar || unproved >= MOST_UNPROVED
     return this.#follow(latest, confirmed, { place: this.#place, isFull })
@@ -209,6 +211,7 @@ export class ChainIndexer {
     const nodes = this.#nodes
     const startedMs = Date.now()
     let entries = 0
+    let foldedFrom = -1
     this.#tail = []
     const show = (): void => {
       const { nextBlock } = row
@@ -225,6 +228,9 @@ export class ChainIndexer {
         if (signal.aborted) break
         await this.#assertContinues(fetched)
         if (!fetched.record && keepsRecord(chain)) {
+          if (foldedFrom === row.nextBlock)
+            throw transient(`the contracts' record of block ${fetched.to} is not known`)
+          foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
           await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
           break

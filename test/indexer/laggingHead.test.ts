@@ -1,0 +1,37 @@
+import { type Hex, toHex } from 'viem'
+import { expect, it } from 'vitest'
+import type { OnCall } from '../support/rpcProxy.js'
+import { failing, useSilentNodes } from './silentNodes.js'
+
+/** Nodes of different heights in a catch-up: what the first calls newest, others may call confirmed. */
+
+const { world, node, open, drive, journalled, onChain, head, confirmed, pruned } = useSilentNodes()
+
+/** More than are followed one by one. */
+const GAP = 70
+const LAG = 6
+
+it('a catch-up goes to the newest block of a node that lags, where others keep no state of what is newer', async () => {
+  await world.bid(0, ['before-the-lag'])
+  await world.test.mine({ blocks: GAP })
+  let lag = LAG
+  const lagging: OnCall = async (_, body) => {
+    const newest = (await head()) - lag
+    const { params } = JSON.parse(body) as { params: [unknown, { blockHash?: Hex } | undefined] }
+    const { blockHash } = Object(params[1]) as { blockHash?: Hex }
+    if (blockHash && Number((await world.public.getBlock({ blockHash })).number) > newest)
+      return failing(-32_000, 'header not found')
+    return { body: body.replace('"latest"', `"${toHex(newest)}"`) }
+  }
+  const behind = [await node(lagging), await node(lagging)]
+  const ahead = [await node(pruned(1)), await node(pruned(1))]
+  const lone = await open({ rpcUrls: [...behind, ...ahead] })
+
+  expect(await drive(lone, 1)).toEqual([])
+  expect(lone.indexer.state.nextBlock).toBe((await head()) - LAG + 1)
+  expect(await journalled(lone)).toEqual(await onChain(await confirmed()))
+
+  lag = 0
+  await expect.poll(() => drive(lone, 3), { timeout: 10_000 }).toEqual([])
+  expect(lone.indexer.state.nextBlock).toBe((await confirmed()) + 1)
+})
