@@ -297,8 +297,10 @@ export class ChainIndexer {
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
     // a block that nodes contradict each other about may be one node's: it is read anew, of another
-    const isDisputed = undecided(this.#unproved) instanceof DisagreementError
-    this.#tail = isDisputed ? [] : tail.slice(confirming.length)
+    const why = undecided(this.#unproved)
+    // a full tail ends where nodes no longer have the state: a catch-up proves it by the newest block's
+    const isPast = isFull && why instanceof SilenceError
+    this.#tail = isPast || why instanceof DisagreementError ? [] : tail.slice(confirming.length)
     return {
       kind: 'followed',
       blocks: extension?.blocks.length ?? 0,
