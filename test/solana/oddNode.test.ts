@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { expect, it } from 'vitest'
 import { useSolanaWorld } from './solanaWorld.js'
-import { heldFor, notFinalized, settle } from './support.js'
+import { heldFor, notFinalized, settle, withState } from './support.js'
 
 /** Odd answers of one node. Payments are believed for ever: of two nodes that answer, both have to show them. */
 
@@ -77,6 +77,7 @@ it.each<[string, string, (result: unknown, slot: number) => unknown]>([
   ['no list', 'getSignaturesForAddress', () => null],
   ['no account', 'getAccountInfo', () => ({})],
   ['an absurd time', 'getAccountInfo', heldFor(1n << 40n)],
+  ['no state', 'getAccountInfo', (result) => withState(result, (data) => data.fill(7))],
   [
     'what is no signature',
     'getSignaturesForAddress',

@@ -6,6 +6,11 @@ interface Request {
   params: readonly unknown[]
 }
 
+interface RpcFailure {
+  code: number
+  message: string
+}
+
 /** Changes what a node answers. @param params of the request */
 export type Alter = (method: string, params: readonly unknown[], result: unknown) => unknown
 
@@ -16,12 +21,9 @@ export interface SolanaProxy {
   counts: Map<string, number>
   /** Null: answers are passed on as they are. */
   alter: Alter | null
-  /** Gives the error that a call is answered with; undefined for none. */
+  /** Gives the error that a call is answered with; undefined for none. One that throws closes the connection. */
   errorOf:
-    | ((
-        method: string,
-        params: readonly unknown[],
-      ) => { code: number; message: string } | undefined)
+    | ((method: string, params: readonly unknown[]) => RpcFailure | undefined | Promise<RpcFailure>)
     | null
   /** Every request is refused. */
   isDown: boolean
@@ -31,7 +33,7 @@ export interface SolanaProxy {
 export async function startSolanaProxy(target: string): Promise<SolanaProxy> {
   const one = async ({ id, method, params }: Request): Promise<object> => {
     proxy.counts.set(method, (proxy.counts.get(method) ?? 0) + 1)
-    const error = proxy.errorOf?.(method, params)
+    const error = await proxy.errorOf?.(method, params)
     if (error) return { jsonrpc: '2.0', id, error }
     const response = await fetch(target, {
       method: 'POST',

@@ -50,10 +50,11 @@ export function notFinalized(
     if (method === 'getTransaction')
       return ((result as { slot: number } | null)?.slot ?? slot + 1 <= slot) ? result : null
     if (method !== 'getAccountInfo') return result
-    return withState(result, (data) => {
+    const counted = withState(result, (data) => {
       data.writeBigUInt64LE(BigInt(sequence), 136)
       if (communitySequence !== null) data.writeBigUInt64LE(BigInt(communitySequence), 160)
     })
+    return { ...counted, context: { slot } }
   }
 }
 
@@ -61,7 +62,7 @@ export function notFinalized(
 export const heldFor = (seconds: bigint) => (result: unknown) =>
   withState(result, (data) => data.writeBigUInt64LE(seconds, 168))
 
-function withState(result: unknown, write: (data: Buffer) => void): unknown {
+export function withState(result: unknown, write: (data: Buffer) => void): object {
   const { value, ...rest } = result as { value: { data: [string, string] } }
   const data = Buffer.from(value.data[0], 'base64')
   write(data)

@@ -78,7 +78,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       logs: list(logOf(hex)),
     }),
   ),
-  getAccountInfo: value(orNull(account)),
+  getAccountInfo: object({ context: object({ slot: number }), value: orNull(account) }),
   getBalance: value(number),
   getBlockHeight: number,
   getBlockTime: orNull(number),

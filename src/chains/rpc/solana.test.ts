@@ -70,6 +70,15 @@ describe('a call', () => {
   })
 })
 
+it('a node that hangs is known within seconds, however many long questions wait for it', async () => {
+  const url = await serveInTest(() => {})
+  const call = clusterCall(url, 20_000)
+  for (let i = 0; i < 100; i++) call('getTransaction', []).catch(() => {})
+  const startedMs = performance.now()
+  await expect(call('getSlot', [])).rejects.toThrow('timed out: no answer within 3000 ms')
+  expect(performance.now() - startedMs).toBeLessThan(10_000)
+})
+
 describe('nodes', () => {
   it('are not asked during the pause that they named', async () => {
     const limited = await node((question, response) => {

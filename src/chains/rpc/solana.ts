@@ -10,6 +10,15 @@ export type Commitment = 'confirmed' | 'finalized'
 export type SolanaRpc = Nodes
 
 const TIMEOUT_MS = 20_000
+/** Questions that a healthy node answers from memory, with their time limit, ms: a node that hangs shows by them. */
+const LIGHT_TIMEOUT_MS = 3_000
+const LIGHT: ReadonlySet<string> = new Set([
+  'getAccountInfo',
+  'getBlockTime',
+  'getFirstAvailableBlock',
+  'getGenesisHash',
+  'getSlot',
+])
 /** Equals 20 s; slots are shorter than the blocks of other chains. */
 const BEHIND_SLOTS = 50
 /** Concurrent requests to a node: hundreds of transactions are read at once. */
@@ -44,10 +53,13 @@ const FAULTS: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_010, -32_011, -32_012, -32_014, -32_016].map((code) => [code, 'transient'] as const),
 ])
 
-/** A bounded number of calls at once. @param timeoutMs of each call */
+/** A bounded number of calls at once; light ones wait for none. @param timeoutMs of each call */
 export function clusterCall(url: string, timeoutMs: number): Call {
   const queue = new PQueue({ concurrency: AT_ONCE })
   const call = callOver(url, { timeoutMs, faults: FAULTS })
+  const light = callOver(url, { timeoutMs: Math.min(LIGHT_TIMEOUT_MS, timeoutMs), faults: FAULTS })
   return <T>(method: string, params: readonly unknown[]) =>
-    queue.add(() => call<T>(method, params)) as Promise<T>
+    LIGHT.has(method)
+      ? light<T>(method, params)
+      : (queue.add(() => call<T>(method, params)) as Promise<T>)
 }

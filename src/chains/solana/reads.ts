@@ -21,16 +21,22 @@ export const getSlot = (call: Call, commitment: Commitment): Promise<number> =>
 /** Age of a node's newest block, ms, by which it has come to a stop: it knows nothing of what is newer. */
 const STOPPED_MS = 60_000
 
-/** False before the slots that the node keeps, or after its stop. */
-export async function hasSlot(call: Call, slot: number, commitment: Commitment): Promise<boolean> {
+/** @throws LackingError where the node has pruned the slot, or came to a stop before it */
+export async function assertKeepsSlot(
+  call: Call,
+  slot: number,
+  commitment: Commitment,
+): Promise<void> {
   const [oldest, newest] = await Promise.all([
     call<number>('getFirstAvailableBlock', []),
     getSlot(call, commitment),
   ])
-  if (slot < oldest) return false
-  if (slot <= newest) return true
+  if (slot < oldest)
+    throw new LackingError(`the node has pruned slot ${slot}: its first block is ${oldest}`)
+  if (slot <= newest) return
   const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
-  return timeS === null || Date.now() - timeS * 1_000 <= STOPPED_MS
+  if (timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS)
+    throw new LackingError(`the node stands still at slot ${newest}, before slot ${slot}`)
 }
 
 /** Counts of a program's payments: for names on the hub, and for community names. */
@@ -39,21 +45,35 @@ export interface Sequences {
   communityNames: number
 }
 
-/** Null before the program is initialized. */
-export async function readState(call: Call, registrar: Registrar, commitment: Commitment) {
-  const data = ownData(registrar, await readAccount(call, registrar.state, { commitment }))
-  return data && registrar.decodeState(data)
+/** Null before the program is initialized. @throws RpcError transient for data that is no state of the program */
+export const readState = async (call: Call, registrar: Registrar, commitment: Commitment) =>
+  (await readStateAt(call, registrar, commitment)).state
+
+/** The program's state with the slot as of which the node gives it. */
+async function readStateAt(call: Call, registrar: Registrar, commitment: Commitment) {
+  const { context, value } = await readAccountAt(call, registrar.state, { commitment })
+  const data = ownData(registrar, value)
+  try {
+    return { slot: context.slot, state: data && registrar.decodeState(data) }
+  } catch (error) {
+    throw transient(`getAccountInfo: ${(error as Error).message}`)
+  }
+}
+
+/** Counts as of a slot. */
+export interface CountsAt extends Sequences {
+  slot: number
 }
 
 /** 0 before the program is initialized. */
-export async function readSequences(
+export async function readCounts(
   call: Call,
   registrar: Registrar,
   commitment: Commitment,
-): Promise<Sequences> {
-  const { sequence = 0n, communitySequence = 0n } =
-    (await readState(call, registrar, commitment)) ?? {}
-  return { names: Number(sequence), communityNames: Number(communitySequence) }
+): Promise<CountsAt> {
+  const { slot, state } = await readStateAt(call, registrar, commitment)
+  const { sequence = 0n, communitySequence = 0n } = state ?? {}
+  return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
 /** Time for which a payment is held at most, ms, which `initialize` fixed: 1 to 30 days. @throws LackingError before */
@@ -73,14 +93,24 @@ export interface RawAccount {
   owner: string
 }
 
-export async function readAccount(
+interface AccountOptions {
+  commitment: Commitment
+  dataSlice?: { offset: number; length: number }
+}
+
+interface AccountAt {
+  context: { slot: number }
+  value: RawAccount | null
+}
+
+const readAccountAt = (call: Call, address: PublicKey, options: AccountOptions) =>
+  call<AccountAt>('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
+
+export const readAccount = async (
   call: Call,
   address: PublicKey,
-  options: { commitment: Commitment; dataSlice?: { offset: number; length: number } },
-): Promise<RawAccount | null> {
-  const asked = [address.toBase58(), { encoding: 'base64', ...options }]
-  return (await call<{ value: RawAccount | null }>('getAccountInfo', asked)).value
-}
+  options: AccountOptions,
+): Promise<RawAccount | null> => (await readAccountAt(call, address, options)).value
 
 interface RawAccounts {
   context: { slot: number }

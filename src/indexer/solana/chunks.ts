@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LackingError } from '../../chains/rpc/errors.js'
-import { type Agreed, type Call, DisagreementError } from '../../chains/rpc/nodes.js'
+import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
-  hasSlot,
+  assertKeepsSlot,
   type ListedTransaction,
   type ReadTransaction,
   readListed,
@@ -21,13 +21,13 @@ const LOOK_MS = 500
 
 /**
  * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
- * @param write takes those of a chunk that there are, and the nodes that gave the least of them
+ * @param write takes the transactions of a chunk
  * @throws DisagreementError where nodes contradict each other, once all that comes before is written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
   listed: readonly ListedTransaction[],
-  write: (txs: readonly ReadTransaction[], nodes: number) => Promise<void>,
+  write: (txs: readonly ReadTransaction[]) => Promise<void>,
 ): Promise<void> {
   const { identity, rpc, signal, onProgress } = options
   const startedMs = Date.now()
@@ -35,8 +35,8 @@ export async function inChunks(
   let registrations = 0
   while (done < listed.length && !signal.aborted) {
     const read = await readChunk(options, listed.slice(done, done + CHUNK))
-    const txs = read.map(({ answer }) => answer).filter((tx) => tx !== null)
-    await write(txs, Math.min(...read.map(({ nodes }) => nodes)))
+    const txs = read.filter((tx) => tx !== null)
+    await write(txs)
     done += read.length
     registrations += txs.reduce(
       (sum, tx) => sum + tx.payments.length + tx.communityPayments.length,
@@ -56,8 +56,8 @@ export async function inChunks(
 async function readChunk(
   options: PaymentWatcherOptions,
   some: readonly ListedTransaction[],
-): Promise<Agreed<ReadTransaction | null>[]> {
-  const read: Agreed<ReadTransaction | null>[] = []
+): Promise<(ReadTransaction | null)[]> {
+  const read: (ReadTransaction | null)[] = []
   for (let i = 0; i < some.length; i += AT_ONCE) {
     for (const one of await Promise.allSettled(
       some.slice(i, i + AT_ONCE).map((tx) => agreedOn(options, tx)),
@@ -74,7 +74,7 @@ async function readChunk(
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
-): Promise<Agreed<ReadTransaction | null>> {
+): Promise<ReadTransaction | null> {
   const { signature, slot } = listed
   let unshown: string[] = []
   const ask = async (call: Call) => {
@@ -82,25 +82,26 @@ async function agreedOn(
       if (error instanceof UnshownError) unshown.push(error.message)
       throw error
     })
-    const isKnown =
-      rpc.size === 1 ? tx?.slot === slot : tx !== null || (await hasSlot(call, slot, commitment))
-    if (isKnown) return tx
-    throw new LackingError(
-      `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
-    )
+    if (rpc.size === 1 && tx?.slot !== slot)
+      throw new LackingError(
+        `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
+      )
+    // null is an answer of a node that would have the transaction
+    if (tx === null) await assertKeepsSlot(call, slot, commitment)
+    return tx
   }
   for (let looks = 1; ; looks++) {
     unshown = []
     try {
-      return await rpc.agreed(ask)
+      return await rpc.quorum(ask)
     } catch (error) {
       if (unshown.length >= Math.min(2, rpc.size)) {
         onUnknown?.(signature, unshown)
-        return { answer: null, nodes: unshown.length }
+        return null
       }
       if (!(error instanceof DisagreementError)) throw error
       if (looks === MOST_LOOKS)
-        throw new DisagreementError(`nodes contradict each other about ${signature}`)
+        throw new DisagreementError(`${error.message} about transaction ${signature}`)
     }
     await sleep(LOOK_MS)
   }

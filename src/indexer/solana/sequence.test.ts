@@ -151,9 +151,26 @@ describe('the payments of a program', () => {
     expect(tracker.hasRead(twice.signature)).toBe(true)
     expect(tracker.advance([twice]).payments).toHaveLength(2)
     expect(stateOf(tracker)).toEqual([1, 1, true])
+    tracker.forgetRead(twice.slot)
+    expect(tracker.hasRead(twice.signature)).toBe(true)
     tracker.forgetRead()
     expect(tracker.hasRead(twice.signature)).toBe(false)
   })
+})
+
+it.each<[string, string[], number, number, number | null]>([
+  ['leaves out a payment', ['plain'], 0, 9, 7],
+  ['has all of them', ['plain', 'paid'], 0, 9, null],
+  ['leaves out what pays nothing', ['paid'], 0, 9, null],
+  ['ends before the payment', ['plain'], 8, 9, null],
+  ['may still be late', ['plain'], 0, 7, null],
+])('a list that %s', (_, names, downToSlot, beforeSlot, slot) => {
+  const tracker = trackerAt()
+  const read = { plain: tx(6, {}), paid: tx(7, { payments: [paid(1n)] }) }
+  tracker.advance(Object.values(read))
+  const listed = names.map((name) => read[name as keyof typeof read])
+  const leftOut = tracker.leftOutOf({ listed, downToSlot }, beforeSlot)
+  expect(leftOut).toBe(slot === null ? null : read.paid.signature)
 })
 
 describe('what becomes of payments', () => {

@@ -1,4 +1,4 @@
-import type { ReadTransaction, Sequences } from '../../chains/solana/reads.js'
+import type { ListedTransaction, ReadTransaction, Sequences } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
 import { knownUpTo } from '../../registry/payment/quote.js'
 import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
@@ -20,7 +20,8 @@ const countFrom = (known: number) => ({ known, beyond: new Set<number>() })
 export class SequenceTracker {
   readonly #program: HoldingProgram
   readonly #counts: Record<Payment['target']['kind'], ReturnType<typeof countFrom>>
-  readonly #read = new Set<string>()
+  /** By signature. */
+  readonly #read = new Map<string, { slot: number; hasEvents: boolean }>()
   /** Outcomes of payments that are not stored yet, by the payment's id in hex. */
   readonly #early = new Map<string, ConfirmedOutcome>()
 
@@ -50,7 +51,8 @@ export class SequenceTracker {
   advance(txs: readonly ReadTransaction[]): Tracked {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
-      this.#read.add(tx.signature)
+      const hasEvents = tx.payments.length + tx.communityPayments.length + tx.ends.length > 0
+      this.#read.set(tx.signature, { slot: tx.slot, hasEvents })
       for (const payment of paymentsOf(this.#program, tx)) payments.set(hexOf(payment.id), payment)
       for (const outcome of outcomesOf(this.#program, tx))
         this.#early.set(hexOf(outcome.id), outcome)
@@ -68,9 +70,22 @@ export class SequenceTracker {
     for (const id of ids) this.#early.delete(hexOf(id))
   }
 
-  /** The cursor has moved behind the transactions. */
-  forgetRead(): void {
-    this.#read.clear()
+  /** A transaction with payments, or ends of some, in the list's slots before another that the list leaves out. */
+  leftOutOf(
+    { listed, downToSlot }: { listed: readonly ListedTransaction[]; downToSlot: number },
+    beforeSlot: number,
+  ): string | null {
+    const signatures = new Set(listed.map(({ signature }) => signature))
+    for (const [signature, { slot, hasEvents }] of this.#read)
+      if (hasEvents && slot >= downToSlot && slot < beforeSlot && !signatures.has(signature))
+        return signature
+    return null
+  }
+
+  /** Forgets transactions that no list needs to be compared with any more: those before a slot. */
+  forgetRead(beforeSlot = Number.POSITIVE_INFINITY): void {
+    for (const [signature, { slot }] of this.#read)
+      if (slot < beforeSlot) this.#read.delete(signature)
   }
 }
 

@@ -30,5 +30,5 @@ export type WatchOutcome =
     }
   /** No new confirmed transaction; the unconfirmed tail may have changed. */
   | { kind: 'idle'; unconfirmed: number }
-  /** The program has counted payments of one kind that no listed transaction shows. `isAlarm`: for too long. */
-  | { kind: 'missing'; of: 'names' | 'communities'; from: number; to: number; isAlarm: boolean }
+  /** A node counts payments that no listed transaction shows. `text` says which; `isAlarm`: for too long. */
+  | { kind: 'missing'; text: string; isAlarm: boolean }

@@ -1,11 +1,12 @@
+import { RefutedError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   getSlot,
   type ListedTransaction,
   listTransactions,
   type ReadTransaction,
+  readCounts,
   readHeldMs,
-  readSequences,
   type Sequences,
   signatureBytes,
   signatureText,
@@ -24,6 +25,7 @@ import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
+import { arePossible, isAhead, type ProgramView, unionOf } from './view.js'
 
 /** Slots behind the cursor that are searched for a transaction that a node listed late; each search doubles them. */
 const LATE_SLOTS = 150
@@ -59,15 +61,16 @@ export class PaymentWatcher {
   /**
    * Writes every new transaction, without timers. A process that is killed anywhere goes on from the cursor.
    * @param isTold there may be transactions that count no payment
+   * @param alive sign of life: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
-  async step(isTold = true): Promise<WatchOutcome> {
+  async step(isTold = true, alive = () => {}): Promise<WatchOutcome> {
     const { state } = this
     try {
-      const outcome = await this.#advance(isTold)
+      const outcome = await this.#advance(isTold, alive)
       state.lastStepMs = Date.now()
-      // missing payments are an alarm of their own, and make nobody else's service unready
-      Object.assign(state, { lastError: null, errorAlarm: null })
+      const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
+      Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
       return outcome
     } catch (error) {
       // the transaction may have been committed: the cursor is read anew
@@ -78,74 +81,120 @@ export class PaymentWatcher {
     }
   }
 
-  async #advance(isTold: boolean): Promise<WatchOutcome> {
+  async #advance(isTold: boolean, alive: () => void): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
     // a clock that was set back would put off lists, searches and alarms until its time comes again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
-    const seen = await rpc.onOneNode((call) => this.#list(call, memory, isTold))
+    void rpc.checkHeads()
+    const plan = this.#plan(memory, isTold)
+    const views: ProgramView[] = []
+    const { answer, nodes } = await rpc.agreed(
+      async (call, _, host) => {
+        alive()
+        const view = await this.#view(call, host, memory, plan)
+        views.push(view)
+        return view
+      },
+      { isSame: arePossible },
+    )
+    const agreed = views.filter((view) => arePossible(view, answer))
+    const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
+    const fresh = unionOf(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
-    await inChunks(this.#options, seen.fresh, async (txs, nodes) => {
-      Object.assign(this.state, { trust: nodes > 1 ? 'compared' : 'trusted', trustNodes: nodes })
+    await inChunks(this.#options, fresh, async (txs) => {
+      alive()
       const written = await this.#write(memory, txs)
       for (const what in took) took[what as keyof typeof took] += written[what as keyof typeof took]
     })
+    if (plan.isSearch) this.#nameIncomplete(memory, agreed)
+    const lists = agreed.filter(({ list }) => list)
     // transactions that the signal cut off are listed again
-    if (signal.aborted && took.transactions < seen.fresh.length) this.#memory = null
-    else memory.listedTo = seen.newest ?? memory.listedTo
-    const tailSlot = Math.max(this.#options.startSlot, seen.slot - LATE_SLOTS)
-    if (seen.isListed) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
-    const latest = Math.max(seen.headSlot, seen.slot)
+    if (signal.aborted && took.transactions < fresh.length) this.#memory = null
+    else memory.listedTo = lists[0]?.list?.newest ?? memory.listedTo
+    // both have come as far
+    const confirmed = Math.min(...agreed.map(({ slot }) => slot))
+    const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
+    const tailSlot = Math.max(this.#options.startSlot, confirmed - LATE_SLOTS)
+    if (lists.length > 0) memory.unconfirmed = await memory.writeTail(memory.listedTo, tailSlot)
     // no header is read here: a head is as old as its last rise
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
       latest,
-      confirmed: seen.slot,
-      nextBlock: seen.slot + 1,
+      confirmed,
+      nextBlock: confirmed + 1,
       tailBlock: latest,
+      trust: nodes > 1 ? 'compared' : 'trusted',
+      trustNodes: nodes,
+      isCaughtUp: true,
     })
-    this.state.isCaughtUp = true
     // while payments are missing, a transaction that was read again is no progress
     const wasMissing = memory.missingSinceMs !== null
-    const missing = this.#missing(memory, seen.sequences)
+    const missing = this.#missing(memory, agreed)
     if (took.transactions > 0 && !(wasMissing && missing)) return { kind: 'took', ...took }
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
   }
 
+  #plan(memory: Memory, isTold: boolean): ListPlan {
+    const nowMs = this.#nowMs()
+    const isMissing = memory.missingSinceMs !== null
+    const isSearch = nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_EVERY_MS)
+    const isDue =
+      isTold ||
+      isMissing ||
+      isSearch ||
+      memory.unconfirmed > 0 ||
+      nowMs - memory.listedMs >= LIST_EVERY_MS
+    const { lateSlots } = memory
+    if (isDue) memory.listedMs = nowMs
+    if (isSearch) memory.searchedMs = nowMs
+    if (isSearch && isMissing) memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
+    return { isDue, isSearch, lateSlots }
+  }
+
   /**
-   * Lists new transactions of one node. The program's counters are read first, so a shorter list reveals a gap.
+   * Asks one node. Its counts are read before its list, so a list that is shorter reveals a gap.
    */
-  async #list(call: Call, memory: Memory, isTold: boolean) {
+  async #view(
+    call: Call,
+    host: string,
+    memory: Memory,
+    { isDue, isSearch, lateSlots }: ListPlan,
+  ): Promise<ProgramView> {
     const { registrar, commitment, startSlot, signal } = this.#options
-    const { cursor, tracker, missingSinceMs, searchedMs, lateSlots } = memory
-    const [sequences, slot, headSlot] = await Promise.all([
-      readSequences(call, registrar, commitment),
-      getSlot(call, commitment),
+    const { cursor, tracker } = memory
+    const [counts, headSlot] = await Promise.all([
+      readCounts(call, registrar, commitment),
       commitment === 'confirmed' ? 0 : getSlot(call, 'confirmed'),
     ])
-    const isDue = memory.unconfirmed > 0 || this.#nowMs() - memory.listedMs >= LIST_EVERY_MS
-    if (!isTold && !isDue && missingSinceMs === null && !isAhead(sequences, tracker))
-      return { sequences, slot, headSlot, fresh: [], newest: null, isListed: false }
-    memory.listedMs = this.#nowMs()
-    const everyMs = missingSinceMs === null ? LATE_EVERY_MS : SEARCH_EVERY_MS
-    const isSearch = this.#nowMs() - searchedMs >= everyMs
+    const { slot: known, sequence: names, communitySequence: communityNames } = cursor
+    if (counts.slot > known && isAhead({ names, communityNames }, counts))
+      throw new RefutedError(
+        `getAccountInfo: slot ${counts.slot} has fewer payments than are known at slot ${known}`,
+      )
+    const view = { host, ...counts, headSlot, list: null }
+    if (!isDue && !isAhead(counts, tracker.known)) return view
     // a cursor whose slot was made up once is before no newer one
-    const downToSlot = Math.max(startSlot, (slot < cursor.slot ? slot : cursor.slot) - lateSlots)
+    const downToSlot = Math.max(startSlot, Math.min(counts.slot, known) - lateSlots)
     const until = isSearch ? null : memory.listedTo
-    const { listed, newest } = await listTransactions(call, registrar, {
-      commitment,
-      until,
-      downToSlot,
-      signal,
-    })
+    const options = { commitment, until, downToSlot, signal }
+    const list = await listTransactions(call, registrar, options)
     // of the node that listed it, while that one answers: others would refuse it, and rest
-    for (const { signature } of listed) signatureBytes(signature)
-    if (isSearch) memory.searchedMs = this.#nowMs()
-    if (isSearch && missingSinceMs !== null)
-      memory.lateSlots = Math.min(lateSlots * 2, MAX_LATE_SLOTS)
-    const oldestFirst = listed.filter(({ signature }) => !tracker.hasRead(signature)).reverse()
-    return { sequences, slot, headSlot, fresh: oldestFirst, newest, isListed: true }
+    for (const { signature } of list.listed) signatureBytes(signature)
+    return { ...view, list: { ...list, downToSlot } }
+  }
+
+  /** Names nodes whose search leaves out what two nodes show: a list may be late, but not for so long. */
+  #nameIncomplete({ tracker }: Memory, views: readonly ProgramView[]): void {
+    for (const { host, slot, list } of views) {
+      const leftOut = list && tracker.leftOutOf(list, slot - LATE_SLOTS / 2)
+      if (leftOut)
+        this.#options.rpc.refute(
+          new Set([host]),
+          new RefutedError(`getSignaturesForAddress: the list leaves out ${leftOut}`),
+        )
+    }
   }
 
   /**
@@ -171,7 +220,7 @@ export class PaymentWatcher {
       return to
     })
     failpoint('solana.after_commit')
-    if (cursor !== memory.cursor) tracker.forgetRead()
+    if (cursor !== memory.cursor) tracker.forgetRead(cursor.slot - LATE_SLOTS)
     memory.cursor = cursor
     const communityPayments = payments.filter(
       ({ target }) => target.kind === 'communityName',
@@ -180,10 +229,9 @@ export class PaymentWatcher {
     return { ...counts, payments: payments.length - communityPayments }
   }
 
-  #missing(memory: Memory, sequences: Sequences): WatchOutcome | null {
+  #missing(memory: Memory, views: readonly ProgramView[]): WatchOutcome | null {
     const { known, isWhole } = memory.tracker
-    const isGap = known.names < sequences.names
-    if (!isAhead(sequences, memory.tracker) && isWhole) {
+    if (isWhole && !views.some((view) => isAhead(view, known))) {
       Object.assign(memory, {
         missingSinceMs: null,
         lateSlots: LATE_SLOTS,
@@ -198,16 +246,24 @@ export class PaymentWatcher {
       memory.tracker.forgetRead()
       memory.rereadAfterMs *= 2
     }
-    const from = (isGap ? known.names : known.communityNames) + 1
-    const to = Math.max(isGap ? sequences.names : sequences.communityNames, from)
+    const counts = views.map((view) => `${view.host} counts ${countsOf(view)}`)
     return {
       kind: 'missing',
-      of: isGap ? 'names' : 'communities',
-      from,
-      to,
+      text: `payments are missing: ${counts.join(', ')}, and the transactions of ${countsOf(known)} are listed`,
       isAlarm: forMs >= MISSING_ALARM_MS,
     }
   }
+}
+
+const countsOf = ({ names, communityNames }: Sequences): string =>
+  `${names} for names and ${communityNames} for community names`
+
+interface ListPlan {
+  /** Lists are due though no count has risen. */
+  isDue: boolean
+  /** They search behind the cursor, by so many slots. */
+  isSearch: boolean
+  lateSlots: number
 }
 
 /** A failed step drops the state between steps: the cursor in the database is the truth then. */
@@ -224,7 +280,7 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
       names: cursor.sequence,
       communityNames: cursor.communitySequence,
     }),
-    /** Everything up to this signature has been listed. */
+    /** Everything up to this signature has been listed, but for what a node lists late. */
     listedTo: cursor.signature && signatureText(cursor.signature),
     /** Time of the last list, ms. */
     listedMs: Number.NEGATIVE_INFINITY,
@@ -238,9 +294,6 @@ async function load(options: PaymentWatcherOptions, nowMs: number) {
   }
 }
 type Memory = Awaited<ReturnType<typeof load>>
-
-const isAhead = ({ names, communityNames }: Sequences, { known }: SequenceTracker): boolean =>
-  known.names < names || known.communityNames < communityNames
 
 /** Slots ascend, except for a transaction that a node listed late. */
 function cursorBehind({ cursor, tracker }: Memory, last: ListedTransaction): PaymentCursor {

@@ -2,6 +2,7 @@ import { watchLogs } from '../../chains/rpc/logs.js'
 import type { SolanaChain } from '../../chains/solana/chain.js'
 import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
+import type { Logger } from '../../ops/log/log.js'
 import { createNotify } from '../../ops/notify.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
@@ -32,16 +33,15 @@ export function paymentWatcherWorker(
   source: SolanaSource,
   reporting: Reporting,
 ): Worker {
-  const { pool, network, epoch, log, signal } = ctx
-  const { config, label, rpc, registrar } = source.chain
+  const { network, log } = ctx
+  const { config, label, rpc } = source.chain
   const { commitment, startSlot, pollMs, wsUrls, programId } = config
   const commitments =
     commitment === 'confirmed' ? [commitment] : (['confirmed', 'finalized'] as const)
   const fields = { network, chain: label }
   const notify = createNotify()
+  const report = createReport(log, fields)
   let watcher: PaymentWatcher | null = null
-  let wasAlarm = false
-  let signOfLife = () => {}
   let toldMs = performance.now()
   const onLogs = (): void => {
     toldMs = performance.now()
@@ -52,40 +52,6 @@ export function paymentWatcherWorker(
 
   const named = { network, label, chain: 0, nextBlock: startSlot }
   const unopened = { state: firstState(named, rpc.size) }
-  const open = async (): Promise<PaymentWatcher> => {
-    // Solana's libraries load with it
-    const watching = await import('./watcher.js')
-    const opened = new watching.PaymentWatcher({
-      pool,
-      rpc,
-      registrar,
-      startSlot,
-      commitment,
-      epoch,
-      signal,
-      ...(await source.open()),
-      onUnknown: (signature, unknown) =>
-        log.error({ ...fields, tx: signature, unknown }, 'laid aside what this version can’t read'),
-      onProgress: (progress) => {
-        signOfLife()
-        reporting.onProgress(progress)
-      },
-    })
-    reporting.onStart(label, opened)
-    return opened
-  }
-
-  const report = (outcome: WatchOutcome, startedMs: number): void => {
-    const { kind, ...numbers } = outcome
-    const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
-    const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
-    if (isAlarm && !wasAlarm)
-      log.error(line, 'payments are missing: no node lists the transactions that made them')
-    else if (isNews(outcome)) log.info(line, kind)
-    else log.trace(line, kind)
-    wasAlarm = isAlarm
-  }
-
   reporting.onStart(label, unopened)
   return {
     name: 'the payment watcher',
@@ -98,11 +64,10 @@ export function paymentWatcherWorker(
         ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault })
         : undefined,
     async step(_, alive) {
-      signOfLife = alive
-      watcher ??= await open()
+      watcher ??= await openWatcher(ctx, source, reporting)
       const startedMs = Date.now()
       const isTold = wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS
-      const outcome = await watcher.step(isTold)
+      const outcome = await watcher.step(isTold, alive)
       report(outcome, startedMs)
       if (outcome.kind !== 'took')
         return isTold || outcome.kind !== 'idle' || outcome.unconfirmed > 0 ? 'waiting' : 'idle'
@@ -112,6 +77,43 @@ export function paymentWatcherWorker(
     onFailure(error) {
       Object.assign(unopened.state, { lastError: chainErrorOf(error), lastStepMs: Date.now() })
     },
+  }
+}
+
+async function openWatcher(
+  ctx: LeaderContext,
+  { chain, open }: SolanaSource,
+  reporting: Reporting,
+): Promise<PaymentWatcher> {
+  const { config, label, rpc, registrar } = chain
+  const fields = { network: ctx.network, chain: label }
+  // Solana's libraries load with it
+  const watching = await import('./watcher.js')
+  const opened = new watching.PaymentWatcher({
+    ...ctx,
+    ...config,
+    rpc,
+    registrar,
+    ...(await open()),
+    onUnknown: (tx, unknown) =>
+      ctx.log.error({ ...fields, tx, unknown }, 'skipped what this version cannot read'),
+    onProgress: reporting.onProgress,
+  })
+  reporting.onStart(label, opened)
+  return opened
+}
+
+/** Logs outcomes; that payments are missing for too long once. */
+function createReport(log: Logger, fields: Worker['fields']) {
+  let wasAlarm = false
+  return (outcome: WatchOutcome, startedMs: number): void => {
+    const { kind, ...numbers } = outcome
+    const line = { ...fields, ...numbers, ms: Date.now() - startedMs }
+    const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
+    if (isAlarm && !wasAlarm) log.error(line, 'payments are missing')
+    else if (isNews(outcome)) log.info(line, kind)
+    else log.trace(line, kind)
+    wasAlarm = isAlarm
   }
 }
 

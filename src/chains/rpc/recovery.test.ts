@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
+import { RpcError, transient } from './errors.js'
+import { type Call, NodePool } from './nodes.js'
+
+/** How soon two answers are there again after an outage of one of two nodes, by a clock of the test. */
+
+const MINUTE_MS = 60_000
+/** Most time from a node's return until the step that has both answers. */
+const GOES_ON_MS = 10_000
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What a node does that is away. */
+const OUTAGES: Record<string, () => Promise<never>> = {
+  fails: async () => {
+    throw transient('HTTP 502')
+  },
+  'hangs until the time limit of a light question': async () => {
+    await wait(3_000)
+    throw transient('timed out')
+  },
+  'is rate limited without a time': async () => {
+    throw new RpcError('rate_limited', 'HTTP 429')
+  },
+}
+
+/** Steps of a worker until one has two answers. @returns times of the success and of the second node's questions */
+async function recover(outage: () => Promise<never>, returnsMs: number) {
+  const startedMs = performance.now()
+  const elapsedMs = () => performance.now() - startedMs
+  const askedMs: number[] = []
+  const second: Call = async <T>() => {
+    askedMs.push(elapsedMs())
+    if (elapsedMs() < returnsMs) return outage()
+    return 1 as T
+  }
+  const pool = new NodePool<string>({
+    label: '1',
+    urls: ['http://first', 'http://second'],
+    behindBlocks: 3,
+    connect: (url): Call => (url.endsWith('first') ? async <T>() => 1 as T : second),
+    readGenesis: (_, call) => call('genesis', []),
+    headOf: async () => ({ height: 1, timeMs: null }),
+  })
+  for (let failures = 1; ; failures++) {
+    try {
+      const { nodes } = await pool.agreed((call) => call('eth_call', []))
+      return { nodes, atMs: elapsedMs(), askedMs }
+    } catch {
+      await wait(pauseAfter(failures, PAUSES_MS.step))
+    }
+  }
+}
+
+async function timed<T>(work: Promise<T>, ms: number): Promise<T> {
+  await vi.advanceTimersByTimeAsync(ms)
+  return work
+}
+
+describe.each(Object.entries(OUTAGES))('a node that %s', (_, outage) => {
+  it.each([1_000, 37_000, 10 * MINUTE_MS, 120 * MINUTE_MS])(
+    'for %i ms is asked soon after its return, where a second answer is needed',
+    async (returnsMs) => {
+      const work = recover(outage, returnsMs)
+      const { nodes, atMs } = await timed(work, returnsMs + MINUTE_MS)
+      expect(nodes).toBe(2)
+      expect(atMs).toBeGreaterThanOrEqual(returnsMs)
+      expect(atMs - returnsMs).toBeLessThan(GOES_ON_MS)
+    },
+  )
+
+  it('is not asked all the time meanwhile', async () => {
+    const work = recover(outage, 10 * MINUTE_MS)
+    const { askedMs } = await timed(work, 11 * MINUTE_MS)
+    const perMinute = askedMs.length / 10
+    expect(perMinute).toBeLessThan(13)
+  })
+})
+
+it('a node that asked to wait is asked after that time alone, though a second answer is needed', async () => {
+  const work = recover(async () => {
+    throw new RpcError('rate_limited', 'HTTP 429', 20_000)
+  }, 10 * MINUTE_MS)
+  const { nodes, atMs, askedMs } = await timed(work, 11 * MINUTE_MS)
+  expect(nodes).toBe(2)
+  expect(atMs - 10 * MINUTE_MS).toBeLessThan(20_000 + GOES_ON_MS)
+  const pauses = askedMs.flatMap((ms, i) =>
+    i > 0 && ms < 10 * MINUTE_MS ? [ms - askedMs[i - 1]!] : [],
+  )
+  expect(Math.min(...pauses)).toBeGreaterThanOrEqual(20_000)
+})
