@@ -42,12 +42,24 @@ const about = {
 /** The gateway of ENS as clients of ERC-3668 ask it: by a URL, or by a body. */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
+    bad: {
+      what: 'a text that is no call',
+      params: () => ({ data: 'x' }),
+      error: 'invalid_request',
+    },
+    example: { status: 400 },
     ...about,
     dearest: {},
     params: asked,
     handle: ({ params }, context) => answered(context, params),
   }),
   route.post('/ens', {
+    bad: {
+      what: 'a text that is no call',
+      body: ({ owner }) => ({ sender: owner, data: 'x' }),
+      error: 'invalid_request',
+    },
+    example: { status: 400 },
     ...about,
     dearest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: asked,

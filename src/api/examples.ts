@@ -13,6 +13,8 @@ export const registration = (network: string, sender: string): Example => ({
   body: { network, sender, names: [{ name: 'sprout', amountWei: '10000000000000000' }] },
 })
 export const proof = {
+  // the message is too old
+  status: 401,
   body: {
     signature: `0x${'5e'.repeat(64)}1b`,
     signingDate: '2026-11-20T08:00:00.000Z',

@@ -13,14 +13,10 @@ function held(bounds = { atOnce: 3, waiting: 1_000 }) {
     go = resolve
   })
   const take = (asker: Asker, what: string, signal?: AbortSignal) =>
-    queue.run(
-      asker,
-      async () => {
-        await gate
-        made.push(what)
-      },
-      signal,
-    )
+    queue.run({ ...asker, signal }, async () => {
+      await gate
+      made.push(what)
+    })
   return { queue, made, take, go }
 }
 
@@ -69,6 +65,19 @@ it('a full queue refuses the newest of the address that has most in it', async (
   // one runs, ten wait, and three of them make room
   expect(refused).toEqual(Array.from({ length: 20 }, (_, i) => i >= 8))
   expect(made.filter((what) => what.startsWith('b'))).toEqual(['b0', 'b1', 'b2'])
+})
+
+it('of addresses that have as much, a full queue refuses the one whose turn comes last', async () => {
+  const { take, made, go } = held({ atOnce: 1, waiting: 3 })
+  const of = (i: number) => ({ address: `198.51.100.${i}` })
+  const running = take(ALICE, 'running')
+  const first = take(BOB, 'honest')
+  const others = [1, 2, 3, 4].map((i) => take(of(i), `${i}`).catch((error) => error))
+  go()
+  await Promise.all([running, first])
+  const refused = (await Promise.all(others)).map((error) => error instanceof QueueFullError)
+  expect(refused).toEqual([false, false, true, true])
+  expect(made).toEqual(['running', 'honest', '1', '2'])
 })
 
 it('who hangs up is dropped and counts no more', async () => {

@@ -4,6 +4,8 @@ export interface Asker {
   address: string
   /** Wallet, where it has signed in. */
   wallet?: string
+  /** Drops the work while it waits. */
+  signal?: AbortSignal | undefined
 }
 
 /** Too much work waits already. */
@@ -48,13 +50,12 @@ export class FairQueue {
 
   /**
    * Does work in its turn.
-   * @param signal drops it while it waits
-   * @throws QueueFullError; the signal's reason; what the work throws
+   * @throws QueueFullError; the reason of the asker's signal; what the work throws
    */
-  async run<T>(asker: Asker, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted()
+  async run<T>(asker: Asker, work: () => T | Promise<T>): Promise<T> {
+    asker.signal?.throwIfAborted()
     if (this.#underWay < this.#bounds.atOnce) this.#underWay += 1
-    else await this.#turn(asker, signal)
+    else await this.#turn(asker)
     try {
       return await work()
     } finally {
@@ -63,7 +64,7 @@ export class FairQueue {
     }
   }
 
-  #turn({ address, wallet = '' }: Asker, signal: AbortSignal | undefined): Promise<void> {
+  #turn({ address, wallet = '', signal }: Asker): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#remove(address, wallet, waiting)
@@ -116,7 +117,7 @@ export class FairQueue {
     waiting!.begin()
   }
 
-  /** Of the address with most, the newest of the wallet with most. */
+  /** Of the address with most, the newest of the wallet with most. Of several, that whose turn comes last. */
   #refuseNewest(): void {
     const [address, wallets] = largestOf(this.#addresses, sizeOf)
     const [wallet, line] = largestOf(wallets, ({ size }) => size)
@@ -133,5 +134,5 @@ const sizeOf = (wallets: ReadonlyMap<string, Line>): number =>
   [...wallets.values()].reduce((sum, { size }) => sum + size, 0)
 
 function largestOf<V>(map: ReadonlyMap<string, V>, size: (value: V) => number): [string, V] {
-  return [...map].reduce((most, one) => (size(one[1]) > size(most[1]) ? one : most))
+  return [...map].reduce((most, one) => (size(one[1]) >= size(most[1]) ? one : most))
 }

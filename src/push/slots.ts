@@ -25,10 +25,11 @@ export class Slots {
     if (this.#taken + count > this.#bounds.total) return 'total'
     this.#of.set(client, own + count)
     this.#taken += count
-    return () => this.#free(client, count)
+    return () => this.free(client, count)
   }
 
-  #free(client: string, count: number): void {
+  /** Frees places that were taken. */
+  free(client: string, count: number): void {
     this.#taken -= count
     const left = (this.#of.get(client) ?? count) - count
     if (left > 0) this.#of.set(client, left)

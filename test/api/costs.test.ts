@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { Agent, createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
@@ -10,13 +10,13 @@ import { bodyLimit } from '../../src/api/http/body.js'
 import { type Scene, times } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
 import { routes } from '../../src/api/routes.js'
-import { dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
+import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
 import { testGateway } from '../support/ens.js'
 import { configure, useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import { type Cost, ProcessorTime, type Sent } from './processorTime.js'
 import { quotingCluster } from './quotingCluster.js'
-import { bid, freshName, randomAddress, startApi } from './support.js'
+import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
 /**
@@ -30,6 +30,10 @@ const REFUSAL_MS = 0.3
 const REPEATS = 6
 /** Measures of a request that costs too much, before it is believed. */
 const ATTEMPTS = 4
+/** The same of a refusal, which is the small difference of two times. */
+const REFUSAL_ATTEMPTS = 8
+/** Questions to a chain that run or wait at once (src/api/guard/questions.ts). */
+const QUEUED = 32 + 500
 /** Milliseconds above which one request is enough for a measure. */
 const LONG_MS = 100
 const NAMES = 1_001
@@ -114,7 +118,7 @@ afterAll(() => {
   writeFileSync(process.env.COSTS, `${head}${lines.join('\n')}\n`)
 })
 
-const keyOf = ({ as }: Route['dearest']): Record<string, string> => {
+const keyOf = ({ as }: Pick<Route['dearest'], 'as'>): Record<string, string> => {
   if (as === undefined) return {}
   return (as === 'owner' ? owner : other).headers
 }
@@ -165,6 +169,17 @@ it.each(cases)(
   },
 )
 
+it.each(cases)(
+  'the request that $title refuses pays for its processor time',
+  async ({ title, route }) => {
+    for (const { what, status, as, ...sent } of badRequests(route, scene)) {
+      const headers = keyOf({ as })
+      const ratio = await ratioOf(`${title}: ${what}`, () => ({ ...sent, headers }))
+      expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
+    }
+  },
+)
+
 it.each(cases.filter(({ route }) => route.body))(
   'what $title refuses for its form or size pays for its processor time',
   async ({ title, route }) => {
@@ -179,37 +194,103 @@ it.each(cases.filter(({ route }) => route.body))(
   },
 )
 
-it('a refusal takes less than its bound, beyond its connection', async () => {
-  const small = await startApi({ limits: { ...LIMITS, address: { ...UNBOUNDED, burst: 1 } } })
-  const bare = createServer((_req, res) => {
+/** A server that answers everything, and ends the connection: what a refusal is compared with. */
+async function startBare() {
+  const server = createServer((_req, res) => {
     res.shouldKeepAlive = false
     res.end('{}')
   })
-  await once(bare.listen(0, '127.0.0.1'), 'listening')
-  const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`
-  const connections = new ProcessorTime({ ...small, url: bareUrl })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+/**
+ * Expects refusals to take no more than their bound, beyond their connections and the units that they spend.
+ * @param status of all of them
+ */
+async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Record<string, Sent>>) {
+  const bare = await startBare()
+  const connections = new ProcessorTime({ ...small, url: bare.url })
   const refused = new ProcessorTime(small)
-  const kinds: Record<string, Sent> = {
-    'GET, 429': { method: 'GET', path: '/v1/networks' },
-    'POST, 429': { method: 'POST', path: '/v1/names', body: '[]' },
-    'POST of 100 KiB, 429': { method: 'POST', path: '/v1/names', body: ' '.repeat(100_000) },
-  }
   try {
     for (const [kind, sent] of Object.entries(kinds)) {
       let least = Number.POSITIVE_INFINITY
-      for (let i = 0; i < ATTEMPTS && least > REFUSAL_MS; i++) {
+      for (let i = 0; i < REFUSAL_ATTEMPTS && least > REFUSAL_MS; i++) {
         const alone = await connections.of(times(200, () => sent))
-        const { ms, statuses } = await refused.of(times(200, () => sent))
-        expect(statuses, kind).toEqual([429])
-        least = Math.min(least, ms - alone.ms)
+        const { ms, units, statuses } = await refused.of(times(200, () => sent))
+        expect(statuses, kind).toEqual([status])
+        const paidMs = units > 0 ? units * (lookUp.ms / lookUp.units) : 0
+        least = Math.min(least, ms - alone.ms - paidMs)
+        lines.push(
+          `| ${kind}, ${status}, beyond its connection | ${units.toFixed(1)} | ${(ms - alone.ms).toFixed(2)} | |`,
+        )
       }
-      lines.push(`| ${kind}, beyond its connection | 0 | ${least.toFixed(2)} | |`)
       expect(least, kind).toBeLessThan(REFUSAL_MS)
     }
   } finally {
     refused.stop()
     connections.stop()
-    bare.close()
+    bare.server.close()
+  }
+}
+
+it('a refusal for too many requests takes less than its bound, beyond its connection', async () => {
+  const small = await startApi({ limits: { ...LIMITS, address: { ...UNBOUNDED, burst: 1 } } })
+  try {
+    await expectCheap(small, 429, {
+      GET: { method: 'GET', path: '/v1/networks' },
+      POST: { method: 'POST', path: '/v1/names', body: '[]' },
+      'POST of 100 KiB': { method: 'POST', path: '/v1/names', body: ' '.repeat(100_000) },
+    })
+  } finally {
+    await small.stop()
+  }
+})
+
+it('a refusal of a full queue takes less than its bound, beyond its connection and what it pays for', async () => {
+  let isAsked = 0
+  const silent = {
+    ...quotingCluster('mainnet'),
+    quote: () => {
+      isAsked += 1
+      return new Promise<never>(() => {})
+    },
+  }
+  const small = await startApi({ limits: LIMITS, solana: [silent], requestDeadlineMs: 600_000 })
+  const quote: Sent = {
+    method: 'POST',
+    path: '/v1/names/register/solana',
+    body: JSON.stringify({
+      network: 'solana',
+      sender: solanaAccount().address,
+      names: [{ name: 'never-quoted' }],
+    }),
+  }
+  const agent = new Agent({ keepAlive: false })
+  let refused = 0
+  const fill = () =>
+    httpRequest(`${small.url}${quote.path}`, { method: 'POST', agent }, (res) => {
+      res.resume()
+      refused += 1
+    })
+      .on('error', () => {})
+      .end(quote.body)
+  try {
+    for (let i = 0; i < QUEUED; i++) fill()
+    // what comes beyond it is refused
+    await expect
+      .poll(
+        () => {
+          fill()
+          return refused
+        },
+        { timeout: 60_000, interval: 50 },
+      )
+      .toBeGreaterThan(0)
+    expect(isAsked).toBeGreaterThan(0)
+    await expectCheap(small, 503, { 'POST of a quote': quote })
+  } finally {
+    agent.destroy()
     await small.stop()
   }
 })

@@ -125,23 +125,30 @@ describe('a list over its bound', () => {
   })
 })
 
+const sumOf = (calls: readonly unknown[][]): number =>
+  calls.reduce((sum, [, count = 1]) => sum + Number(count), 0)
+
+describe('a join of many short lines', () => {
+  it('takes memory for each of them, until its caller is gone', async () => {
+    const takes = vi.spyOn(Slots.prototype, 'take')
+    const frees = vi.spyOn(Slots.prototype, 'free')
+    const response = await fetch(`${world.url}/v1/wallets`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': newClient() },
+      body: 'x\n'.repeat(10_000),
+    })
+    expect(response.status).toBe(200)
+    await response.text()
+    expect(sumOf(takes.mock.calls)).toBe(640_000)
+    await vi.waitFor(() => expect(sumOf(frees.mock.calls)).toBe(640_000), WAIT)
+    vi.restoreAllMocks()
+  })
+})
+
 describe('the body of a join that arrives after its answer', () => {
   it('takes no memory of the joins', async () => {
-    const { take } = Slots.prototype
-    let taken = 0
-    const counting = vi.spyOn(Slots.prototype, 'take').mockImplementation(function (
-      this: Slots,
-      client,
-      count = 1,
-    ) {
-      const free = take.call(this, client, count)
-      if (typeof free === 'string') return free
-      taken += count
-      return () => {
-        taken -= count
-        free()
-      }
-    })
+    const takes = vi.spyOn(Slots.prototype, 'take')
+    const frees = vi.spyOn(Slots.prototype, 'free')
     const head = headOf('POST /v1/wallets', newClient(), `content-length: ${MIB * 8}`)
     const opened = await Promise.all(Array.from({ length: 10 }, () => open(head)))
     await setTimeout(DEADLINE_MS / 2)
@@ -155,8 +162,11 @@ describe('the body of a join that arrives after its answer', () => {
     )
     for (const { socket } of opened) socket.destroy()
     await setTimeout(100)
-    counting.mockRestore()
-    expect(taken).toBe(0)
+    const taken = takes.mock.calls.filter(
+      (_, i) => typeof takes.mock.results[i]!.value !== 'string',
+    )
+    expect(sumOf(taken)).toBe(sumOf(frees.mock.calls))
+    vi.restoreAllMocks()
   })
 })
 

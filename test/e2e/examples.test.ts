@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openApiDocuments } from '../../src/api/routes.js'
+import { openApiPath } from '../../src/api/http/openapi.js'
+import { openApiDocuments, routes } from '../../src/api/routes.js'
 import { Client, type ClusterdError } from '../../src/client/index.js'
 import { world } from '../support/world.js'
 
@@ -34,30 +35,19 @@ interface Document {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** What else than 200 an example is answered, since it can't hold what only one caller has. */
-const REFUSED: Readonly<Record<string, number>> = {
-  // of another wallet's cluster, or of none
-  'POST /v1/clusters/verify/{clusterId}': 403,
-  'POST /v1/bundles/assign': 403,
-  'POST /bundles/assign': 403,
-  'PUT /v1/communities/{name}': 403,
-  'POST /v0.1/cluster/{name}/update/wallets': 403,
-  'PATCH /v1/keys/{id}': 404,
-  'DELETE /v1/keys/{id}': 404,
-  'GET /v1/airdrop/claim/{community}': 404,
-  // without arguments
-  'GET /ens/{sender}/{data}.json': 400,
-  'POST /ens': 400,
-  // signatures of a message that is too old
-  'POST /v1/clusters/generate/wallet/recover': 401,
-  'POST /v1/auth/token': 401,
-  'POST /v0.1/auth/token': 401,
-  'POST /v0.1/auth/key': 401,
-  // a world without Solana quotes none there
-  ...(!world().networks.mainnet.solana && {
-    'POST /v1/names/register/solana': 400,
-    'POST /v1/register/solana': 400,
-  }),
+/** Statuses of examples that are refused, since they can't hold what only one caller has, as their routes declare. */
+const REFUSED = new Map(
+  routes.flatMap(({ method, path, aliases = [], example }) =>
+    [path, ...aliases].map((one): [string, number | undefined] => [
+      `${method.toUpperCase()} ${openApiPath(one)}`,
+      example?.status,
+    ]),
+  ),
+)
+// a world without Solana quotes none there
+if (!world().networks.mainnet.solana) {
+  REFUSED.set('POST /v1/names/register/solana', 400)
+  REFUSED.set('POST /v1/register/solana', 400)
 }
 
 const cases = Object.entries(openApiDocuments).flatMap(([file, make]) => {
@@ -159,7 +149,7 @@ describe.each(cases)(
         .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
       if (isStream()) await response.body!.cancel()
       const text = isStream() ? '' : await response.text()
-      expect(response.status, `${response.url}: ${text}`).toBe(REFUSED[name] ?? 200)
+      expect(response.status, `${response.url}: ${text}`).toBe(REFUSED.get(name) ?? 200)
       expect(told).toBe(response.status)
       const answer = operation.responses[response.status]!
       const content = resolve(document, answer as never) as { content: Record<string, unknown> }

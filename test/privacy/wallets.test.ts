@@ -14,6 +14,8 @@ let shows = (_text: string): string[] => []
 
 beforeAll(plant)
 
+const CLAIM = routes.find(({ path }) => path === '/v1/airdrop/claim/:community')
+
 /** Names of wallets that nobody outside may see. */
 const SECRET = [
   'secret-listed',
@@ -137,7 +139,7 @@ describe('private wallets', () => {
     expect(byName.headers.get('cache-control')).toBe('private, no-store')
   })
 
-  it('leave no trace in any GET, whoever asks', async () => {
+  it('leave no trace in any GET, whoever asks, and are shown to members where a route says so', async () => {
     const given: Record<string, readonly string[]> = {
       id: clusters,
       tx: txs,
@@ -147,11 +149,13 @@ describe('private wallets', () => {
       walletName: ['seen-again', 'orphan'],
       data: lookupsOf([...names, ...SECRET].flatMap((name) => [name, `${name}.${names[0]}`])),
     }
-    const reads = routes.filter(({ method, auth }) => method === 'get' && auth !== 'required')
-    expect(reads.length).toBeGreaterThan(15)
+    const reads = routes.filter(({ method }) => method === 'get')
+    const showing = new Set<string>()
     let asked = 0
     for (const route of reads) {
       for (const path of pathsOf(route.path, given)) {
+        const { text: shown } = await raw(path, { headers: alice.headers })
+        if (shows(shown).length > 0) showing.add(route.path)
         for (const headers of [{}, stranger.headers]) {
           const { text } = await raw(path, { headers })
           expect(shows(text), `${path}: ${text}`).toEqual([])
@@ -160,6 +164,9 @@ describe('private wallets', () => {
       }
     }
     expect(asked).toBeGreaterThan(60)
+    // nobody is given anything here that could be claimed
+    const toMembers = reads.filter((route) => route.privateTo === 'members' && route !== CLAIM)
+    expect([...showing]).toEqual(toMembers.map(({ path }) => path))
   })
 
   it('act in public as the oldest public verified wallet of their cluster, else as nobody', async () => {

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import type { Scene } from '../../src/api/http/dearest.js'
+import { type Bad, NO_KEY, type Scene } from '../../src/api/http/dearest.js'
+import { ERROR_STATUS } from '../../src/api/http/errors.js'
 import type { Route } from '../../src/api/http/route.js'
 import { callOf, lookupOf } from './ens.js'
 
-/** The requests that routes declare as their dearest, and those that are refused for their form or size. */
+/** The requests that routes declare, and those that are refused for their form or size. */
 
 /** A request as it is sent, without its key. */
-export interface DearestRequest {
+interface DeclaredRequest {
   method: string
   path: string
   body?: string
@@ -32,20 +33,62 @@ const paramsOf = (scene: Scene): Readonly<Record<string, string>> => ({
   data: scene.ensCall(),
 })
 
-/** The request that a route declares. @param query beside its own */
-export function dearestRequest(
+/** A request that a route declares. @param query beside its own */
+function requestOf(
+  method: string,
+  path: string,
+  { params: paramsFrom, query: own, body: bodyFrom }: Pick<Bad, 'params' | 'query' | 'body'>,
+  scene: Scene,
+  query: Readonly<Record<string, string>>,
+): DeclaredRequest {
+  const params = { ...paramsOf(scene), ...paramsFrom?.(scene) }
+  const filled = path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] ?? 'x'))
+  const body = bodyFrom?.(scene)
+  return {
+    method: method.toUpperCase(),
+    path: `${filled}?${new URLSearchParams({ ...query, ...own })}`,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }
+}
+
+/** The request that a route declares as its dearest. @param query beside its own */
+export const dearestRequest = (
   { method, path, dearest }: Route,
   scene: Scene,
   query: Readonly<Record<string, string>> = {},
-): DearestRequest {
-  const params = { ...paramsOf(scene), ...dearest.params?.(scene) }
-  const filled = path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] ?? 'x'))
-  const body = dearest.body?.(scene)
-  return {
-    method: method.toUpperCase(),
-    path: `${filled}?${new URLSearchParams({ ...query, ...dearest.query })}`,
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  }
+): DeclaredRequest => requestOf(method, path, dearest, scene, query)
+
+/** What every route refuses. */
+const LONG_URL: Bad = {
+  what: 'a URL that is too long',
+  query: { x: 'x'.repeat(5_000) },
+  error: 'invalid_request',
+}
+
+/** A request that a route refuses. */
+interface BadRequest extends DeclaredRequest {
+  what: string
+  /** Whose key it carries. */
+  as: Route['dearest']['as']
+  status: number
+  error: string
+}
+
+/** The request that a route declares as bad, and those that all of its kind refuse, under each of its paths. */
+export function badRequests(route: Route, scene: Scene): BadRequest[] {
+  const paths = [route.path, ...(route.aliases ?? [])]
+  const all = new Set([LONG_URL])
+  if (route.bad) all.add(route.bad)
+  if (route.auth === 'required') all.add(NO_KEY)
+  return [...all].flatMap((bad) =>
+    paths.map((path) => ({
+      ...requestOf(route.method, path, bad, scene, {}),
+      what: bad.what,
+      as: bad.as === 'nobody' ? undefined : route.dearest.as,
+      status: ERROR_STATUS[bad.error],
+      error: bad.error,
+    })),
+  )
 }
 
 /** Fills a body up to a limit with pieces between two texts. */

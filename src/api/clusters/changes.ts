@@ -189,8 +189,9 @@ export async function inTurn(
     ...(await changeLimitOf(context, wallet, community)),
   }
   const append = () => appendSignedChanges(pool, { ...request, network, ...limits })
-  const asker = { address: caller?.address ?? '', wallet: toHex(wallet) }
-  const made = await context.changes.run(asker, append, patience?.signal)
+  const { signal } = patience ?? {}
+  const asker = { address: caller?.address ?? '', wallet: toHex(wallet), signal }
+  const made = await context.changes.run(asker, append)
   if (made.kind !== 'catching_up') return made
   const message =
     'This network is being indexed for the first time: changes are taken once that is done.'

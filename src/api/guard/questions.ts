@@ -23,7 +23,7 @@ type Ask = (...of: unknown[]) => unknown
 export class Questions {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
-  /** A port as one client asks it. */
+  /** A port as one client asks it, whose questions are dropped once it has left. */
   of<Port extends object>(port: Port, asker: Asker): Port {
     return new Proxy(port, {
       get: (target, key) => {

@@ -14,7 +14,7 @@ import { onceEach } from '../communities/releaseWords.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
 import { Questions } from '../guard/questions.js'
 import type { LimitSettings } from '../limits/gate.js'
-import type { callerOf } from '../serving/patience.js'
+import type { Caller } from '../serving/patience.js'
 import { type Batches, createBatches } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
@@ -37,7 +37,7 @@ export interface Context {
   /** Time that the caller of a change waits; absent where nobody does. */
   patience?: Patience
   /** Caller, for changes and for answers that may wait; absent elsewhere. */
-  caller?: ReturnType<typeof callerOf>
+  caller?: Caller
   /** Requests that wait for a transaction of the network. */
   waits: Waits
   /** Readers of the feeds' ends, and the open streams. */

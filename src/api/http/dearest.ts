@@ -1,4 +1,6 @@
-/** The registry that the dearest requests ask about: as large as its callers can make it, on the testnet. */
+import type { ErrorCode } from './errors.js'
+
+/** The registry that declared requests ask about; for the dearest ones as large as its callers can make it, on the testnet. */
 export interface Scene {
   /** Name of a cluster of 1,000 wallets that holds 1,001 names, and one of its wallets. */
   name: string
@@ -24,19 +26,32 @@ export interface Scene {
   wrongProof(): object
 }
 
-/**
- * The request of a route that costs most, of what its caller can choose. What is left out is the plainest: path
- * parameters are those of the scene, and the query says `testnet=true`.
- */
-export interface Dearest {
-  /** What makes it dear. */
-  what?: string
-  /** Whose key it carries: none, a wallet of the largest cluster, or another wallet. */
-  as?: 'owner' | 'other'
+/** A request to a route. What is left out is the plainest: path parameters are those of the scene. */
+interface Sample {
   query?: Readonly<Record<string, string>>
   params?: (scene: Scene) => Readonly<Record<string, string>>
   body?: (scene: Scene) => unknown
 }
+
+/** The request of a route that costs most, of what its caller can choose. Its query says `testnet=true`, too. */
+export interface Dearest extends Sample {
+  /** What makes it dear. */
+  what?: string
+  /** Whose key it carries: none, a wallet of the largest cluster, or another wallet. */
+  as?: 'owner' | 'other'
+}
+
+/** A request that a route refuses, with the key of its dearest one. */
+export interface Bad extends Sample {
+  /** What is wrong. */
+  what: string
+  error: ErrorCode
+  /** It carries no key. */
+  as?: 'nobody'
+}
+
+/** Of a route that looks at nothing but the key. */
+export const NO_KEY: Bad = { what: 'no key', as: 'nobody', error: 'unauthorized' }
 
 export const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))

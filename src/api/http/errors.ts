@@ -110,8 +110,9 @@ export function toApiError(error: unknown): ApiError {
       {},
       because,
     )
+  // without a cause it is no failure of ours: anybody could raise the alarm
   if (error instanceof QueueFullError)
-    return new ApiError('unavailable', 'Too many requests wait for their turn.', {}, because)
+    return new ApiError('unavailable', 'Too many requests wait for their turn.')
   if (isDatabaseUnavailable(error))
     return new ApiError('unavailable', 'The database does not answer now.', {}, because)
   return new ApiError('internal', 'Something went wrong on our side.', {}, because)

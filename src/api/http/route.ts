@@ -4,7 +4,7 @@ import type { KindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
-import type { Dearest } from './dearest.js'
+import type { Bad, Dearest } from './dearest.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderName } from './headers.js'
 import type { Query } from './query.js'
@@ -65,8 +65,16 @@ export interface Price {
   of(query: Query, body: unknown): number
 }
 
+/**
+ * Whom an answer shows what is private: `caller`, the wallet whose key is sent, what is its own; `members`, the verified
+ * wallets of a cluster its private ones, too; null for nobody.
+ */
+type PrivateTo = 'caller' | 'members' | null
+
 /** Example of a request. */
 export interface Example {
+  /** Status of its answer, where that is not a good one. */
+  status?: number
   params?: Readonly<Record<string, string>>
   query?: Readonly<Record<string, string>>
   body?: unknown
@@ -103,6 +111,10 @@ export interface Route {
   errors?: readonly ErrorCode[]
   /** Its dearest request, by which a test holds its cost to processor time. */
   dearest: Dearest
+  /** A request that it refuses; null where it refuses only what every route does. */
+  bad: Bad | null
+  /** Whom its answers show private data. Without a key there is nobody whom they could. */
+  privateTo?: PrivateTo
   /** Bounds of the lists in its answers, by the lists' places: each is `page`, `asked`, `rule` or `set up: …`. */
   bounds?: Readonly<Record<string, string>>
   /** Example of a request, where the schemas' own examples don't make one. The local world answers it. */
@@ -127,13 +139,14 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'kept' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'bad' | 'privateTo' | 'kept' | 'handle'
 > & {
   auth?: Auth
+  bad: Auth extends 'required' ? Bad : z.ZodUnknown extends Body ? Bad | null : Bad
   kept?: Auth extends undefined ? Kept : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
-}
+} & (Auth extends undefined ? { privateTo?: never } : { privateTo: PrivateTo })
 
 const declaring =
   (method: Route['method']) =>

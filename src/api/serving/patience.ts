@@ -43,33 +43,43 @@ const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
 /** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
 const ANSWER_MS = 15_000
 
+export type Caller = ReturnType<typeof callerOf>
+
 /** Caller who waits for the answer of a request. */
-export const callerOf = (
-  exchange: Exchange,
-  meter: Meter,
-  address = countedAddress(exchange.ip),
-) => ({
-  /** The address that limits count. */
-  address,
-  /** Waits until a part of the caller's long work may be done. @throws CallerLeftError once nobody waits for it */
-  turn: async (): Promise<void> => {
-    if (!isGone(exchange)) await nextTurn({ address })
-    if (isGone(exchange)) throw new CallerLeftError()
-  },
-  /** True if the operator gave the caller's key limits of its own. */
-  isRaised: meter.isRaised,
-  /** Charges the caller for what only the handler knows; the debt refuses later requests. */
-  owe: (units: number): void => meter.giveBack(-units),
-  /** Id of the last message of a stream that broke off. */
-  lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-  /** @returns signal that fires after that time, and when the caller leaves */
-  stay(ms: number): AbortSignal {
-    // of this answer alone: Node sets it again before the next request
-    exchange.req.socket.setTimeout(ms + ANSWER_MS)
-    return patienceOf(exchange, ms).signal
-  },
-  hasLeft: (): boolean => isGone(exchange),
+export function callerOf(exchange: Exchange, meter: Meter) {
+  const address = countedAddress(exchange.ip)
   /** Once the connection of the answer is closed, or the answer is whole. */
-  whenGone: (act: () => void): void =>
-    isGone(exchange) ? act() : void exchange.res.once('close', act),
-})
+  const whenGone = (act: () => void): void =>
+    isGone(exchange) ? act() : void exchange.res.once('close', act)
+  let ended: AbortController | undefined
+  const caller = {
+    /** The address that limits count. */
+    address,
+    /** Fires once nobody waits for the answer. */
+    get signal(): AbortSignal {
+      if (!ended) {
+        const leaving = new AbortController()
+        whenGone(() => leaving.abort(new CallerLeftError()))
+        ended = leaving
+      }
+      return ended.signal
+    },
+    /** Waits until a part of the caller's long work may be done. @throws CallerLeftError once nobody waits for it */
+    turn: (): Promise<void> => nextTurn(caller),
+    /** True if the operator gave the caller's key limits of its own. */
+    isRaised: meter.isRaised,
+    /** Charges the caller for what only the handler knows; the debt refuses later requests. */
+    owe: (units: number): void => meter.giveBack(-units),
+    /** Id of the last message of a stream that broke off. */
+    lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
+    /** @returns signal that fires after that time, and when the caller leaves */
+    stay(ms: number): AbortSignal {
+      // of this answer alone: Node sets it again before the next request
+      exchange.req.socket.setTimeout(ms + ANSWER_MS)
+      return patienceOf(exchange, ms).signal
+    },
+    hasLeft: (): boolean => isGone(exchange),
+    whenGone,
+  }
+  return caller
+}

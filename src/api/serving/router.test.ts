@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest'
-import { ok } from '../http/answer.js'
-import { route } from '../http/route.js'
 import { routes } from '../routes.js'
 import { createRouter, foldSlashes } from './router.js'
 
@@ -36,23 +34,3 @@ it.each([
 ])('folds them before other paths are served: %s', (url, folded) =>
   expect(foldSlashes(url)).toBe(folded),
 )
-
-it('no route whose answers depend on a key keeps them for others', () => {
-  const responses = {}
-  route.get('/x', {
-    dearest: {},
-    summary: '',
-    responses,
-    auth: 'optional',
-    // @ts-expect-error: beside a key
-    kept: 'journal',
-    handle: async () => ok(null),
-  })
-  route.get('/x', {
-    dearest: {},
-    summary: '',
-    responses,
-    kept: 'journal',
-    handle: async () => ok(null),
-  })
-})

@@ -25,7 +25,7 @@ import type { Finish } from './answerer.js'
 import { tagged, unlessKnown } from './etag.js'
 import type { Exchange } from './exchange.js'
 import { createMemory, keyOf, type Made } from './memory.js'
-import { CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
+import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
 /** Bytes of joins under way, whose strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
@@ -35,6 +35,8 @@ const JOIN_AGAIN_MS = 5_000
 const CHANGE_MARGIN_MS = 1_000
 /** A piece of a body takes as long as so many bytes, and as much memory. */
 const PIECE_BYTES = 256
+/** Memory of an element of a join, however short its text is. */
+const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
 export interface Serving {
@@ -81,8 +83,8 @@ class RouteExchange {
   /** Header of a look-up: names and values in turn. */
   #asOf: readonly string[] = []
   #isOpen = true
-  /** Frees what was taken for a join. */
-  readonly #joined: (() => void)[] = []
+  /** Bytes that were taken for a join. */
+  #joined = 0
 
   constructor(shared: Shared, route: Route, exchange: Exchange) {
     const { deadlineMs } = shared
@@ -142,12 +144,15 @@ class RouteExchange {
   }
 
   async #message(): Promise<Message> {
-    const { gate, beyondFeed, ofNetwork, contexts, memory, deadlineMs } = this.#shared
+    const { gate, beyondFeed, ofNetwork, contexts } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
-    const meter = gate.ofClient(exchange)
-    this.#meter = meter instanceof Promise ? await meter : meter
+    const found = gate.ofClient(exchange)
+    this.#meter = found instanceof Promise ? await found : found
     this.#enter()
+    if (route.isBulk) this.#meter = owing(this.#meter)
+    const meter = this.#meter
+    const caller = callerOf(exchange, meter)
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
@@ -155,17 +160,15 @@ class RouteExchange {
     if (beyondFeed.has(route)) await refuseOnReplica(context)
     // read before the answer is made, which may reflect a newer head
     if (route.isLookup) this.#asOf = await asOfFields(context)
-    const body = route.body && (await this.#readBody())
-    const request = {
-      route,
-      exchange,
-      meter: this.#meter,
-      query,
-      bytes: body?.bytes,
-      spent: bytesCost(body?.counted ?? 0),
-      mayLongPoll: this.#mayLongPoll,
-    }
-    return messageFor(request, contexts, memory, deadlineMs - CHANGE_MARGIN_MS)
+    const read = route.body && (await this.#readBody(caller))
+    const bytes = read?.bytes
+    const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
+    if (route.isBulk && Array.isArray(body))
+      this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
+    const spent = bytesCost(read?.counted ?? 0)
+    const mayLongPoll = this.#mayLongPoll
+    const request = { route, exchange, meter, caller, query, bytes, body, spent, mayLongPoll }
+    return messageFor(request, this.#shared)
   }
 
   /**
@@ -184,9 +187,8 @@ class RouteExchange {
   }
 
   /** Charges each piece of the body as it arrives. @throws ApiError rate_limited, unavailable, as `readBytes` */
-  async #readBody(): Promise<{ bytes: Buffer; counted: number }> {
+  async #readBody(caller: Caller): Promise<{ bytes: Buffer; counted: number }> {
     const route = this.#route
-    if (route.isBulk) this.#meter = owing(this.#meter)
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
       // what comes after the answer of the deadline is for nobody
@@ -194,24 +196,21 @@ class RouteExchange {
       const piece = Math.max(length, PIECE_BYTES)
       this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
       counted += piece
-      if (route.isBulk) this.#takeJoin(piece)
+      if (route.isBulk) this.#takeJoin(piece, caller)
     })
     return { bytes, counted }
   }
 
-  /** Takes memory for a piece of a join until the caller is gone. @throws ApiError if none is free */
-  #takeJoin(bytes: number): void {
-    const { address, hasLeft, whenGone } = callerOf(this.#exchange, this.#meter)
+  /** Takes memory for a join until the caller is gone. @throws ApiError if none is free */
+  #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
+    const { joins } = this.#shared
     if (hasLeft()) throw new CallerLeftError()
-    const free = this.#shared.joins.take(address, bytes)
-    if (free === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
-    if (free === 'total')
+    const taken = joins.take(address, bytes)
+    if (taken === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
+    if (taken === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
-    this.#joined.push(free)
-    if (this.#joined.length > 1) return
-    whenGone(() => {
-      for (const free of this.#joined) free()
-    })
+    if (this.#joined === 0) whenGone(() => joins.free(address, this.#joined))
+    this.#joined += bytes
   }
 }
 
@@ -231,9 +230,11 @@ interface Request {
   route: Route
   exchange: Exchange
   meter: Meter
+  caller: Caller
   query: Query
   bytes: Buffer | undefined
-  /** Units that were spent before the body was parsed. */
+  body: unknown
+  /** Units that were spent for the bytes. */
   spent: number
   mayLongPoll: boolean
 }
@@ -241,11 +242,9 @@ interface Request {
 /** Kept or made. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
-  contexts: Contexts,
-  memory: ReturnType<typeof createMemory>,
-  changeMs: number,
+  { contexts, memory, deadlineMs }: Shared,
 ): Promise<Message> {
-  const { route, exchange, meter, query, bytes, spent, mayLongPoll } = request
+  const { route, exchange, meter, query, bytes, body, spent, mayLongPoll } = request
   const { req } = exchange
   const network = networkOf(query)
   const context = contexts[network]
@@ -257,11 +256,9 @@ async function messageFor(
     meter.spend(Math.max(0, known.cost - spent))
     return told(known, null, request, context)
   }
-  const { turn } = callerOf(exchange, meter)
-  const body = bytes && (await bodyOf(req, bytes, route, turn))
   const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
-  const own = ownContext(request, context, changeMs)
+  const own = ownContext(request, context, deadlineMs - CHANGE_MARGIN_MS)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
@@ -288,28 +285,19 @@ async function messageFor(
 
 /** Reads change nothing that a caller's leaving would have to stop. */
 function ownContext(
-  { route, exchange, meter }: Request,
+  { route, exchange, caller }: Request,
   context: Context,
   changeMs: number,
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  const caller = callerOf(exchange, meter)
   const asked = <Port extends object>(ports: readonly Port[]) =>
     ports.map((port) => context.questions.of(port, caller))
-  let chains: Context['chains'] | undefined
-  let solana: Context['solana'] | undefined
   return {
     ...context,
     caller,
     turn: caller.turn,
-    get chains() {
-      chains ??= asked(context.chains)
-      return chains
-    },
-    get solana() {
-      solana ??= asked(context.solana)
-      return solana
-    },
+    chains: asked(context.chains),
+    solana: asked(context.solana),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }

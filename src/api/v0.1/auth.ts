@@ -7,6 +7,7 @@ import { SIGN_IN } from '../limits/costs.js'
 import { ProofSchema, validations } from '../v1/auth.js'
 
 const message = route.get('/v0.1/auth/message', {
+  bad: null,
   dearest: {},
   deprecated: { successor: '/v1/auth/message' },
   summary: 'The message that a wallet signs to prove itself',
@@ -18,6 +19,11 @@ const message = route.get('/v0.1/auth/message', {
 })
 
 const token = route.post('/v0.1/auth/token', {
+  bad: {
+    what: 'an address of another kind',
+    body: () => ({ ...proof.body, type: 'solana' }),
+    error: 'unsupported_address',
+  },
   dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
   example: proof,
   aliases: ['/v0.1/auth/key'],

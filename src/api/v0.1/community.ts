@@ -34,7 +34,11 @@ function requireTestnet(isTestnet: boolean): void {
   if (!isTestnet) throw new ApiError('testnet_only', message)
 }
 
+/** What every route here refuses. */
+const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
+
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
+  bad: MAINNET,
   dearest: {},
   example: {
     query: { testnet: 'true' },
@@ -56,6 +60,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
 })
 
 const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
+  bad: MAINNET,
   dearest: {
     what: 'rules of 1,000 addresses',
     query: { walletAddress: `0x${'99'.repeat(20)}` },
@@ -101,6 +106,12 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
 const DEFAULT_CHAIN_ID = '1'
 
 const register = route.post('/v0.1/community/register', {
+  bad: {
+    what: 'the mainnet',
+    body: () => ({ clusterName: 'x', walletName: 'x' }),
+    error: 'testnet_only',
+  },
+  privateTo: null,
   dearest: {
     what: 'rules of 1,000 addresses',
     as: 'other',
@@ -167,6 +178,7 @@ const register = route.post('/v0.1/community/register', {
 })
 
 const status = route.get('/v0.1/community/tx/:tx', {
+  bad: MAINNET,
   dearest: {},
   example: { query: { testnet: 'true' } },
   ...statusRoute,

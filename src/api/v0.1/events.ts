@@ -115,6 +115,7 @@ function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem, bids: WinningBids)
 }
 
 const events = route.get('/v0.1/events', {
+  bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   deprecated: { successor: '/v1/events' },

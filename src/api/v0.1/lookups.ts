@@ -50,6 +50,7 @@ async function walletNamed(context: Context, name: FullName | null) {
 }
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
+  bad: null,
   dearest: {},
   kept: 'journal',
   deprecated: byName,
@@ -61,6 +62,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 })
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
+  bad: null,
   dearest: {},
   kept: 'journal',
   deprecated: byName,
@@ -75,6 +77,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 })
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
@@ -101,6 +104,7 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
+  bad: null,
   dearest: {},
   kept: 'journal',
   deprecated: { successor: '/v1/names/address/:address' },
@@ -113,6 +117,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
@@ -150,6 +155,7 @@ const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
 const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
+  bad: null,
   dearest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
@@ -161,6 +167,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
 })
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
+  bad: null,
   dearest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
@@ -172,6 +179,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 })
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: {
     what: '10 names of clusters of 1,000 wallets',
     body: ({ held }) => held.slice(0, 10),
@@ -196,12 +204,14 @@ const namedWallets = z
   .default([])
 
 const update = route.post('/v0.1/cluster/:name/update/wallets', {
+  bad: { what: 'a list that is none', body: () => ({ add: {} }), error: 'invalid_request' },
+  privateTo: null,
   dearest: {
     what: 'in a full cluster',
     as: 'owner',
     body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),
   },
-  example: { body: { add: [{ address: WALLET, name: 'cold' }] } },
+  example: { status: 403, body: { add: [{ address: WALLET, name: 'cold' }] } },
   deprecated: { successor: '/v1/clusters/wallets' },
   summary: 'Change the wallets of the cluster of this wallet',
   description: 'Removes, renames and adds (in public) in this order, all or nothing.',

@@ -40,6 +40,7 @@ async function checkAnswer(
 }
 
 const checkOne = route.get('/v0.1/register/check/:name', {
+  bad: null,
   dearest: {},
   kept: 'facts',
   deprecated: { successor: '/v1/names/register/check' },
@@ -51,6 +52,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
 })
 
 const checkMany = route.post('/v0.1/register/check', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: {
     what: '1,000 names',
     body: ({ freshName }) => times(1_000, freshName),
@@ -108,6 +110,7 @@ const SolanaQuoteSchema = named('SolanaQuoteV01', {
 const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
 
 const register = route.post('/v0.1/register', {
+  bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
   dearest: { what: '25 names on Solana', body: manyNames('solana', 25) },
   example: registration('1', OWNER),
   bounds: {
@@ -186,6 +189,7 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
 }
 
 const status = route.get('/v0.1/register/tx/:tx', {
+  bad: null,
   dearest: {},
   ...statusRoute,
   summary: 'The status of a registration transaction',

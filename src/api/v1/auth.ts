@@ -3,6 +3,7 @@ import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
 import { exchange, type Signer, signingMessage } from '../auth/proof.js'
 import { OWNER, proof } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { NO_KEY } from '../http/dearest.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
@@ -20,6 +21,7 @@ const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
   route[method]('/v1/auth/message', {
+    bad: { what: 'a wallet without its type', query: { wallet: OWNER }, error: 'invalid_request' },
     dearest: {},
     example: { query: { type: 'evm', wallet: OWNER } },
     summary: 'The message that a wallet signs to prove itself',
@@ -60,6 +62,11 @@ export const ProofSchema = named('Proof', {
 })
 
 const token = route.post('/v1/auth/token', {
+  bad: {
+    what: 'an address of another kind',
+    body: () => ({ ...proof.body, type: 'solana' }),
+    error: 'unsupported_address',
+  },
   dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
   example: proof,
   summary: 'Exchange a signature for an authentication key',
@@ -77,6 +84,8 @@ const token = route.post('/v1/auth/token', {
 export const validations = (path: string, version: Pick<Route, 'deprecated'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
+      bad: NO_KEY,
+      privateTo: 'caller',
       ...version,
       dearest: { as: 'other' },
       summary: 'Whether a key is valid, and whose it is',
@@ -119,6 +128,8 @@ function validationAnswer(session: Session | null): Answer {
 }
 
 const revoke = route.delete('/v1/auth/token', {
+  bad: { what: 'another text than true', query: { everywhere: 'false' }, error: 'invalid_request' },
+  privateTo: null,
   dearest: { as: 'other' },
   summary: 'Revoke the key that is sent, or all of its wallet',
   description: 'For good: its signature gives no key any more.',

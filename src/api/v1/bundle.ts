@@ -6,7 +6,7 @@ import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { FREE, SOLANA_WALLET } from '../examples.js'
 import { ok } from '../http/answer.js'
-import { manyWallets } from '../http/dearest.js'
+import { manyWallets, NO_KEY } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
@@ -14,6 +14,8 @@ import { ADD_ERRORS, addedWallet } from './wallets.js'
 
 /** Bundle is the wallet applications' word for a cluster. */
 const create = route.post('/v1/bundle', {
+  bad: NO_KEY,
+  privateTo: 'caller',
   dearest: { as: 'other' },
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
@@ -25,6 +27,12 @@ const create = route.post('/v1/bundle', {
 })
 
 const add = route.post('/v1/bundle/wallets', {
+  bad: {
+    what: 'another type than the address has',
+    body: ({ evmAddress }) => [{ address: evmAddress(), name: 'x', type: 'solana' }],
+    error: 'unsupported_address',
+  },
+  privateTo: 'caller',
   dearest: { what: '100 wallets', as: 'other', body: manyWallets },
   example: { body: [{ address: SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
@@ -49,11 +57,17 @@ const add = route.post('/v1/bundle/wallets', {
 })
 
 const assign = route.post('/v1/bundles/assign', {
+  bad: {
+    what: 'a text that is no name',
+    body: ({ community }) => ({ community, name: 'a b' }),
+    error: 'invalid_name',
+  },
+  privateTo: null,
   dearest: {
     as: 'owner',
     body: ({ community, freshName }) => ({ community, name: freshName() }),
   },
-  example: { body: { community: FREE, name: 'alice' } },
+  example: { status: 403, body: { community: FREE, name: 'alice' } },
   aliases: ['/bundles/assign'],
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
@@ -118,8 +132,14 @@ const ClaimSchema = named('AirdropClaim', {
 })
 
 const claim = route.get('/v1/airdrop/claim/:community', {
+  bad: {
+    what: 'a text that is no name',
+    params: () => ({ community: 'a b' }),
+    error: 'invalid_name',
+  },
+  privateTo: 'members',
   dearest: { what: 'of 1,000 wallets', as: 'owner' },
-  example: { params: { community: FREE } },
+  example: { status: 404, params: { community: FREE } },
   bounds: {
     'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
     'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',

@@ -40,6 +40,8 @@ const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer
   listed(ok(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
+  bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
+  privateTo: 'members',
   dearest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
@@ -52,6 +54,8 @@ const byId = route.get('/v1/clusters/id/:id', {
 })
 
 const byName = route.get('/v1/clusters/name/:name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  privateTo: 'members',
   dearest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
@@ -66,6 +70,8 @@ const byName = route.get('/v1/clusters/name/:name', {
 })
 
 const byAddress = route.get('/v1/clusters/address/:address', {
+  bad: null,
+  privateTo: 'caller',
   dearest: { what: 'by a member', as: 'owner' },
   summary: 'The id of the cluster in which an address is verified',
   description: 'A privately verified wallet gets its own cluster, with its key.',

@@ -28,6 +28,7 @@ import { addressText, nameText, walletNameText } from './schemas.js'
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
 
 const get = route.get('/v1/communities/:name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   dearest: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
@@ -46,8 +47,11 @@ const get = route.get('/v1/communities/:name', {
 })
 
 const put = route.put('/v1/communities/:name', {
+  bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
+  privateTo: null,
   dearest: { what: 'rules of 1,000 addresses', as: 'owner', body: longRules },
   example: {
+    status: 403,
     params: { name: FREE },
     body: {
       prices: [{ network: '1', token: 'native', amount: '1000000000000000', recipient: OWNER }],
@@ -74,6 +78,7 @@ const put = route.put('/v1/communities/:name', {
 const params = z.object({ communityName: nameText, name: walletNameText })
 
 const check = route.get('/v1/names/community/:communityName/check/:name', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   dearest: { what: 'rules of 1,000 addresses' },
   example: { params: { communityName: FREE, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
@@ -130,6 +135,7 @@ export function transactionInfo({ transaction }: PaymentInfo) {
 }
 
 const payouts = route.get('/v1/communities/:name/payouts', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   dearest: {
     as: 'owner',
     params: ({ community }) => ({ name: community }),
@@ -170,6 +176,8 @@ function tokenOf(input: string | undefined): string | null {
 }
 
 const register = route.post('/v1/names/community/:communityName/register', {
+  bad: { what: 'a text that is no name', body: () => ({ name: 'a b' }), error: 'invalid_name' },
+  privateTo: null,
   dearest: {
     what: 'rules of 1,000 addresses',
     as: 'other',

@@ -101,6 +101,7 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
 const events = route.get('/v1/events', {
+  bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
@@ -202,6 +203,7 @@ function actorOf(query: Query): Buffer | undefined {
 }
 
 const stream = route.get('/v1/events/stream', {
+  bad: { what: 'an actor that is no address', query: { from: 'x' }, error: 'unsupported_address' },
   dearest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
   summary: 'Public events as they come, as server-sent events',
   description:
@@ -248,6 +250,7 @@ export async function checkpointAnswer({ pool, network }: Context, atMost?: numb
 }
 
 const checkpoint = route.get('/v1/events/checkpoint', {
+  bad: { what: 'a count that is no number', query: { count: 'x' }, error: 'invalid_request' },
   dearest: {},
   summary: 'A hash over the first events of the feed, for who keeps a copy of it',
   description:

@@ -12,6 +12,12 @@ import { addressText, addressType, walletNameText } from './schemas.js'
 const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
 
 const generate = route.post('/v1/clusters/generate/wallet', {
+  bad: {
+    what: 'an unknown type',
+    body: () => ({ type: 'dogecoin', name: 'x' }),
+    error: 'invalid_request',
+  },
+  privateTo: 'caller',
   dearest: {
     as: 'other',
     body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
@@ -40,6 +46,12 @@ const generate = route.post('/v1/clusters/generate/wallet', {
 })
 
 const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
+  bad: {
+    what: 'a text that is no address',
+    body: () => ({ address: 'x' }),
+    error: 'unsupported_address',
+  },
+  privateTo: null,
   dearest: {
     what: '6,000 unknown fields',
     as: 'other',
@@ -59,6 +71,12 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
 })
 
 const recover = route.post('/v1/clusters/generate/wallet/recover', {
+  bad: {
+    what: 'an address alone',
+    body: ({ other }) => ({ address: other }),
+    error: 'invalid_request',
+  },
+  privateTo: 'caller',
   dearest: {
     as: 'other',
     body: ({ other, wrongProof }) => ({
@@ -68,6 +86,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     }),
   },
   example: {
+    status: 401,
     body: {
       address: OTHER,
       share: `0x${'5e'.repeat(33)}`,

@@ -22,6 +22,7 @@ const AT_ONCE = 1_000
 const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
+const NOBODY = { address: '' }
 
 const HolderSchema = named('Holder', {
   input: z.string().openapi({ description: 'The address as it was sent' }),
@@ -38,6 +39,7 @@ const HolderSchema = named('Holder', {
 })
 
 const join = route.post('/v1/wallets', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: {
     what: '100,000 addresses of Cosmos',
     body: (scene) => times(100, () => manyAddresses(scene)).flat(),
@@ -92,8 +94,9 @@ async function* linesOf(
         asked,
         (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
       )
-      const asker = { address: caller?.address ?? '' }
-      const found = await joins.run(asker, () => findBundles(pool, network, addresses, stored))
+      const found = await joins.run(caller ?? NOBODY, () =>
+        findBundles(pool, network, addresses, stored),
+      )
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`

@@ -10,6 +10,7 @@ import {
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
+import { NO_KEY } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
@@ -45,6 +46,8 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 })
 
 const make = route.post('/v1/keys', {
+  bad: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
+  privateTo: 'caller',
   dearest: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
@@ -72,6 +75,8 @@ const make = route.post('/v1/keys', {
 })
 
 const list = route.get('/v1/keys', {
+  bad: NO_KEY,
+  privateTo: 'caller',
   dearest: { as: 'other' },
   bounds: { '[]': 'rule: 10 keys a wallet' },
   summary: 'The API keys of this wallet',
@@ -84,6 +89,9 @@ const list = route.get('/v1/keys', {
 const params = ApiKeySchema.pick({ id: true })
 
 const rename = route.patch('/v1/keys/:id', {
+  bad: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
+  privateTo: 'caller',
+  example: { status: 404 },
   dearest: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
@@ -99,6 +107,9 @@ const rename = route.patch('/v1/keys/:id', {
 })
 
 const revoke = route.delete('/v1/keys/:id', {
+  bad: { what: 'an unknown id', error: 'not_found' },
+  privateTo: null,
+  example: { status: 404 },
   dearest: { as: 'other' },
   summary: 'Revoke an API key',
   description: 'Within 30 seconds it counts as unknown everywhere.',

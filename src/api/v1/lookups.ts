@@ -43,6 +43,7 @@ const view = ({ address, type, hit }: NameRecord) =>
     : { address, type, clusterName: null, walletName: null }
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
+  bad: null,
   dearest: {},
   kept: 'journal',
   summary: 'The name of an address',
@@ -60,6 +61,7 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 })
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
@@ -82,6 +84,7 @@ const AddressRecordSchema = named('AddressRecord', {
 })
 
 const addressesOfNamesRoute = route.post('/v1/names', {
+  bad: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
   dearest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000).map((name) => ({ name })),
@@ -127,6 +130,7 @@ const OwnerRecordSchema = named('OwnerRecord', {
 })
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
+  bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
@@ -184,6 +188,7 @@ const TYPE = 'image/svg+xml'
 const CACHED = { 'cache-control': 'public, max-age=86400' } as const
 
 const image = route.get('/image/:name.svg', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   dearest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
@@ -198,6 +203,11 @@ const image = route.get('/image/:name.svg', {
 
 /** For programs; browsers are shown the page of any name. */
 export const profile = route.get('/:name', {
+  bad: {
+    what: 'a name that nobody holds',
+    params: ({ freshName }) => ({ name: freshName() }),
+    error: 'not_found',
+  },
   dearest: {},
   summary: 'The page of a name that is held',
   description:

@@ -13,6 +13,7 @@ import { CheckpointSchema, checkpointAnswer } from './events.js'
 const count = z.int().min(0)
 
 const overview = route.get('/v1/overview', {
+  bad: null,
   dearest: {},
   bounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
@@ -81,6 +82,7 @@ const word = z.string().openapi({ description: '32 bytes in hex', example: `0x${
 const recorded = { address: z.string(), recordHash: word }
 
 const proof = route.get('/v1/proof', {
+  bad: null,
   dearest: {},
   bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',

@@ -52,6 +52,11 @@ const RefundSchema = named('Refund', {
 })
 
 const refunds = route.get('/v1/refunds/:address', {
+  bad: {
+    what: 'a text that is no address',
+    params: () => ({ address: 'x' }),
+    error: 'unsupported_address',
+  },
   dearest: {},
   bounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',

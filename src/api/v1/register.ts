@@ -22,6 +22,7 @@ import { awaitStatus, isOfJournal, parseTxId } from '../status/status.js'
 import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
+  bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
   dearest: {
     what: '1,000 names',
     body: ({ freshName }) => times(1_000, freshName),
@@ -149,6 +150,7 @@ const EvmQuoteSchema = named('EvmQuote', {
 })
 
 const evm = route.post('/v1/names/register/evm', {
+  bad: { what: '101 names', body: manyNames('11155111', 101), error: 'too_many' },
   dearest: { what: '100 names', body: manyNames('11155111', 100) },
   example: registration('1', OWNER),
   bounds: { 'names[]': 'asked: 100' },
@@ -192,6 +194,7 @@ const SolanaQuoteSchema = named('SolanaQuote', {
 })
 
 const solana = route.post('/v1/names/register/solana', {
+  bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
   dearest: { what: '25 names', body: manyNames('solana', 25) },
   example: registration('solana', SOLANA_WALLET),
   bounds: { 'transactionData[]': 'asked: 25', 'names[]': 'asked: 25' },
@@ -248,6 +251,7 @@ const NetworkSchema = named('Network', {
 })
 
 const networks = route.get('/v1/networks', {
+  bad: null,
   dearest: {},
   bounds: { '[]': 'set up: its chains' },
   summary: 'The chains that names can be registered from',
@@ -336,6 +340,11 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
 }
 
 const status = route.get('/v1/names/register/tx/:tx', {
+  bad: {
+    what: 'a text that is no transaction',
+    params: () => ({ tx: 'x' }),
+    error: 'invalid_request',
+  },
   dearest: {},
   bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
   summary: 'The status of a registration transaction',

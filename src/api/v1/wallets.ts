@@ -5,7 +5,7 @@ import { requireClusterId } from '../clusters/clusters.js'
 import { OTHER, WALLET, wallets } from '../examples.js'
 import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { manyWallets, times } from '../http/dearest.js'
+import { manyWallets, NO_KEY, times } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, z } from '../http/schema.js'
@@ -43,6 +43,8 @@ export const addedWallet = z.object({
 })
 
 const create = route.post('/v1/clusters', {
+  bad: NO_KEY,
+  privateTo: 'caller',
   dearest: { as: 'other' },
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of that one.',
@@ -54,6 +56,12 @@ const create = route.post('/v1/clusters', {
 })
 
 const add = route.post('/v1/clusters/wallets', {
+  bad: {
+    what: 'a text that is no address',
+    body: () => [{ address: 'x', name: 'x' }],
+    error: 'unsupported_address',
+  },
+  privateTo: null,
   dearest: { what: '100 wallets', as: 'other', body: manyWallets },
   example: { body: wallets },
   summary: 'Add wallets to the cluster of this wallet',
@@ -67,6 +75,12 @@ const add = route.post('/v1/clusters/wallets', {
 })
 
 const rename = route.put('/v1/clusters/wallets/names', {
+  bad: {
+    what: 'a text that is no address',
+    body: () => [{ address: 'x', name: 'x' }],
+    error: 'unsupported_address',
+  },
+  privateTo: null,
   dearest: {
     as: 'other',
     body: ({ other, freshName }) => [{ address: other, name: freshName() }],
@@ -88,6 +102,8 @@ const rename = route.put('/v1/clusters/wallets/names', {
 })
 
 const remove = route.delete('/v1/clusters/wallets', {
+  bad: { what: 'a text that is no address', body: () => ['x'], error: 'unsupported_address' },
+  privateTo: null,
   dearest: {
     what: '100 wallets',
     as: 'other',
@@ -110,6 +126,13 @@ const remove = route.delete('/v1/clusters/wallets', {
 })
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
+  bad: {
+    what: 'a text that is no id',
+    params: () => ({ clusterId: 'x' }),
+    error: 'invalid_request',
+  },
+  privateTo: null,
+  example: { status: 403 },
   dearest: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
