@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { protectServer, serverLimits } from './socketLimits.js'
+import { endAfter, protectServer, serverLimits } from './socketLimits.js'
 
 it('a server that closes waits for requests under way, and for no connection that has asked for nothing', async () => {
   let begun = (_res: ServerResponse): void => {}
@@ -31,4 +31,26 @@ it('a server that closes waits for requests under way, and for no connection tha
   res.end('made')
   expect(await (await answer).text()).toBe('made')
   await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true)
+})
+
+it('requests that are pipelined behind the last answer of a connection are not parsed', async () => {
+  let parsed = 0
+  const server = createServer(serverLimits(), (req, res) => {
+    parsed += 1
+    endAfter({ req, res })
+    res.end('refused')
+  })
+  protectServer(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  let text = ''
+  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
+    text += bytes
+  })
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(500))
+  await once(socket, 'close')
+  server.close()
+  expect(parsed).toBe(1)
+  expect(text.toLowerCase()).toContain('connection: close')
+  expect(text.endsWith('\r\n\r\nrefused')).toBe(true)
 })

@@ -76,10 +76,23 @@ const ended = new WeakSet<Socket>()
 /** True if an earlier answer ended the connection that this request came on: it gets no answer. */
 export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socket)
 
-/** Makes an answer the last of its connection. What was not read of the request is left unread. */
+/** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
+interface Parsed {
+  parser?: { onIncoming?: () => number } | null
+}
+
+/** An upgrade, after which Node reads no more HTTP from a connection. */
+const STOP = 2
+
+/**
+ * Makes an answer the last of its connection. What was not read of the request is left unread, and requests that were
+ * pipelined behind it are not parsed: each would take as long as a refusal.
+ */
 export function endAfter({ req, res }: Pick<Exchange, 'req' | 'res'>): void {
   const { socket } = req
   ended.add(socket)
+  const { parser } = socket as Parsed
+  if (parser?.onIncoming) parser.onIncoming = () => STOP
   res.shouldKeepAlive = false
   const close = socket.destroySoon.bind(socket)
   // bytes that were not read would reset the connection, and the answer with it

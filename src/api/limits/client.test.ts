@@ -1,6 +1,7 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { clientAddress, countedAddress } from './client.js'
+import { clientAddress } from '../http/clientAddress.js'
+import { countedAddress } from './client.js'
 
 describe('the counted part of an address', () => {
   it.each([

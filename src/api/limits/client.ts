@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 
 /** Text bits of an IPv6 group. */
@@ -6,52 +5,6 @@ const GROUPS = 8
 /** Groups of the prefix that one subscriber gets. */
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
-
-/** Tells whether a hop is a proxy that may name the one before it, as Express's `trust proxy`. */
-type IsTrusted = (address: string, hop: number) => boolean
-
-type Addressed = Pick<IncomingMessage, 'headers'> & {
-  socket: { remoteAddress?: string | undefined }
-}
-
-/**
- * The address of the client: the first hop, from this process outwards, that is no trusted proxy. A hop that a proxy
- * hides (`unknown`, `_name`) stands for the proxy.
- */
-export function clientAddress(
-  { headers, socket }: Addressed,
-  isTrusted: IsTrusted,
-): string | undefined {
-  let address = socket.remoteAddress
-  const hops = forwardedHops(headers)
-  for (const [i, hop] of hops.entries()) {
-    if (address === undefined || !isTrusted(address, i)) return address
-    const named = plainAddress(hop)
-    if (named === null) return address
-    address = named
-  }
-  return address
-}
-
-/** Hops that proxies name, the nearest first: of `X-Forwarded-For`, else of `Forwarded` (RFC 7239). */
-function forwardedHops(headers: Addressed['headers']): string[] {
-  const list = headers['x-forwarded-for']
-  if (list !== undefined) return String(list).split(',').reverse()
-  const elements = headers.forwarded?.split(',') ?? []
-  return elements.map((element) => FOR.exec(element)?.[1] ?? '').reverse()
-}
-
-const FOR = /(?:^|;)\s*for\s*=\s*([^;]*)/i
-const V4_WITH_PORT = /^(\d+\.\d+\.\d+\.\d+)(?::[\w.-]*)?$/
-const V6_IN_BRACKETS = /^\[([^\]]*)\](?::[\w.-]*)?$/
-
-/** An address without quotes, brackets, port and zone, as gateways and RFC 7239 write them; null for any other text. */
-function plainAddress(hop: string): string | null {
-  const text = hop.replaceAll('"', '').trim()
-  const bare = V4_WITH_PORT.exec(text)?.[1] ?? V6_IN_BRACKETS.exec(text)?.[1] ?? text
-  const address = bare.split('%')[0]!
-  return isIPv4(address) || isIPv6(address) ? address : null
-}
 
 /** The part of a client's address that is counted: an IPv4 address, the /64 of an IPv6 one. */
 export function countedAddress(address: string | undefined): string {

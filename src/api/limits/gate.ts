@@ -109,13 +109,9 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     },
     fields: () => buckets.fields(quotas),
   })
-  const ofAddress = ({ ip }: Client): Meter => {
+  const ofAddress = ({ ip }: Client, counted = ''): Meter => {
     const address = countedAddress(ip)
-    return meterOf(address, [{ kind: 'address', bucket: address, rate }])
-  }
-  const ofPreflights = ({ ip }: Client): Meter => {
-    const address = countedAddress(ip)
-    return meterOf(address, [{ kind: 'address', bucket: `preflights of ${address}`, rate }])
+    return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
   /** Looks a key up; without an answer in time it is what it was, or none. */
   const find = async (hash: Buffer, id: string, address: string) => {
@@ -136,7 +132,7 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   return {
     ofAddress,
-    ofPreflights,
+    ofPreflights: (client) => ofAddress(client, 'preflights of '),
     ofClient(client) {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)
