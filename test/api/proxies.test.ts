@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PROXIES } from '../support/proxies.js'
+import { HAPROXY, NGINX, type RunningProxy } from '../support/proxies.js'
 import { type ApiWorld, bid, freshName, randomAddress, startApi } from './support.js'
 
 /** What proxies do to requests and answers: docs/run/deploying.md, "Behind a proxy". */
@@ -30,14 +30,77 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-describe.each(PROXIES)('behind $name', ({ name: program, isInstalled, start }) => {
-  if (!isInstalled) {
-    it.skip(`is not tried: ${program} is not installed here`, () => {})
+/** nginx that compresses everything, joins paths with a doubled slash below /joined, and names clients with ports. */
+const nginxConfig = (upstream: string) => (port: number, folder: string) =>
+  `
+master_process off; pid ${folder}/pid; error_log stderr notice;
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
+  gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;
+  upstream api { server ${upstream}; keepalive 8; }
+  server {
+    listen 127.0.0.1:${port};
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    location / {
+      proxy_pass http://api;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    }
+    location /joined/ {
+      proxy_pass http://api//;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    }
+    location /ports/ {
+      proxy_pass http://api/;
+      proxy_set_header X-Forwarded-For "$http_x_forwarded_for:40000, $remote_addr:$remote_port";
+    }
+    location /standard/ {
+      proxy_pass http://api/;
+      proxy_set_header X-Forwarded-For "";
+      proxy_set_header Forwarded 'for="[$http_x_forwarded_for]:40000", for="$remote_addr:$remote_port"';
+    }
+  }
+}
+`
+
+/** HAProxy as examples/deploy/topology has it, that compresses and keeps connections. */
+const haproxyConfig = (upstream: string) => (port: number) =>
+  `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+frontend clients
+  bind 127.0.0.1:${port}
+  option forwardfor
+  http-request replace-path /joined/(.*) //\\1
+  http-request set-header X-Forwarded-For "%[req.hdr(X-Forwarded-For)]:40000" if { path_beg /ports/ }
+  http-request replace-path /ports/(.*) /\\1
+  default_backend api
+backend api
+  http-reuse always
+  compression algo gzip
+  compression type application/json text/event-stream
+  server one ${upstream}
+`
+
+const PROXIES = [
+  { name: 'nginx', program: NGINX, configOf: nginxConfig },
+  { name: 'HAProxy', program: HAPROXY, configOf: haproxyConfig },
+]
+
+describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
+  if (!program.isInstalled) {
+    it.skip(`is not tried: ${kind} is not installed here`, () => {})
     return
   }
-  let proxy: Awaited<ReturnType<typeof start>>
+  let proxy: RunningProxy
   beforeAll(async () => {
-    proxy = await start(world.url)
+    proxy = await program.start(configOf(new URL(world.url).host))
   })
   afterAll(() => proxy.stop())
 
@@ -69,7 +132,7 @@ describe.each(PROXIES)('behind $name', ({ name: program, isInstalled, start }) =
     expect((await get('/joined/openapi.json')).status).toBe(200)
   })
 
-  const forms = program === 'nginx' ? ['', '/ports', '/standard'] : ['', '/ports']
+  const forms = kind === 'nginx' ? ['', '/ports', '/standard'] : ['', '/ports']
   it.each(forms)('clients are counted by their own address: %s', async (form) => {
     const path = `${form}/v1/names/address/${alice}`
     const [one, other] =

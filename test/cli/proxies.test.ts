@@ -1,14 +1,9 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../src/testing/processes/ports.js'
-import { spawnChild, waitFor } from '../../src/testing/processes/processes.js'
+import { waitFor } from '../../src/testing/processes/processes.js'
 import { startApi } from '../api/support.js'
-import { useFolder } from '../support/folder.js'
-import { placed, read } from '../support/topologyFiles.js'
+import { HAPROXY, NGINX, startExample } from '../support/proxies.js'
 
 /** The proxies of examples/deploy/topology hold off what the processes behind them do not bound. */
 
@@ -25,28 +20,16 @@ const ATTACKER = '127.0.3.1'
 const VISITOR = '127.0.3.2'
 const HEAD = 'GET /v1/networks HTTP/1.1\r\nHost: x\r\n'
 
-const commandOf = (name: string, version: string) =>
-  [name, `/usr/sbin/${name}`].find((path) => spawnSync(path, [version]).status === 0)
-
 const PROXIES = [
   {
     name: 'HAProxy',
-    file: 'haproxy.cfg',
-    command: commandOf('haproxy', '-v'),
-    args: (path: string) => ['-db', '-f', path],
+    program: HAPROXY,
     /** Counts connections before their requests. */
     boundsHalfHeads: true,
     /** Closes the client's connection where the API closed its own. */
     endsRefused: true,
   },
-  {
-    name: 'nginx',
-    file: 'nginx.conf',
-    command: commandOf('nginx', '-v'),
-    args: (path: string, folder: string) => ['-p', folder, '-c', path, '-g', 'daemon off;'],
-    boundsHalfHeads: false,
-    endsRefused: false,
-  },
+  { name: 'nginx', program: NGINX, boundsHalfHeads: false, endsRefused: false },
 ]
 
 interface Seen {
@@ -85,15 +68,15 @@ const lookUp = (port: number) =>
 
 describe.each(PROXIES)(
   '$name before the API',
-  ({ name, file, command, args, boundsHalfHeads, endsRefused }) => {
-    const folder = useFolder()
+  ({ name, program, boundsHalfHeads, endsRefused }) => {
+    const { isInstalled } = program
     const ended: (() => Promise<unknown>)[] = []
     let port = 0
     /** Requests that the API has not answered, and their peak. */
     const underWay = { now: 0, most: 0 }
 
     beforeAll(async () => {
-      if (!command) return
+      if (!isInstalled) return
       const api = await startApi({
         trustProxy: 1,
         limits: {
@@ -109,38 +92,21 @@ describe.each(PROXIES)(
       ended.push(() => api.stop())
       const behind = await startCounter(Number(new URL(api.url).port), underWay)
       ended.push(behind.stop)
-      port = await freePort()
-      const ops = await freePort()
-      const places = new Map([1, 2, 3].map((n) => [`api-${n}:3000`, behind.port]))
-      const text = placed(read(file), places)
-        .replace('bind :8080', `bind 127.0.0.1:${port}`)
-        .replace('bind :8404', `bind 127.0.0.1:${ops}`)
-        .replace('listen 8080', `listen 127.0.0.1:${port}`)
-        // the operator's port is asked elsewhere
-        .replace('option httpchk', '')
-        .replace('default-server check port 3001 inter', 'default-server check inter')
-      mkdirSync(join(folder, 'logs'), { recursive: true })
-      const path = join(folder, file)
-      writeFileSync(path, text)
-      const child = await spawnChild({
-        command,
-        args: args(path, folder),
-        logFile: join(folder, `${name}.log`),
-      })
-      ended.push(() => child.end('SIGKILL', 0))
+      const proxy = await startExample(program, behind.port)
+      ended.push(proxy.stop)
+      port = proxy.port
       const isUp = () =>
         lookUp(port).then(
           ({ status }) => status === 200,
           () => false,
         )
-      if (!(await waitFor(isUp, 10_000, 100)))
-        throw new Error(`starting ${name}: ${child.logTail()}`)
+      if (!(await waitFor(isUp, 10_000, 100))) throw new Error(`${name} answers nothing`)
     }, 60_000)
     afterAll(async () => {
       for (const end of ended.reverse()) await end()
     })
 
-    it.skipIf(!command)(
+    it.skipIf(!isInstalled)(
       `sends on one request of a connection at a time, so pipelines hold up nobody (skipped without ${name})`,
       async () => {
         underWay.most = 0
@@ -163,7 +129,7 @@ describe.each(PROXIES)(
       },
     )
 
-    it.skipIf(!command)(
+    it.skipIf(!isInstalled)(
       `lets no half of a request through, and others in beside ${HALF_HEADS} of them (skipped without ${name})`,
       async () => {
         await expect.poll(() => underWay.now).toBe(0)
