@@ -1,16 +1,15 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
- * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there. With `--attack`
- * and the name of a flood, one address sends only that, and a visitor's look-ups are compared before, during and after.
+ * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there. With `--reach` one
+ * address sends one flood after the other, then four do, and a visitor's look-ups are compared before, under and after
+ * each; `--attack` names the only ones. With `--proxy` all come through HAProxy, as examples/deploy/topology has it.
  */
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { loadavg } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CONFIRMATION_BLOCKS, localClients } from '../src/testing/chains/localChain.js'
 import { type Stack, startStack, until } from '../src/testing/index.js'
 import { startBuiltPrograms } from '../test/setup/built.js'
+import { HAPROXY, startExample } from '../test/support/proxies.js'
 import {
   type Bench,
   cpuMs,
@@ -20,20 +19,29 @@ import {
   runBench,
   thousands,
 } from './bench/bench.js'
-import type { Counts, Orders } from './siege/attacker.js'
-import type { Targets } from './siege/floods.js'
+import type { Counts } from './siege/attacker.js'
+import { startAttacker } from './siege/attackers.js'
+import { REACH } from './siege/floods.js'
 import { type Answered, buyerOf, lookUps, type Met, memberOf, transfers } from './siege/honest.js'
+import { measureReach } from './siege/reach.js'
 
 startBuiltPrograms('siege')
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string' }, attack: { type: 'string', multiple: true, default: [] } },
+  options: {
+    seconds: { type: 'string' },
+    reach: { type: 'boolean', default: false },
+    attack: { type: 'string', multiple: true, default: [] },
+    proxy: { type: 'boolean', default: false },
+  },
 })
 const { attack: attacks } = values
-const seconds = Number(values.seconds ?? (attacks.length > 0 ? 10 : 180))
-if (!(seconds >= 10)) {
+const isReach = values.reach || attacks.length > 0
+const seconds = Number(values.seconds ?? (isReach ? 2 : 180))
+const unknown = attacks.filter((name) => ![...REACH.one, ...REACH.several].includes(name))
+if (!(seconds >= (isReach ? 1 : 10)) || unknown.length > 0) {
   console.log(
-    'usage: npm run siege [-- --seconds <n>] [--attack <flood>]...   at least 10; default 180, 10 of an attack',
+    `usage: npm run siege [-- --seconds <n>] [--reach] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 1 s an attack, default 2. Attacks: ${REACH.one.join(', ')}`,
   )
   process.exit(2)
 }
@@ -54,30 +62,6 @@ const SAMPLE_MS = 1_000
 const PACE_MS = 40
 /** Rows of the table of memory. */
 const ROWS = 20
-
-/** Starts an attacker. @returns the function that ends it and tells what it was answered */
-function attack(orders: Orders, onBegin = () => {}): () => Promise<Counts> {
-  const program = fileURLToPath(new URL('siege/attacker.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(orders)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // a session of its own, which it gives a low priority; it ends with its input
-    detached: true,
-  })
-  let output = ''
-  child.stdout.on('data', (chunk) => (output += chunk))
-  child.stdout.once('data', onBegin)
-  const ended = new Promise<Counts>((resolve, reject) =>
-    child.on('close', (code) =>
-      code === 0
-        ? resolve(JSON.parse(output))
-        : reject(new Error(`attacker ${orders.localAddress} ended: ${code}`)),
-    ),
-  )
-  return () => {
-    child.stdin.end()
-    return ended
-  }
-}
 
 /** Gauges of the daemon's memory, by columns of the table. */
 const GAUGES = {
@@ -222,37 +206,26 @@ function printCounts(all: readonly Counts[]): void {
     )
 }
 
-/** Seconds after which connections of an attacker are gone, and what it began. */
-const CALM_S = 3
+/** Prints what breaks a promise, which is an error. */
+function report(broken: readonly string[]): void {
+  for (const line of broken) console.log(`BROKEN: ${line}`)
+  if (broken.length > 0) process.exitCode = 1
+}
 
-/** Prints the median of a visitor's look-ups without an attacker, under each attack of one address, and after it. */
-async function compare({ api }: Stack, targets: Targets): Promise<void> {
-  const lookFor = async (s: number): Promise<Met> =>
-    lookUps(api, VISITOR, targets, AbortSignal.timeout(s * 1_000))
-  for (const [i, only] of attacks.entries()) {
-    // without debts of an earlier attack
-    const localAddress = `127.0.3.${i + 1}`
-    const idle = await lookFor(seconds)
-    let end!: () => Promise<Counts>
-    await new Promise<void>((resolve) => {
-      end = attack({ api, localAddress, targets, only }, resolve)
-    })
-    const under = await lookFor(seconds)
-    const counts = await end()
-    await new Promise((resolve) => setTimeout(resolve, CALM_S * 1_000))
-    const after = await lookFor(seconds)
-    const [p50Idle, p50Under, p50After] = [idle, under, after].map(({ ms }) =>
-      percentile(ms, 0.5).toFixed(1),
-    )
-    console.log(
-      `${only}: p50 ${p50Idle} ms idle, ${p50Under} ms under it, ${p50After} ms after; ${under.failed.length} of ${under.ms.length} failed; attacker ${JSON.stringify(counts[only])}; load ${loadavg()[0]!.toFixed(1)}`,
-    )
-  }
+/** @returns URL of HAProxy before the stack */
+async function startProxy({ api }: Stack, onEnd: Bench['onEnd']): Promise<string> {
+  const proxy = await startExample(HAPROXY, Number(new URL(api).port))
+  onEnd(proxy.stop)
+  return proxy.url
 }
 
 async function main({ onEnd }: Bench): Promise<void> {
-  const stack = await startStack({ limits: true })
+  const stack = await startStack({
+    limits: true,
+    ...(values.proxy && { daemonEnv: { TRUST_PROXY: '1' } }),
+  })
   onEnd(() => stack.stop())
+  const api = values.proxy ? await startProxy(stack, onEnd) : stack.api
   console.log(await describeMachine(stack.databaseUrl))
   const { hub, spokes } = stack.networks.mainnet
   const { name, owner, communities } = stack.seeds.mainnet!
@@ -264,13 +237,16 @@ async function main({ onEnd }: Bench): Promise<void> {
     openCommunity: communities!.open.name,
     paidCommunity: communities!.paid.name,
   }
-  if (attacks.length > 0) return compare(stack, targets)
-  const change = await memberOf(stack.api, MEMBER, seconds)
-  const buy = await buyerOf(stack.api, BUYER, hub)
-  const attackers = ATTACKERS.map((localAddress) =>
-    attack({ api: stack.api, localAddress, targets }),
-  )
-  onEnd(() => Promise.all(attackers.map((end) => end())))
+  if (isReach) {
+    const besieged = { api, daemonPid: stack.daemon.pid, targets }
+    report(await measureReach(besieged, { seconds, attacks, visitor: VISITOR }))
+    return
+  }
+  const change = await memberOf(api, MEMBER, seconds)
+  const buy = await buyerOf(api, BUYER, hub)
+  const attackers = ATTACKERS.map(() => startAttacker(api, targets))
+  onEnd(() => Promise.all(attackers.map(({ close }) => close())))
+  await Promise.all(attackers.map(({ begin }, i) => begin({ localAddress: ATTACKERS[i]! })))
   stack.failed.then((why) => console.log(`${why}\n${stack.daemon.logs().slice(-20_000)}`))
   // no AbortSignal.any of a timeout: nobody else holds it, and Node 20 collects it before it fires
   const ended = new AbortController()
@@ -281,13 +257,13 @@ async function main({ onEnd }: Bench): Promise<void> {
     ended.abort()
   })
   const [looked, changed, bought, samples] = await Promise.all([
-    lookUps(stack.api, VISITOR, { name, owner }, signal),
+    lookUps(api, VISITOR, { name, owner }, signal),
     change(signal),
     buy(signal),
     watch(stack, signal),
   ])
   console.log(`${seconds} s are over`)
-  const counts = await Promise.all(attackers.map((end) => end()))
+  const counts = await Promise.all(attackers.map(({ end }) => end()))
   console.log(
     `${seconds} s under siege from ${ATTACKERS.length} addresses; answers to the attackers by status (-1: none):`,
   )
@@ -301,14 +277,13 @@ async function main({ onEnd }: Bench): Promise<void> {
       .slice(0, 1)
       .map((first) => `purchases: ${bought.failed.length} failed, first ${first}`),
   ]
-  for (const line of broken) console.log(`BROKEN: ${line}`)
   for (const tx of bought.hashes) {
     await until.status(stack, tx, 'finalized')
     // an hour's registrations, under the limit of one address
     await new Promise((resolve) => setTimeout(resolve, PACE_MS))
   }
   console.log(`buyer      ${bought.hashes.length} registrations, all finalized`)
-  if (broken.length > 0) process.exitCode = 1
+  report(broken)
 }
 
 await runBench(main)

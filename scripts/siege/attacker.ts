@@ -1,27 +1,21 @@
-import { once, setMaxListeners } from 'node:events'
+import { setMaxListeners } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
+import { createInterface } from 'node:readline'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import {
-  anonymousFloods,
-  dearestFloods,
-  type Flood,
-  memberFloods,
-  type Targets,
-  type Throwaway,
-} from './floods.js'
+import { type Flood, floodsOf, standingFloods, type Targets, type Throwaway } from './floods.js'
 import { type Client, createClient, signInBy } from './http.js'
 import { besiege, SOCKET_FLOODS } from './sockets.js'
 
 /**
- * One attacker, a process of its own with an address of its own, until its standard input ends; then it prints what
- * it was answered. An attacker has a machine of its own: here it gets what the others leave of this one.
+ * An attacker, a process of its own. A line of its standard input with orders begins an attack, and is answered by an
+ * empty line. An empty line ends it, and is answered by what was answered to it. An attacker has a machine of its own: here it gets
+ * what the others leave of this one.
  */
 export interface Orders {
-  api: string
+  /** Address that it speaks from. */
   localAddress: string
-  targets: Targets
-  /** Name of the only flood; without it all are sent. */
+  /** Name of the only flood; without it all that a siege has are sent. */
   only?: string | undefined
 }
 
@@ -36,16 +30,14 @@ const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 setPriority(constants.priority.PRIORITY_LOW)
 // sessions share the processors first, where the kernel groups processes by them
 if (existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(constants.priority.PRIORITY_LOW))
-const { api, localAddress, targets, only } = JSON.parse(process.argv[2]!) as Orders
-const stopping = new AbortController()
-const counts: Counts = {}
+const { api, targets } = JSON.parse(process.argv[2]!) as { api: string; targets: Targets }
 
-async function run(client: Client, { name, connections, call }: Flood): Promise<void> {
+/** Sends a flood until the signal. @returns the number of answers by status, which goes on counting */
+function run(client: Client, { connections, call }: Flood, signal: AbortSignal) {
   const seen: Record<string, number> = {}
-  counts[name] = seen
   let n = 0
   const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       const status = await client.ask(call(n++)).then(
         (reply) => reply.status,
         () => -1,
@@ -53,7 +45,8 @@ async function run(client: Client, { name, connections, call }: Flood): Promise<
       seen[status] = (seen[status] ?? 0) + 1
     }
   }
-  await Promise.all(Array.from({ length: connections }, loop))
+  for (let i = 0; i < connections; i++) void loop()
+  return seen
 }
 
 /** A wallet made for the day, with a cluster that lists fifty others. */
@@ -74,24 +67,41 @@ async function throwaway(client: Client): Promise<Throwaway> {
   return { ...headers, apiKey: JSON.parse(key.body).key, listed, self: account.address }
 }
 
-process.stdin.on('end', () => stopping.abort()).resume()
-setMaxListeners(0, stopping.signal)
-const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
-// signed in before the floods: from then on this address has no tokens left to do so
-const member = await throwaway(client)
-const isSent = ({ name }: { name: string }): boolean => only === undefined || name === only
-// a blank before the counts says that it begins
-process.stdout.write('\n')
-const sockets = SOCKET_FLOODS.filter(isSent).map((flood) => ({
-  ...flood,
-  opened: besiege(api, localAddress, flood, stopping.signal),
-}))
-await Promise.all(
-  [...anonymousFloods(targets), ...memberFloods(member, targets), ...dearestFloods(member, targets)]
-    .filter(isSent)
-    .map((flood) => run(client, flood)),
-)
-if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
-client.close()
-for (const { name, opened } of sockets) counts[name] = { opened: opened() }
-process.stdout.write(JSON.stringify(counts), () => process.exit(0))
+/** @returns ends the attack */
+async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  setMaxListeners(0, signal)
+  const client = createClient(api, localAddress, Number.POSITIVE_INFINITY)
+  const isSent = ({ name }: { name: string }): boolean => only === undefined || name === only
+  const sockets = SOCKET_FLOODS.filter(isSent)
+  // signed in before the floods: from then on this address has no tokens left to do so
+  const member = sockets.length > 0 && only !== undefined ? null : await throwaway(client)
+  const opened = sockets.map((flood) => ({
+    name: flood.name,
+    count: besiege(api, localAddress, flood, signal),
+  }))
+  const all = member ? (only === undefined ? standingFloods : floodsOf)(member, targets) : []
+  const sent = all.filter(isSent).map((flood) => ({
+    name: flood.name,
+    seen: run(client, flood, signal),
+  }))
+  return () => {
+    stopping.abort()
+    client.close()
+    const counts: Counts = {}
+    for (const { name, seen } of sent) counts[name] = seen
+    for (const { name, count } of opened) counts[name] = { opened: count() }
+    return counts
+  }
+}
+
+let end: () => Counts = () => ({})
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === '') process.stdout.write(`${JSON.stringify(end())}\n`)
+  else {
+    end = await attack(JSON.parse(line))
+    process.stdout.write('\n')
+  }
+}
+process.exit(0)

@@ -3,9 +3,16 @@ import { bech32 } from '@scure/base'
 import bs58 from 'bs58'
 import { bodyLimit } from '../../src/api/http/body.js'
 import type { Scene } from '../../src/api/http/dearest.js'
+import type { Route } from '../../src/api/http/route.js'
 import { routes } from '../../src/api/routes.js'
-import { dearestRequest, ensLookup, REFUSED_BODIES } from '../../test/support/dearest.js'
+import {
+  badRequests,
+  dearestRequest,
+  ensLookup,
+  REFUSED_BODIES,
+} from '../../test/support/dearest.js'
 import type { Call } from './http.js'
+import { SOCKET_FLOODS } from './sockets.js'
 
 /** Requests of one kind, made by so many connections without a pause. */
 export interface Flood {
@@ -53,12 +60,7 @@ const unknown = Object.fromEntries(many(6_000, (i) => [`k${i}`, 0]))
 const names = (count: number) => many(count, () => ({ name: `n${randomBytes(8).toString('hex')}` }))
 
 /** Floods without a key. */
-export function anonymousFloods({
-  spoke,
-  openCommunity,
-  paidCommunity,
-  transfers,
-}: Targets): Flood[] {
+function anonymousFloods({ spoke, openCommunity, paidCommunity, transfers }: Targets): Flood[] {
   const flood = (name: string, connections: number, call: Flood['call']): Flood => ({
     name,
     connections,
@@ -136,7 +138,7 @@ export function anonymousFloods({
 }
 
 /** Floods with a key. */
-export function memberFloods(
+function memberFloods(
   { authorization, listed, self }: Throwaway,
   { openCommunity }: Targets,
 ): Flood[] {
@@ -170,15 +172,13 @@ export function memberFloods(
   ]
 }
 
+const headersOf = ({ authorization, apiKey }: Throwaway) => ({ authorization, 'x-api-key': apiKey })
+
 const RENAMES = '/v1/clusters/wallets/names'
 
-/** The dearest request of every route, and every body that is refused, one after the other, with all keys there are. */
-export function dearestFloods(
-  { authorization, apiKey, self }: Throwaway,
-  targets: Targets,
-): Flood[] {
-  const headers = { authorization, 'x-api-key': apiKey }
-  const scene: Scene = {
+/** What declared requests ask about. */
+function sceneOf({ self }: Throwaway, targets: Targets): Scene {
+  return {
     name: targets.name,
     walletName: 'main',
     held: many(1_000, () => targets.name),
@@ -198,6 +198,12 @@ export function dearestFloods(
       signingDate: new Date().toISOString(),
     }),
   }
+}
+
+/** The dearest request of every route, and every body that is refused, one after the other, with all keys there are. */
+function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
+  const headers = headersOf(member)
+  const scene = sceneOf(member, targets)
   const asked = routes.filter(({ path }) => path !== '/v1/auth/token')
   const withBody = asked.filter(({ body }) => body)
   const bodies = Object.values(REFUSED_BODIES)
@@ -232,4 +238,77 @@ export function dearestFloods(
       call: () => ({ ...post('/v1/names/address', ' '.repeat(8_000_000)), headers }),
     },
   ]
+}
+
+/** Bodies that a route refuses for their form or size. */
+const refusedBodies = (route: Route): string[] =>
+  route.body ? Object.values(REFUSED_BODIES).map((bodyOf) => bodyOf(bodyLimit(route))) : []
+
+const titleOf = ({ method, path }: Route): string => `${method.toUpperCase()} ${path}`
+
+/** A flood for each route: its dearest request, and those that it refuses, one connection in four each. */
+function routeFloods(member: Throwaway, targets: Targets): Flood[] {
+  const headers = headersOf(member)
+  const scene = sceneOf(member, targets)
+  return routes.map((route) => {
+    let refused: Call[] | undefined
+    return {
+      name: titleOf(route),
+      connections: 20,
+      call(n) {
+        const dearest = { ...dearestRequest(route, scene), headers }
+        if (n % 4 > 0) return dearest
+        refused ??= [
+          ...badRequests(route, scene).map(({ method, path, body }) => ({
+            method,
+            path,
+            body,
+            headers,
+          })),
+          ...refusedBodies(route).map((body) => ({ ...dearest, body })),
+        ]
+        return refused[(n / 4) % refused.length]!
+      },
+    }
+  })
+}
+
+/** Look-ups, as many as a key may. */
+const lookUpFlood = (member: Throwaway): Flood => ({
+  name: LOOK_UPS,
+  connections: 20,
+  call: () => ({ path: `/v1/names/address/${hex(20)}`, headers: headersOf(member) }),
+})
+
+const LOOK_UPS = 'look-ups, by key'
+
+/** All that an attacker of a siege sends at once. */
+export const standingFloods = (member: Throwaway, targets: Targets): Flood[] => [
+  ...anonymousFloods(targets),
+  ...memberFloods(member, targets),
+  ...dearestFloods(member, targets),
+]
+
+/** All that can be sent alone. */
+export const floodsOf = (member: Throwaway, targets: Targets): Flood[] => [
+  ...standingFloods(member, targets),
+  ...routeFloods(member, targets),
+  lookUpFlood(member),
+]
+
+/** Names of the floods that more than one route, or none, is asked by. */
+const SHARED = [
+  LOOK_UPS,
+  'bodies that are refused',
+  'quotes on Solana, by key',
+  'bodies of 8 MB',
+  'renames',
+  'page tokens by time',
+  'requests that mean nothing',
+]
+
+/** Names of what one attacker sends, one after the other, and of what several do. */
+export const REACH = {
+  one: [...SOCKET_FLOODS.map(({ name }) => name), ...SHARED, ...routes.map(titleOf)],
+  several: [...SOCKET_FLOODS.map(({ name }) => name), ...SHARED, 'dearest requests'],
 }

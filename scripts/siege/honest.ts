@@ -55,14 +55,10 @@ export function lookUps(
   localAddress: string,
   seed: { name: string; owner: string },
   signal: AbortSignal,
+  everyMs = LOOK_UP_MS,
 ) {
   const paths = [`/v1/names/address/${seed.owner}`, `/v1/clusters/name/${seed.name}`]
-  return ask(
-    createClient(api, localAddress, 8),
-    LOOK_UP_MS,
-    (n) => ({ path: paths[n % 2]! }),
-    signal,
-  )
+  return ask(createClient(api, localAddress, 8), everyMs, (n) => ({ path: paths[n % 2]! }), signal)
 }
 
 /** A wallet that has just signed in, and renames what it lists as often as it may for so long. */
