@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
 import { hex, httpUrl } from './fields.js'
+import { secret, withSecretFiles } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 const DEFAULT_SESSION_DAYS = 14
@@ -90,9 +91,9 @@ const variables = z.object({
   /** The data folder. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
-  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_URL: secret(postgresUrl.optional()),
   /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
-  DATABASE_DIRECT_URL: postgresUrl.optional(),
+  DATABASE_DIRECT_URL: secret(postgresUrl.optional()),
   /** A start applies missing migrations; else it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
@@ -101,7 +102,7 @@ const variables = z.object({
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
   /** Opens the operator's pages. */
-  OPS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  OPS_TOKEN: secret(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
   /** Lets a process without a key lead the outbox, to raise alarms. */
   RELAY_WATCH: z.enum(['true', 'false']).default('false'),
@@ -115,33 +116,31 @@ const variables = z.object({
   SITE_URL: httpUrl.optional(),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
   /** Pays for deliveries; nothing is delivered without the key. */
-  RELAYER_PRIVATE_KEY: privateKey.optional(),
+  RELAYER_PRIVATE_KEY: secret(privateKey.optional()),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
   /** Or a signer elsewhere, with Web3Signer's JSON-RPC, and the address whose key it has. */
-  RELAYER_SIGNER_URL: httpUrl.optional(),
+  RELAYER_SIGNER_URL: secret(httpUrl.optional()),
   RELAYER_ADDRESS: hex(20).optional(),
   /** Key that signs what ENS names resolve to, never the relayer's; or its keystore; or a signer elsewhere. */
-  ENS_PRIVATE_KEY: privateKey.optional(),
+  ENS_PRIVATE_KEY: secret(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
-  ENS_SIGNER_URL: httpUrl.optional(),
+  ENS_SIGNER_URL: secret(httpUrl.optional()),
   ENS_ADDRESS: hex(20).optional(),
   /** The relay authority's key on Solana, 64 bytes; nothing is settled or refunded without it. */
-  SOLANA_RELAYER_PRIVATE_KEY: solanaKey.optional(),
-  /** The same key in a file, as `solana-keygen` writes it. */
-  SOLANA_RELAYER_KEY_FILE: z.string().optional(),
+  SOLANA_RELAYER_PRIVATE_KEY: secret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
-  SOLANA_RPC_URL: httpUrl.optional(),
+  SOLANA_RPC_URL: secret(httpUrl.optional()),
   /** Lets EVM wallets of a bundle claim airdrops of its Solana accounts, which need it. */
-  AIRDROP_OPERATOR_PRIVATE_KEY: privateKey.optional(),
+  AIRDROP_OPERATOR_PRIVATE_KEY: secret(privateKey.optional()),
   /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
-  QUOTE_KEY: keys32.default([]),
+  QUOTE_KEY: secret(keys32.default([])),
   /** Authentication keys derive from it. */
-  TOKEN_KEY: key32.optional(),
+  TOKEN_KEY: secret(key32.optional()),
   /** Encrypts the shares of generated wallets; no wallet is generated without it. */
-  SHARE_KEY: key32.optional(),
+  SHARE_KEY: secret(key32.optional()),
   /** True if clients are limited. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
@@ -222,7 +221,6 @@ const environment = variables
       relayerKeySources: keySources(set, 'RELAYER'),
       ensKeySources: keySources(set, 'ENS'),
       solanaRelayerKey: set.SOLANA_RELAYER_PRIVATE_KEY,
-      solanaRelayerKeyFile: set.SOLANA_RELAYER_KEY_FILE,
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,
@@ -269,7 +267,8 @@ export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.Pro
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
 /**
- * Reads the environment variables; an empty one counts as unset. The only reader of process.env.
+ * Reads the environment variables, and the files that those of secrets name; an empty variable counts as unset. The only
+ * reader of process.env.
  * @throws ConfigError
  */
 export function readEnvironment(
@@ -278,5 +277,6 @@ export function readEnvironment(
 ): Environment {
   const given = [...Object.entries(env), ...Object.entries(flags)]
   const set = Object.fromEntries(given.filter(([, value]) => value !== '' && value !== undefined))
-  return parseInput(environment, set, 'the environment')
+  const { values, nameOf } = withSecretFiles(variables.shape, set)
+  return parseInput(environment, values, 'the environment', nameOf)
 }

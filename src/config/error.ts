@@ -5,17 +5,22 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
-/** @param where names the input in the error @throws ConfigError with one line per wrong field */
+/**
+ * @param where names the input in the error
+ * @param nameOf how the error names a field
+ * @throws ConfigError with one line per wrong field
+ */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   where: string,
+  nameOf = (field: string): string => field,
 ): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
   throw inOneError(
     parsed.error.issues.map(
-      ({ path, message }) => `${z.core.toDotPath(path) || 'the content'}: ${message}`,
+      ({ path, message }) => `${nameOf(z.core.toDotPath(path)) || 'the content'}: ${message}`,
     ),
     where,
   )

@@ -2,7 +2,7 @@ import { NETWORKS } from '../registry/primitives/network.js'
 import { readChains } from './chainsFile.js'
 import { type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOf, keyOfRole, solanaKeyOf } from './relayerKey.js'
+import { addressOf, keyOfRole } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -67,7 +67,6 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
     relayerKey,
     /** Signer of what the gateway of ENS answers; undefined: nobody. */
     ensKey,
-    solanaRelayerKey: solanaKeyOf(base),
   })
 }
 

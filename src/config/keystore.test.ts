@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { useFolder } from '../../test/support/folder.js'
 import { readEnvironment } from './environment.js'
 import { openKeystore, sealKeystore } from './keystore.js'
-import { keyOfRole, solanaKeyOf } from './relayerKey.js'
+import { keyOfRole } from './relayerKey.js'
 
 const SECRET = '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d'
 const PASSWORD = 'testpassword'
@@ -136,11 +136,11 @@ describe('the relayer’s keys', () => {
       '8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c',
       'hex',
     )
-    const of = (env: Record<string, string>) => solanaKeyOf(readEnvironment(env))
+    const of = (env: Record<string, string>) => readEnvironment(env).solanaRelayerKey
     const zeros = JSON.stringify([...Buffer.alloc(32, 1), ...key])
     expect(of({ SOLANA_RELAYER_KEY_FILE: file('solana', zeros) })).toHaveLength(64)
     expect(() => of({ SOLANA_RELAYER_KEY_FILE: file('none', '[1,2]') })).toThrow(
-      /holds no secret key/,
+      /SOLANA_RELAYER_PRIVATE_KEY of SOLANA_RELAYER_KEY_FILE \(.*none\): is no secret key/,
     )
     expect(of({})).toBeUndefined()
   })

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
+import { contentOf } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
 type Hex = `0x${string}`
@@ -83,32 +82,9 @@ function fromKeystore(file: string, passwordFile: string | undefined, names: Sou
   return `0x${key.toString('hex')}`
 }
 
-/** The relay authority's key on Solana. @throws ConfigError */
-export function solanaKeyOf({
-  solanaRelayerKey,
-  solanaRelayerKeyFile,
-}: Environment): Uint8Array | undefined {
-  if (!solanaRelayerKeyFile) return solanaRelayerKey
-  if (solanaRelayerKey)
-    throw new ConfigError(
-      'SOLANA_RELAYER_PRIVATE_KEY and SOLANA_RELAYER_KEY_FILE exclude one another: set one.',
-    )
-  return solanaKeyIn(solanaRelayerKeyFile, 'SOLANA_RELAYER_KEY_FILE')
-}
-
 /** 64 bytes. @param name of the variable or option @throws ConfigError */
 export function solanaKeyIn(file: string, name: string): Uint8Array {
   const key = parseSolanaSecretKey(contentOf(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
   return key
-}
-
-function contentOf(file: string, variable: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new ConfigError(
-      `${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`,
-    )
-  }
 }

@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from '../../test/support/folder.js'
+import { ConfigError } from './error.js'
+import { readEnvironment } from './index.js'
+
+/** Secrets that files hold in place of the environment. */
+
+const folder = useFolder()
+const key = (digits: string): string => `0x${digits.repeat(32)}`
+
+/** A file that holds a text. @returns its path */
+function fileOf(text: string): string {
+  const path = join(folder, `secret-${Math.random()}`)
+  writeFileSync(path, text)
+  return path
+}
+
+/** Values of each secret, and how the environment has them. */
+const SECRETS: Record<
+  string,
+  [value: string, read: (env: ReturnType<typeof readEnvironment>) => unknown]
+> = {
+  DATABASE_URL: ['postgresql://u:p@host/db', ({ databaseUrl }) => databaseUrl],
+  DATABASE_DIRECT_URL: ['postgresql://u:p@host/db', ({ databaseDirectUrl }) => databaseDirectUrl],
+  OPS_TOKEN: ['a token of operators', ({ opsToken }) => opsToken],
+  RELAYER_PRIVATE_KEY: [key('11'), ({ relayerKeySources }) => relayerKeySources.privateKey],
+  RELAYER_SIGNER_URL: [
+    'https://u:p@signer',
+    ({ relayerKeySources }) => relayerKeySources.signerUrl,
+  ],
+  ENS_PRIVATE_KEY: [key('11'), ({ ensKeySources }) => ensKeySources.privateKey],
+  ENS_SIGNER_URL: ['https://u:p@signer', ({ ensKeySources }) => ensKeySources.signerUrl],
+  SOLANA_RELAYER_PRIVATE_KEY: [
+    JSON.stringify([
+      ...Buffer.alloc(32, 1),
+      ...Buffer.from('8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c', 'hex'),
+    ]),
+    ({ solanaRelayerKey }) => solanaRelayerKey,
+  ],
+  SOLANA_RPC_URL: ['http://u:p@node', ({ solanaRpcUrl }) => solanaRpcUrl],
+  AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
+  QUOTE_KEY: [`${key('11')}, ${key('22')}`, ({ quoteKeys }) => quoteKeys],
+  TOKEN_KEY: [key('11'), ({ tokenKey }) => tokenKey],
+  SHARE_KEY: [key('11'), ({ shareKey }) => shareKey],
+}
+
+describe.each(Object.entries(SECRETS))('%s', (variable, [value, read]) => {
+  const direct = read(readEnvironment({ [variable]: value }))
+
+  it.each(['', '\n', '\r\n', ' \n\n'])('is read from its file, which ends in %j', (end) => {
+    const set = { [`${variable}_FILE`]: fileOf(`${value}${end}`) }
+    expect(direct).toBeDefined()
+    expect(read(readEnvironment(set))).toEqual(direct)
+  })
+
+  it('is refused where the environment has it as well', () => {
+    const set = { [variable]: value, [`${variable}_FILE`]: fileOf(value) }
+    expect(() => readEnvironment(set)).toThrow(
+      new ConfigError(`${variable} and ${variable}_FILE exclude one another: set one.`),
+    )
+  })
+
+  it('is refused, with the name of the file, where the file can not be read', () => {
+    expect(() => readEnvironment({ [`${variable}_FILE`]: '/nowhere' })).toThrow(
+      new ConfigError(`${variable}_FILE: /nowhere can not be read (ENOENT).`),
+    )
+  })
+
+  it('is refused, with the name of the file and without its content, where the content is wrong', () => {
+    const path = fileOf('no-secret')
+    const reading = () => readEnvironment({ [`${variable}_FILE`]: path })
+    expect(reading).toThrow(`${variable} of ${variable}_FILE (${path})`)
+    expect(reading).not.toThrow('no-secret')
+  })
+})
+
+it('each variable that holds a key, a token or a URL with a password is one of these', () => {
+  const names = readFileSync('src/config/environment.ts', 'utf8').matchAll(/^ {2}([A-Z0-9_]+): /gm)
+  const kept = [...names].map(([, name]) => name!).filter((name) => /KEY$|TOKEN$|URL$/.test(name))
+  // limits, and the address of the site, which everybody sees
+  const open = ['SITE_URL', 'LIMIT_KEY']
+  expect(kept.filter((name) => !open.includes(name)).sort()).toEqual(Object.keys(SECRETS).sort())
+})
+
+it('the file of a key on Solana has a name of its own as well, and one of the two counts', () => {
+  const path = fileOf(SECRETS.SOLANA_RELAYER_PRIVATE_KEY![0])
+  const set = { SOLANA_RELAYER_KEY_FILE: path }
+  expect(readEnvironment(set).solanaRelayerKey).toHaveLength(64)
+  expect(() => readEnvironment({ ...set, SOLANA_RELAYER_PRIVATE_KEY_FILE: path })).toThrow(
+    'SOLANA_RELAYER_PRIVATE_KEY_FILE and SOLANA_RELAYER_KEY_FILE exclude one another: set one.',
+  )
+})
+
+it('the file of a variable that is not secret is not read', () => {
+  expect(readEnvironment({ PORT_FILE: '/nowhere' }).port).toBeUndefined()
+})
