@@ -26,6 +26,10 @@ const ROWS: Record<string, PanelOf[]> = {
       'Chains with a problem',
       'none',
       by('max by (network, chain) (clusterd_chain_problem)', '{{network}} {{chain}}'),
+      by(
+        'max by (network, chain) (1 - clusterd_chain_caught_up) > 0',
+        '{{network}} {{chain}}, first catch-up',
+      ),
     ],
   ],
   Chains: [
@@ -35,8 +39,12 @@ const ROWS: Record<string, PanelOf[]> = {
       by('max by (network, chain) (clusterd_chain_head_age_seconds)', '{{network}} {{chain}}'),
     ],
     [
-      'Blocks to be read',
+      'Blocks to be read, and to be confirmed',
       'none',
+      by(
+        'max by (network, chain) (clusterd_chain_head_block - clusterd_chain_confirmed_block)',
+        '{{network}} {{chain}}, to be confirmed',
+      ),
       by(
         'max by (network, chain) (clusterd_chain_head_block - clusterd_chain_next_block + 1)',
         '{{network}} {{chain}}',
@@ -46,6 +54,39 @@ const ROWS: Record<string, PanelOf[]> = {
       'Journal entries a second',
       'ops',
       by('sum by (network) (rate(clusterd_journal_entries_total[5m]))', '{{network}}'),
+    ],
+  ],
+  'Trust and faults': [
+    [
+      'Nodes that agree on what is confirmed, and nodes wanted',
+      'none',
+      by(
+        'max by (network, chain, trust) (clusterd_chain_trust)',
+        '{{network}} {{chain}} {{trust}}',
+      ),
+      by('max by (network, chain) (clusterd_chain_nodes_wanted)', '{{network}} {{chain}} wanted'),
+      by(
+        'max by (network, chain, why) (clusterd_chain_undecided) > 0',
+        '{{network}} {{chain}} undecided: {{why}}',
+      ),
+    ],
+    [
+      'Errors of our own code in 15 minutes',
+      'none',
+      by(
+        'sum by (loop, network, chain) (increase(clusterd_own_errors_total[15m])) > 0',
+        '{{loop}} {{network}} {{chain}}',
+      ),
+    ],
+    [
+      'Share of requests that failed by our fault',
+      'percentunit',
+      by('max by (method, route) (clusterd_http_failed_ratio) > 0', '{{method}} {{route}}'),
+    ],
+    [
+      'Loops that fail by the database or the clock',
+      'none',
+      by('sum by (cause) (clusterd_blamed_loops)', '{{cause}}'),
     ],
   ],
   Outbox: [

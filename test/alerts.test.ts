@@ -243,4 +243,17 @@ describe("Grafana's dashboard", () => {
       if (metrics.length > 0) expect(known, expr).toEqual(expect.arrayContaining(shown))
     }
   })
+
+  it('draws each metric, unless an alarm watches it', () => {
+    const dashboard = readFileSync('examples/grafana/clusterd.json', 'utf8')
+    const rules = readFileSync(FILE, 'utf8')
+    const metrics = [
+      ...readFileSync('docs/run/metrics.md', 'utf8').matchAll(/^\| `(clusterd_\w+)` /gm),
+    ].map(([, name]) => name!)
+    expect(metrics.length).toBeGreaterThan(40)
+    const unseen = metrics.filter((name) =>
+      [dashboard, rules].every((text) => !new RegExp(`\\b${name}(_bucket|_count)?\\b`).test(text)),
+    )
+    expect(unseen).toEqual([])
+  })
 })
