@@ -1,16 +1,17 @@
 import type { TypedDataDefinition } from 'viem'
 import {
   formatTransactionRequest,
+  hashTypedData,
   isAddressEqual,
+  keccak256,
   parseTransaction,
-  recoverTransactionAddress,
-  recoverTypedDataAddress,
+  recoverAddress,
   serializeTransaction,
   type TransactionSerializableEIP1559,
 } from 'viem'
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts'
 import type { RelayerKey } from '../../config/relayerKey.js'
-import { sentenceOf } from '../../ops/log/errors.js'
+import { isOwnError, sentenceOf } from '../../ops/log/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
 import { type Call, callOver } from '../rpc/evm.js'
 
@@ -41,24 +42,28 @@ function remoteAccount(address: Hex, ask: Call): LocalAccount {
     address,
     async signTransaction(transaction) {
       const tx = transaction as TransactionSerializableEIP1559
-      return trusted(async () => {
-        const answer = await ask<Hex>('eth_signTransaction', [
-          formatTransactionRequest({ from: address, data: '0x', ...tx, type: undefined }),
-        ])
+      const request = formatTransactionRequest({
+        from: address,
+        data: '0x',
+        ...tx,
+        type: undefined,
+      })
+      const answer = await asked(ask<Hex>('eth_signTransaction', [request]))
+      const hash = keccak256(serializeTransaction(tx))
+      const signature = await read(async () => {
         const { r, s, yParity } = parseTransaction(answer)
-        const raw = serializeTransaction(tx, { r: r!, s: s!, yParity: yParity! })
-        return {
-          signed: raw,
-          signer: await recoverTransactionAddress({ serializedTransaction: raw }),
-        }
-      }, address)
+        const parts = { r: r!, s: s!, yParity: yParity! }
+        return { parts, signer: await recoverAddress({ hash, signature: parts }) }
+      })
+      checkSigner(signature.signer, address)
+      return serializeTransaction(tx, signature.parts)
     },
     async signTypedData(typedData) {
       const data = typedData as unknown as TypedDataDefinition
-      return trusted(async () => {
-        const signature = await ask<Hex>('eth_signTypedData', [address, data])
-        return { signed: signature, signer: await recoverTypedDataAddress({ ...data, signature }) }
-      }, address)
+      const hash = hashTypedData(data)
+      const signature = await asked(ask<Hex>('eth_signTypedData', [address, data]))
+      checkSigner(await read(() => recoverAddress({ hash, signature })), address)
+      return signature
     },
     signMessage: () =>
       Promise.reject(new SignerUnavailableError('the remote signer signs no messages')),
@@ -72,14 +77,25 @@ export function absentAccount(address: Hex): LocalAccount {
   return toAccount({ address, signTransaction: refuse, signTypedData: refuse, signMessage: refuse })
 }
 
-/** @throws SignerUnavailableError */
-async function trusted<Signed>(
-  sign: () => Promise<{ signed: Signed; signer: Hex }>,
-  address: Hex,
-): Promise<Signed> {
-  const { signed, signer } = await sign().catch((error: unknown) => {
-    throw new SignerUnavailableError(`the remote signer: ${sentenceOf(error)}`, { cause: error })
+const ofSigner = (error: unknown): SignerUnavailableError =>
+  new SignerUnavailableError(`the remote signer: ${sentenceOf(error)}`, { cause: error })
+
+/** @throws SignerUnavailableError where the signer gives no answer; errors of our own code as they are */
+function asked<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
+    throw isOwnError(error) ? error : ofSigner(error)
   })
-  if (isAddressEqual(signer, address)) return signed
-  throw new SignerUnavailableError('the remote signer signed something else, or with another key')
+}
+
+/** Reads an answer, in which everything that can be wrong is the signer's fault. @throws SignerUnavailableError */
+async function read<T>(parse: () => Promise<T>): Promise<T> {
+  return parse().catch((error: unknown) => {
+    throw ofSigner(error)
+  })
+}
+
+/** @throws SignerUnavailableError */
+function checkSigner(signer: Hex, address: Hex): void {
+  if (!isAddressEqual(signer, address))
+    throw new SignerUnavailableError('the remote signer signed something else, or with another key')
 }
