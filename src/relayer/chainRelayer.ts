@@ -71,6 +71,12 @@ export abstract class ChainRelayer<State extends { balance: bigint | null; refus
     }
   }
 
+  /** Sets a job aside whose row can not be read: the others go on. */
+  protected readonly setAside = (error: unknown, about: object): void =>
+    void this.guard(about, () => {
+      throw error
+    })
+
   /** Queues what is due, each job once. @returns how many jobs it changed */
   protected abstract queue(): Promise<number>
   /**

@@ -148,7 +148,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     const nowMs = this.clock.nowMs()
-    const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs)
+    const due = await dueNonceJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
@@ -309,7 +309,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const changed = done.filter(({ outcome }) => isProgress(outcome) || outcome === 'stale')
     const ids = changed.map(({ row }) => row.id)
     const stored = new Map(
-      (await findJobs<NonceTx>(pool, network, ids)).map((row) => [row.id, row]),
+      (await findJobs<NonceTx>(pool, network, ids, this.setAside)).map((row) => [row.id, row]),
     )
     return done.map(({ row, outcome }) => {
       const after = stored.get(row.id)

@@ -87,7 +87,8 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
   protected async advance(isBusy: boolean, alive: () => void): Promise<boolean> {
     if (!isBusy) return false
     this.#stored = 0
-    const due = await dueBlockhashJobs(this.#options.pool, this.key!, this.clock.nowMs())
+    const nowMs = this.clock.nowMs()
+    const due = await dueBlockhashJobs(this.#options.pool, this.key!, nowMs, this.setAside)
     const isQueued = ({ state }: Row) => state === 'queued'
     const underWay = sharingTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))

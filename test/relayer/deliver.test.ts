@@ -14,7 +14,7 @@ import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { MINIMUM_WEI, RELAYER_KEY, STRANGER } from '../support/bridgeWorld.js'
 import { holdBlocks } from '../support/miner.js'
 import { useBridge } from '../support/useBridge.js'
-import { deliveriesOf } from './deliveries.js'
+import { deliveriesOf, outboxCommand } from './deliveries.js'
 
 const world = useBridge()
 beforeEach(() => world.index())
@@ -84,6 +84,34 @@ describe('a delivery', () => {
     failsOn = null
     await world.finish(relayer)
     expect(await world.executions(failing)).toBe(1)
+  })
+
+  it('whose row can not be read is set aside and reported, and the others go on', async () => {
+    const reported: { error: unknown; about: object }[] = []
+    const relayer = await world.restart({
+      onOwnError: (error, about) => void reported.push({ error, about }),
+    })
+    const broken = await world.send(0, ['broken'])
+    const other = await world.send(0, ['other'])
+    await world.index()
+    await relayer.step()
+    const { id, txs } = await deliveryOf(broken)
+    expect(txs).toEqual([])
+    await world.pool.query(`UPDATE jobs SET txs = '[{"gas": "none"}]' WHERE id = $1`, [id])
+    for (let rounds = 0; rounds < 5; rounds++) {
+      await world.run(relayer)
+      await world.hub.test.mine({ blocks: 1 })
+    }
+    expect(await world.executions(other)).toBe(1)
+    expect(await world.executions(broken)).toBe(0)
+    expect(reported.at(-1)).toEqual({ error: expect.any(SyntaxError), about: { job: id } })
+    const { stderr, stdout } = await outboxCommand(world)('list', '--all', '--json')
+    expect(stderr).toMatch(new RegExp(`^Job ${id} can not be read \\(Cannot convert none`))
+    expect(JSON.parse(stdout).length).toBeGreaterThan(0)
+
+    await world.pool.query(`UPDATE jobs SET txs = '[]' WHERE id = $1`, [id])
+    await world.finish(relayer)
+    expect(await world.executions(broken)).toBe(1)
   })
 
   it('gives the receiver the gas that the options ask for', async () => {

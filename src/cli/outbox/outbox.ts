@@ -7,7 +7,7 @@ import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
-import { duration, printFields, printList } from '../output.js'
+import { duration, messageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOf, wholeNumber } from '../values.js'
 
 const DATABASE = { command: 'outbox', max: 1 }
@@ -31,7 +31,9 @@ export async function list(options: ListOptions): Promise<void> {
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
   const jobs = await withPool(DATABASE, (pool) =>
-    listJobs(pool, { states, networks: networksOf(options), limit }),
+    listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
+      console.error(`Job ${job} can not be read (${messageOf(error)}).`),
+    ),
   )
   const nowMs = Date.now()
   printList(jobs, {

@@ -9,7 +9,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { isShortOfTime } from './payouts.js'
-import { type JobRow, selectJobs } from './rows.js'
+import { type JobRow, type OnUnreadable, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
 /** States of jobs that have not ended. */
@@ -28,6 +28,7 @@ export function dueNonceJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
+  onUnreadable?: OnUnreadable,
 ): Promise<JobRow<NonceTx>[]> {
   return selectJobs(
     db,
@@ -38,6 +39,7 @@ export function dueNonceJobs(
          AND v.kind = ${verify} AND v.state IN (${BEFORE_INCLUSION})))
      ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isShortOfTime('$3')} DESC, j.id LIMIT ${NONCE_JOBS_AT_ONCE}`,
     [chain, nowMs],
+    onUnreadable,
   )
 }
 
@@ -52,12 +54,19 @@ export async function dueBlockhashJobs(
   db: Queryable,
   { network, chain }: ChainKey,
   nowMs: number,
+  onUnreadable?: OnUnreadable,
 ): Promise<JobRow<BlockhashTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
     WHERE j.network = $1 AND j.chain = $2 AND j.${LIVE} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${BLOCKHASH_JOBS_AT_ONCE}`
   const select = (group: string) =>
-    selectJobs<BlockhashTx>(db, network, `${due} AND ${group} ${order}`, [chain, nowMs])
+    selectJobs<BlockhashTx>(
+      db,
+      network,
+      `${due} AND ${group} ${order}`,
+      [chain, nowMs],
+      onUnreadable,
+    )
   const isRefusal = `j.kind = ${JOB_KIND.refuse}`
   const isUrgent = isShortOfTime('$3')
   const urgent = await select(isUrgent)
@@ -94,7 +103,9 @@ export async function findJobs<Tx extends NonceTx | BlockhashTx>(
   db: Queryable,
   network: Network,
   ids: readonly string[],
+  onUnreadable?: OnUnreadable,
 ): Promise<JobRow<Tx>[]> {
   if (ids.length === 0) return []
-  return selectJobs<Tx>(db, network, 'WHERE j.network = $1 AND j.id = ANY ($2::int8[])', [ids])
+  const text = 'WHERE j.network = $1 AND j.id = ANY ($2::int8[])'
+  return selectJobs<Tx>(db, network, text, [ids], onUnreadable)
 }

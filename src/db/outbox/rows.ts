@@ -56,22 +56,31 @@ const amountsOf = <From, To>(
 const COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
+/** Gets a job whose row this version can not read, and which is left out. */
+export type OnUnreadable = (error: unknown, about: { job: string }) => void
+
+/** Where nobody is to go on without the job. */
+const throwIt: OnUnreadable = (error) => {
+  throw error
+}
+
 /**
  * Reads jobs `j` of one network (`$1`) with their subjects.
  * @param rest the statement after `FROM jobs j`
  * @param values of `$2` and up
+ * @throws Error for a row that can not be read, unless `onUnreadable` is given
  */
 export async function selectJobs<Tx extends JobTx = JobTx>(
   db: Queryable,
   network: Network,
   rest: string,
   values: readonly unknown[],
+  onUnreadable = throwIt,
 ): Promise<JobRow<Tx>[]> {
-  const jobs = (
-    await query<JobColumns>(db, network, `SELECT ${COLUMNS} FROM jobs j ${rest}`, values)
-  ).map(jobOf)
+  const text = `SELECT ${COLUMNS} FROM jobs j ${rest}`
+  const { jobs } = readableJobs(await query<JobColumns>(db, network, text, values), onUnreadable)
   // all jobs of a chain have transactions of its kind
-  return (await withSubjects(db, network, jobs)) as JobRow<Tx>[]
+  return (await withSubjects(db, network, jobs, onUnreadable)) as JobRow<Tx>[]
 }
 
 export interface JobFilter {
@@ -84,10 +93,11 @@ export interface JobFilter {
 export async function listJobs(
   db: Queryable,
   { networks, states, limit }: JobFilter,
+  onUnreadable?: OnUnreadable,
 ): Promise<JobRow[]> {
   const values = [states.map((state) => JOB_STATE[state]), limit]
   const text = 'WHERE j.network = $1 AND j.state = ANY ($2::int2[]) ORDER BY j.id DESC LIMIT $3'
-  const found = networks.map((network) => selectJobs(db, network, text, values))
+  const found = networks.map((network) => selectJobs(db, network, text, values, onUnreadable))
   const jobs = (await Promise.all(found)).flat()
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
@@ -111,22 +121,41 @@ function jobOf(row: JobColumns): Job {
   }
 }
 
+/** @returns the jobs, and the rows that are left out */
+function readableJobs(rows: readonly JobColumns[], onUnreadable: OnUnreadable) {
+  const jobs: Job[] = []
+  const unreadable: JobColumns[] = []
+  for (const row of rows) {
+    try {
+      jobs.push(jobOf(row))
+    } catch (error) {
+      onUnreadable(error, { job: String(row.id) })
+      unreadable.push(row)
+    }
+  }
+  return { jobs, unreadable }
+}
+
 async function withSubjects(
   db: Queryable,
   network: Network,
-  asked: readonly Job[],
+  selected: readonly Job[],
+  onUnreadable: OnUnreadable,
 ): Promise<JobRow[]> {
-  const others = await readOthers(db, network, asked)
+  const beside = await readOthers(db, network, selected)
+  const { jobs: others, unreadable } = readableJobs(beside, onUnreadable)
+  // the transaction of a job does all of its batch, or nothing is known of the transaction
+  const asked = selected.filter(({ id }) => !unreadable.some(({ batch }) => String(batch) === id))
   const subjects = [...asked, ...others].flatMap(({ subject }) => subject ?? [])
   const messages = byId(await readMessages(db, network, subjects), ({ guid }) => guid)
   const payments = byId(await readPayments(db, network, subjects), ({ id }) => id)
   const find = <T>(all: ReadonlyMap<string, T>, { subject }: Job): T | null =>
     (subject && all.get(subject.toString('hex'))) ?? null
-  const rowOf = (job: Job, beside: readonly JobRow[] = []): JobRow => ({
+  const rowOf = (job: Job, batch: readonly JobRow[] = []): JobRow => ({
     ...job,
     message: find(messages, job),
     payment: find(payments, job),
-    others: beside,
+    others: batch,
   })
   const rows = others.map((job) => rowOf(job))
   return asked.map((job) =>
@@ -138,14 +167,18 @@ async function withSubjects(
 }
 
 /** Jobs that others' transactions do, oldest first; a job that is queued waits for one, whatever it had before. */
-async function readOthers(db: Queryable, network: Network, asked: readonly Job[]): Promise<Job[]> {
+async function readOthers(
+  db: Queryable,
+  network: Network,
+  asked: readonly Job[],
+): Promise<JobColumns[]> {
   const ids = asked
     .filter(({ kind, nonce }) => kind in BATCH_SIZES && nonce !== null)
     .map(({ id }) => id)
   if (ids.length === 0) return []
   const text = `SELECT ${COLUMNS} FROM jobs j
     WHERE j.network = $1 AND j.batch = ANY ($2::int8[]) AND j.state <> ${JOB_STATE.queued} ORDER BY j.id`
-  return (await query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])).map(jobOf)
+  return query<JobColumns>(db, network, { name: 'jobs_beside', text }, [ids])
 }
 
 const byId = <T>(rows: readonly T[], id: (row: T) => Buffer): ReadonlyMap<string, T> =>
