@@ -3,7 +3,7 @@ import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { readFeed } from './feed/port.js'
 import { endAfter, isEnded, protectServer, serverLimits } from './guard/socketLimits.js'
-import { clientAddress } from './http/clientAddress.js'
+import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import { createGate } from './limits/gate.js'
 import { beyondFeed, ofNetwork, routes } from './routes.js'
@@ -68,7 +68,7 @@ export function createApi(deps: ApiDeps) {
       res,
       route: route.path,
       params,
-      ip: clientAddress(req, isTrusted),
+      ...callerOfRequest(req, isTrusted),
       startedMs: performance.now(),
     })
   }

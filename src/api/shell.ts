@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { endAfter } from './guard/socketLimits.js'
 import { type Answer, messageOf, okJson } from './http/answer.js'
-import { clientAddress } from './http/clientAddress.js'
+import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
 import { referenceAnswer, referenceFileAnswer } from './reference.js'
@@ -91,6 +91,6 @@ const ofExpress = (req: Request, res: Response, route: string): Exchange => ({
   res,
   route,
   params: req.params as Readonly<Record<string, string>>,
-  ip: clientAddress(req, req.app.get('trust proxy fn')),
+  ...callerOfRequest(req, req.app.get('trust proxy fn')),
   startedMs: performance.now(),
 })

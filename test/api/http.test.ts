@@ -319,6 +319,26 @@ describe('headers', () => {
   })
 })
 
+describe('behind a trusted proxy', () => {
+  it('the id and the trace of a request stand in the answer and in the log', async () => {
+    const lines: string[] = []
+    const own = await startApi({ trustProxy: 1, log: logInto(lines) })
+    try {
+      const id = '7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f'
+      const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+      const headers = { 'x-request-id': id, traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+      for (const path of ['/v1/events', '/nowhere']) {
+        lines.length = 0
+        const answer = await own.request(path, { headers })
+        expect(answer.headers.get('x-request-id')).toBe(id)
+        expect(JSON.parse(lines.join(''))).toMatchObject({ id, trace, msg: 'request' })
+      }
+    } finally {
+      await own.stop()
+    }
+  })
+})
+
 describe('a database that is gone', () => {
   it('makes answers 503 until it is back', async () => {
     const own = await startApi()

@@ -6,6 +6,7 @@ export const FAULT_WINDOW_MS = 5_000
 /** A request that failed by our fault. */
 export interface Fault {
   id: string
+  trace?: string | undefined
   method: string
   /** Pattern of the route. */
   route: string

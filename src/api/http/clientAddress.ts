@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 
@@ -7,6 +8,36 @@ type IsTrusted = (address: string, hop: number) => boolean
 type Addressed = Pick<IncomingMessage, 'headers'> & {
   socket: { remoteAddress?: string | undefined }
 }
+
+/** Caller of a request, as the proxies before us name it where they are trusted. */
+export interface Caller {
+  ip: string | undefined
+  /** Id of the request in the log and in the answer. */
+  id: string
+  /** Trace that the request belongs to (W3C Trace Context). */
+  trace: string | undefined
+}
+
+export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
+  const { remoteAddress } = req.socket
+  // a stranger's id would let the log show two requests as one
+  const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
+  const headers = isByProxy ? req.headers : {}
+  return {
+    ip: clientAddress(req, isTrusted),
+    id: REQUEST_ID.exec(String(headers['x-request-id'] ?? ''))?.[0] ?? randomUUID(),
+    trace: TRACE_PARENT.exec(String(headers.traceparent ?? ''))?.[1],
+  }
+}
+
+/** Ids as proxies make them: UUIDs, hex, base64, `host:port-number`. */
+const REQUEST_ID = /^[\w.:@/+=-]{8,128}$/
+/**
+ * Version, trace id, parent id and flags. Version ff and ids of zeros are invalid; versions after 00, which is 55
+ * characters long, may have more fields.
+ */
+const TRACE_PARENT =
+  /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
 
 /**
  * The address of the client: the first hop, from this process outwards, that is no trusted proxy. A hop that a proxy

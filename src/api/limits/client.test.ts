@@ -1,6 +1,6 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { clientAddress } from '../http/clientAddress.js'
+import { callerOfRequest, clientAddress } from '../http/clientAddress.js'
 import { countedAddress } from './client.js'
 
 describe('the counted part of an address', () => {
@@ -92,5 +92,78 @@ describe('the client behind a proxy that writes', () => {
   it('anything, where it is not trusted: the socket counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
     expect(countedOf(headers, ['192.0.2.0/24'])).toBe('10.0.0.2')
+  })
+})
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/
+
+describe('the id of a request', () => {
+  const idOf = (id: string, proxies: number | string[] = 1) => {
+    const req = { headers: { 'x-request-id': id }, socket: { remoteAddress: '10.0.0.2' } }
+    return callerOfRequest(req, trusting(proxies)).id
+  }
+
+  it.each([
+    ['nginx', '7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f'],
+    ['Envoy', '6a3b9a86-6d0c-9c9b-8f5e-2f1f0c4f9d11'],
+    ['HAProxy', '7F000001:8A3C_7F000001:1F90_65A1B2C3_0001:7F21'],
+    ['a balancer of AWS', '1-67891233-abcdef012345678912345678'],
+    ['Heroku', '01234567-89ab-cdef-0123-456789abcdef'],
+    ['base64', 'q83vEjRWeJCrze8SNFZ4kA=='],
+  ])('is the one of %s, as it came', (_, id) => {
+    expect(idOf(id)).toBe(id)
+    expect(idOf(id, ['10.0.0.0/8'])).toBe(id)
+  })
+
+  it.each([
+    ['none', ''],
+    ['short', 'abc'],
+    ['long', 'a'.repeat(129)],
+    ['several', 'a1b2c3d4, e5f6a7b8'],
+    ['with a blank', 'a1b2c3d4 e5f6'],
+    ['with quotes', '{"a":"b2c3d4e5"}'],
+    ['with other letters', 'ämter-und-mehr'],
+  ])('is ours where the proxy sends %s', (_, id) => {
+    expect(idOf(id)).toMatch(UUID)
+  })
+
+  it('is ours where no proxy is trusted, or another one', () => {
+    for (const proxies of [0, ['192.0.2.1']])
+      expect(idOf('7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f', proxies)).toMatch(UUID)
+  })
+})
+
+describe('the trace of a request', () => {
+  const traceOf = (traceparent: string, proxies = 1) => {
+    const req = { headers: { traceparent }, socket: { remoteAddress: '10.0.0.2' } }
+    return callerOfRequest(req, trusting(proxies)).trace
+  }
+
+  it.each([
+    `00-${TRACE}-00f067aa0ba902b7-01`,
+    `00-${TRACE}-00f067aa0ba902b7-00`,
+    `01-${TRACE}-00f067aa0ba902b7-01`,
+    `cc-${TRACE}-00f067aa0ba902b7-01-what-the-future-brings`,
+  ])('is read from %s', (text) => {
+    expect(traceOf(text)).toBe(TRACE)
+    expect(traceOf(text, 0)).toBeUndefined()
+  })
+
+  it.each([
+    '',
+    `ff-${TRACE}-00f067aa0ba902b7-01`,
+    `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`,
+    `00-${TRACE}-00f067aa0ba902b7-01-more`,
+    `00-${TRACE}-00f067aa0ba902b7-01.`,
+    `cc-${TRACE}-00f067aa0ba902b7-01.`,
+    `00-${TRACE}-00f067aa0ba902b7`,
+    `00-${TRACE}0-00f067aa0ba902b7-01`,
+    ` 00-${TRACE}-00f067aa0ba902b7-01`,
+    `00-${TRACE}-00f067aa0ba902b7-01, 00-${TRACE}-00f067aa0ba902b7-01`,
+  ])('is none in %j', (text) => {
+    expect(traceOf(text)).toBeUndefined()
   })
 })

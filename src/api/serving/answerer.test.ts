@@ -17,13 +17,15 @@ it.each<[what: string, thrown: Error, status: number, isReported: boolean]>([
   })
   const server = await serve((req, res) => {
     const error = toApiError(thrown)
-    const exchange = { req, res, route: '/v1/names', params: {}, ip: undefined, startedMs: 0 }
+    const caller = { ip: undefined, id: 'of-the-proxy', trace: undefined }
+    const exchange = { req, res, route: '/v1/names', params: {}, startedMs: 0, ...caller }
     finish(exchange, messageOf(errorAnswer(error)), [], error)
   })
   const response = await fetch(server.url)
   await server.stop()
   expect(response.status).toBe(status)
   const id = response.headers.get('x-request-id')
+  expect(id).toBe('of-the-proxy')
   const about = { id, method: 'GET', route: '/v1/names' }
   expect(reported).toEqual(isReported ? [{ error: thrown, about }] : [])
 })

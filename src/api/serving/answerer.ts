@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
@@ -32,8 +31,7 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'
 
 export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): Finish {
   const logFault = createFaultLog(log)
-  return ({ req, res, route, startedMs }, message, fields, error) => {
-    const id = randomUUID()
+  return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     send(res, message, ['x-request-id', id, ...fields])
     const ms = performance.now() - startedMs
     const { status } = message
@@ -43,10 +41,10 @@ export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDep
       metrics?.limited?.inc({ route, limit: error.limit })
     const cause = causeOf(error)
     failed?.count({ method, route }, isFailure(error) ? cause : undefined)
-    if (status === 500) onOwnError?.(cause, { id, method, route })
-    if (status >= 500) logFault({ id, method, route, status, err: cause })
+    if (status === 500) onOwnError?.(cause, { id, trace, method, route })
+    if (status >= 500) logFault({ id, trace, method, route, status, err: cause })
     else if (log.isLevelEnabled('debug'))
-      log.debug({ id, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
+      log.debug({ id, trace, method, route, status, ms: Math.round(ms * 10) / 10 }, 'request')
   }
 }
 

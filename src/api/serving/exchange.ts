@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller } from '../http/clientAddress.js'
 
 /** Request under way. */
-export interface Exchange {
+export interface Exchange extends Caller {
   req: IncomingMessage
   res: ServerResponse
   /** Pattern of the route: paths and queries themselves may hold secrets, and are neither logged nor counted. */
   route: string
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
-  /** Address of the client, as the proxies before us tell it where they are trusted. */
-  ip: string | undefined
   startedMs: number
 }
 
