@@ -54,9 +54,15 @@ const FOLDERS = {
 const files = listTestFiles().filter((path) => isInTier(path, tier))
 
 /** Tests of the API that run once more as a role whose settings are all wrong: not in the quick tier. */
-const SETTINGS = ['clusters', 'communities', 'events', 'lookups', 'register', 'v0.1'].map(
-  (name) => `test/api/${name}.test.ts`,
-)
+const SETTINGS = [
+  'clusters',
+  'communities',
+  'events',
+  'lookups',
+  'register',
+  'settings',
+  'v0.1',
+].map((name) => `test/api/${name}.test.ts`)
 const settings = tier === 'quick' ? [] : listTestFiles().filter((path) => SETTINGS.includes(path))
 
 const filesIn = (folders: readonly string[]): string[] =>

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** Wrong values of every setting that a session states, and of some that change how values are written. */
-const WRONG: Readonly<Record<string, string>> = {
+export const WRONG: Readonly<Record<string, string>> = {
   search_path: 'elsewhere',
   default_transaction_isolation: 'serializable',
   default_transaction_deferrable: 'on',

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { WRONG } from '../support/wrongRole.js'
+import { useApi } from './support.js'
+
+/** The role of this world's sessions: in the project `settings` one whose settings are all wrong. */
+
+const world = useApi()
+
+it('is the one that the project asks for', async ({ task }) => {
+  const isWrong = task.file.projectName === 'settings'
+  const { rows } = await world.pool.query(
+    'SELECT session_user AS role, current_schema() AS schema, count(*)::int AS heads FROM journal_heads',
+  )
+  const role = isWrong ? 'wrong' : 'postgres'
+  expect(rows).toEqual([{ role, schema: isWrong ? 'Own tables' : 'public', heads: 2 }])
+})
+
+/** Settings that no session states: what it writes does not depend on them. */
+const NOT_STATED = ['default_transaction_deferrable', 'jit_above_cost', 'DateStyle', 'bytea_output']
+
+it('has every setting wrong, which the sessions state otherwise', async ({ task, skip }) => {
+  if (task.file.projectName !== 'settings') skip('the role of this project has no settings')
+  const { rows } = await world.pool.query<{ name: string; wrong: string; ours: string }>(
+    `SELECT split_part(set, '=', 1) AS name, substr(set, strpos(set, '=') + 1) AS wrong,
+       current_setting(split_part(set, '=', 1)) AS ours
+     FROM pg_roles, unnest(rolconfig) AS set WHERE rolname = session_user`,
+  )
+  expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(WRONG).sort())
+  const asTheRole = rows.filter(({ wrong, ours }) => wrong === ours).map(({ name }) => name)
+  expect(asTheRole.sort()).toEqual(NOT_STATED.sort())
+})
