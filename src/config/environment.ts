@@ -139,8 +139,8 @@ const variables = z.object({
   QUOTE_KEY: secret(keys32.default([])),
   /** Authentication keys derive from it. */
   TOKEN_KEY: secret(key32.optional()),
-  /** Encrypts the shares of generated wallets; no wallet is generated without it. */
-  SHARE_KEY: secret(key32.optional()),
+  /** Encrypts the shares of generated wallets, none of which is generated without it; earlier keys behind it still open them. */
+  SHARE_KEY: secret(keys32.default([])),
   /** True if clients are limited. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
@@ -225,7 +225,7 @@ const environment = variables
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,
       tokenKey: set.TOKEN_KEY,
-      shareKey: set.SHARE_KEY,
+      shareKeys: set.SHARE_KEY,
       /** null: nobody is limited. */
       limits: set.LIMITS === 'on' ? limitsOf(set) : null,
       webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',

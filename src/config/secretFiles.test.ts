@@ -43,7 +43,7 @@ const SECRETS: Record<
   AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
   QUOTE_KEY: [`${key('11')}, ${key('22')}`, ({ quoteKeys }) => quoteKeys],
   TOKEN_KEY: [key('11'), ({ tokenKey }) => tokenKey],
-  SHARE_KEY: [key('11'), ({ shareKey }) => shareKey],
+  SHARE_KEY: [key('11'), ({ shareKeys }) => shareKeys],
 }
 
 describe.each(Object.entries(SECRETS))('%s', (variable, [value, read]) => {

@@ -34,7 +34,7 @@ const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 const world = useWorld(() =>
   startApi({
     rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
-    shareKey: Buffer.alloc(32, 5),
+    shareKeys: [Buffer.alloc(32, 5)],
     ens: testGateway(),
   }),
 )

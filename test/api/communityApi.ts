@@ -22,7 +22,7 @@ export function useCommunities(
   let registered = 0
   const world = useApi({
     ...options,
-    shareKey: Buffer.alloc(32, 5),
+    shareKeys: [Buffer.alloc(32, 5)],
     configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
   })
   afterAll(async () => {

@@ -7,7 +7,7 @@ import { logInto, type Reply, randomAddress, startApi, useApi } from './support.
 import { messageOf, signIn } from './wallets.js'
 
 const logged: string[] = []
-const world = useApi({ shareKey: randomBytes(32), log: logInto(logged) })
+const world = useApi({ shareKeys: [randomBytes(32)], log: logInto(logged) })
 
 /** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]

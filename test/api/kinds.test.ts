@@ -11,7 +11,7 @@ import { type Member, memberOf } from './members.js'
 import { bid, expectReplayed, freshName, useApi } from './support.js'
 import { messageOf, proofOf } from './wallets.js'
 
-const world = useApi({ shareKey: randomBytes(32), airdropOperatorKey: `0x${'0d'.repeat(32)}` })
+const world = useApi({ shareKeys: [randomBytes(32)], airdropOperatorKey: `0x${'0d'.repeat(32)}` })
 afterAll(() => expectReplayed(world))
 
 const others = KIND_NAMES.filter((kind) => kind !== 'evm')

@@ -79,7 +79,7 @@ export interface ApiWorldOptions {
   isIndexed?: readonly Network[]
   log?: Logger
   siteUrl?: string
-  shareKey?: Uint8Array
+  shareKeys?: readonly Uint8Array[]
   /** Signer of the operator's permissions. */
   airdropOperatorKey?: Hex
   metrics?: ApiDeps['metrics']
@@ -137,7 +137,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     config: {
       serviceDomain: 'localhost',
       tokenKey: TOKEN_KEY,
-      shareKey: options.shareKey,
+      shareKeys: options.shareKeys ?? [],
       ...(options.siteUrl && { siteUrl: options.siteUrl }),
     },
     log: options.log ?? pino({ level: 'silent' }),

@@ -8,7 +8,7 @@ import { lookupsOf, testGateway } from '../support/ens.js'
 import { expectOk, formsOf, useObservedApi } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
-const { world, logged } = useObservedApi({ ens: testGateway(), shareKey: Buffer.alloc(32, 9) })
+const { world, logged } = useObservedApi({ ens: testGateway(), shareKeys: [Buffer.alloc(32, 9)] })
 /** Traces of private wallets in a text. */
 let shows = (_text: string): string[] => []
 

@@ -3,7 +3,14 @@ import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { generateKey, openShare, recoverKey, SHARE_BYTES, sealShare } from './keyShares.js'
+import {
+  generateKey,
+  openShare,
+  recoverKey,
+  SHARE_BYTES,
+  sealShare,
+  shareKeyId,
+} from './keyShares.js'
 
 const TYPES = ['evm', 'solana'] as const
 
@@ -45,23 +52,42 @@ describe('a generated key', () => {
 })
 
 describe('a kept share', () => {
+  const key = randomBytes(32)
+  const former = randomBytes(32)
+  const share = randomBytes(SHARE_BYTES)
+  const address = Buffer.of(1, ...Buffer.alloc(20, 7))
+  const sealed = sealShare([key], 'mainnet', address, share)
+
   it('opens under its key and at its row alone, and looks different each time', () => {
-    const key = randomBytes(32)
-    const share = randomBytes(SHARE_BYTES)
-    const address = Buffer.of(1, ...Buffer.alloc(20, 7))
-    const sealed = sealShare(key, 'mainnet', address, share)
-    expect(openShare(key, 'mainnet', address, sealed)).toEqual(share)
-    expect(sealShare(key, 'mainnet', address, share)).not.toEqual(sealed)
-    expect(sealed.includes(share)).toBe(false)
-    expect(() => openShare(randomBytes(32), 'mainnet', address, sealed)).toThrow(
-      'SHARE_KEY is not the one',
+    expect(openShare([key], 'mainnet', address, sealed)).toEqual(share)
+    expect(sealShare([key], 'mainnet', address, share).share).not.toEqual(sealed.share)
+    expect(sealed.share.includes(share)).toBe(false)
+    expect(() => openShare([randomBytes(32)], 'mainnet', address, sealed)).toThrow(
+      `SHARE_KEY has not the key under which it was kept (${shareKeyId(key).toString('hex')})`,
     )
-    expect(() => openShare(key, 'testnet', address, sealed)).toThrow()
-    expect(() => openShare(key, 'mainnet', Buffer.of(1, ...Buffer.alloc(20, 8)), sealed)).toThrow()
-    for (let i = 0; i < sealed.length; i++) {
-      const altered = Buffer.from(sealed)
+    expect(() => openShare([key], 'testnet', address, sealed)).toThrow()
+    const other = Buffer.of(1, ...Buffer.alloc(20, 8))
+    expect(() => openShare([key], 'mainnet', other, sealed)).toThrow()
+    for (let i = 0; i < sealed.share.length; i++) {
+      const altered = Buffer.from(sealed.share)
       altered[i]! ^= 1
-      expect(() => openShare(key, 'mainnet', address, altered)).toThrow()
+      expect(() => openShare([key], 'mainnet', address, { ...sealed, share: altered })).toThrow()
     }
+  })
+
+  it('opens under an earlier key of the list too, with the id of the key and without', () => {
+    const kept = sealShare([former], 'mainnet', address, share)
+    for (const keyId of [kept.keyId, null])
+      expect(openShare([key, former], 'mainnet', address, { ...kept, keyId })).toEqual(share)
+    expect(() => openShare([key], 'mainnet', address, { ...kept, keyId: null })).toThrow(
+      'SHARE_KEY has not the key under which it was kept (from before keys had ids)',
+    )
+  })
+
+  it('is sealed under the first key, whose id tells nothing of it', () => {
+    const { keyId } = sealShare([key, former], 'mainnet', address, share)
+    expect(keyId).toEqual(shareKeyId(key))
+    expect(keyId).not.toEqual(shareKeyId(former))
+    expect(key.includes(keyId!)).toBe(false)
   })
 })

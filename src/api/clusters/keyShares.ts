@@ -1,9 +1,10 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
 import { combine, split } from 'shamir-secret-sharing'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import type { SealedShare } from '../../db/auth/shares.js'
 import { type Address, type AddressType, parseAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
@@ -65,6 +66,9 @@ export async function recoverKey(
 const addressOf = (type: AddressType, key: Buffer): Address =>
   parseAddress(KEY_TYPES[type].addressOf(key)) as Address
 
+/** Keys of shares: the one in use, then earlier ones whose shares are still read. */
+export type ShareKeys = readonly [Uint8Array, ...Uint8Array[]]
+
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
@@ -72,34 +76,61 @@ const TAG_BYTES = 16
 const rowOf = (network: Network, address: Buffer): Buffer =>
   Buffer.concat([Buffer.from('wallet share'), Buffer.of(NETWORK_CODE[network]), address])
 
-/** Nonce, AES-256-GCM ciphertext, tag. */
+const KEY_ID_BYTES = 8
+
+/** Identifies a key beside what it encrypts, and tells nothing of the key. */
+export const shareKeyId = (key: Uint8Array): Buffer =>
+  createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
+
+/**
+ * Encrypts a share: nonce, AES-256-GCM ciphertext, tag.
+ * @param keys the first one encrypts
+ */
 export function sealShare(
-  key: Uint8Array,
+  [key]: ShareKeys,
   network: Network,
   address: Buffer,
   share: Uint8Array,
-): Buffer {
+): SealedShare {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(rowOf(network, address))
-  return Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
+  const sealed = Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
+  return { share: sealed, keyId: shareKeyId(key) }
 }
 
-/** @throws Error for another key, another row or altered bytes */
+/**
+ * Decrypts a share under the key of its id; one without an id under whichever key fits.
+ * @throws Error where no key fits, for another row or altered bytes
+ */
 export function openShare(
-  key: Uint8Array,
+  keys: ShareKeys,
   network: Network,
   address: Buffer,
-  sealed: Buffer,
+  { share: sealed, keyId }: SealedShare,
 ): Buffer {
+  const aad = rowOf(network, address)
+  for (const key of keys) {
+    if (keyId !== null && !shareKeyId(key).equals(keyId)) continue
+    const share = decrypted(key, aad, sealed)
+    if (share) return share
+  }
+  const id = keyId ? keyId.toString('hex') : 'from before keys had ids'
+  throw new Error(
+    `opening a wallet share: SHARE_KEY has not the key under which it was kept (${id}).`,
+  )
+}
+
+/** Null where the authentication fails. */
+function decrypted(key: Uint8Array, aad: Buffer, sealed: Buffer): Buffer | null {
   const nonce = sealed.subarray(0, NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(rowOf(network, address)).setAuthTag(sealed.subarray(-TAG_BYTES))
+  decipher.setAAD(aad).setAuthTag(sealed.subarray(-TAG_BYTES))
   try {
     return Buffer.concat([
       decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
       decipher.final(),
     ])
   } catch {
-    throw new Error('opening a wallet share: SHARE_KEY is not the one it was kept under.')
+    return null
   }
 }

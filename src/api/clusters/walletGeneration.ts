@@ -9,7 +9,14 @@ import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
 import { type Author, addition, alone, change } from './changes.js'
-import { generateKey, openShare, recoverKey, SHARE_BYTES, sealShare } from './keyShares.js'
+import {
+  generateKey,
+  openShare,
+  recoverKey,
+  SHARE_BYTES,
+  type ShareKeys,
+  sealShare,
+} from './keyShares.js'
 
 export interface GenerateInput {
   type: AddressType
@@ -25,12 +32,12 @@ export interface GenerateInput {
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
 export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
-  const shareKey = requireShareKey(context)
+  const keys = requireShareKeys(context)
   const { network } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
   const { address, shares } = await generateKey(input.type)
   const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
-  const sealed = sealShare(shareKey, network, address.bytes, shares.server)
+  const sealed = sealShare(keys, network, address.bytes, shares.server)
   await change(context, {
     changes: [added],
     alongside: (db, clusterId) =>
@@ -38,7 +45,7 @@ export async function generateWallet(context: Context, author: Author, input: Ge
         address: address.bytes,
         clusterId,
         createdBy: author.wallet,
-        share: sealed,
+        ...sealed,
         createdMs: context.now(),
       }),
   })
@@ -72,7 +79,7 @@ export async function recoverWallet(
   session: Pick<Session, 'wallet' | 'type' | 'address'>,
   input: RecoverInput,
 ): Promise<{ type: AddressType; address: string; privateKey: string }> {
-  const shareKey = requireShareKey(context)
+  const keys = requireShareKeys(context)
   const address = requireAddress(input.address, 'address')
   if (!SHARE.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${SHARE_BYTES} bytes in 0x hex.`)
@@ -87,7 +94,7 @@ export async function recoverWallet(
       'No wallet of that address was generated for this wallet or its cluster.',
     )
   const share = Buffer.from(input.share.slice(2), 'hex')
-  const own = openShare(shareKey, network, address.bytes, kept.share)
+  const own = openShare(keys, network, address.bytes, kept)
   const privateKey = await recoverKey(address, [share, own])
   // a vain request of another member uses nothing up: it could keep the wallet's owner from the key for ever
   const isCounted = privateKey !== null || kept.isOwn
@@ -101,8 +108,9 @@ export async function recoverWallet(
   return { type: address.type, address: address.text, privateKey }
 }
 
-function requireShareKey({ shareKey }: Context): Uint8Array {
-  if (!shareKey)
+function requireShareKeys({ shareKeys }: Context): ShareKeys {
+  const [first, ...earlier] = shareKeys
+  if (!first)
     throw new ApiError('unavailable', 'This service is not set up to generate wallets (SHARE_KEY).')
-  return shareKey
+  return [first, ...earlier]
 }

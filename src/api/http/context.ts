@@ -52,8 +52,8 @@ export interface Context {
   joins: FairQueue
   /** Turns of the caller's long work. */
   turn: Turn
-  /** Undefined where no wallets are generated. */
-  shareKey: Uint8Array | undefined
+  /** Keys of wallet shares, the one in use first; none where no wallets are generated. */
+  shareKeys: readonly Uint8Array[]
   /** Lag of the tables behind the present. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /** Null where Solana accounts can not claim airdrops. */
@@ -97,8 +97,8 @@ export interface ContextDeps
     Partial<AuthSettings> & {
       /** Secret of authentication keys. */
       tokenKey: Uint8Array
-      /** Key of wallet shares; without it no wallets are generated. */
-      shareKey?: Uint8Array | undefined
+      /** Keys of wallet shares, the one in use first; without them no wallets are generated. */
+      shareKeys?: readonly Uint8Array[]
       /** Default: http://localhost */
       siteUrl?: string
     }
@@ -143,7 +143,7 @@ export function createContexts({
     streams: new Streams(limits !== null),
     clusterIds: ofEach(createClusterIds),
     tokenKey,
-    shareKey: config.shareKey,
+    shareKeys: config.shareKeys ?? [],
     batches: ofEach((network) => createBatches(deps.pool, network)),
     freshness: ofEach((network) => createFreshness(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },

@@ -1,8 +1,10 @@
 import pg from 'pg'
+import { shareKeyId } from '../../api/clusters/keyShares.js'
 import type { Config } from '../../config/index.js'
+import { countShares } from '../../db/auth/shares.js'
 import { readServer } from '../../db/deployment/deployment.js'
 import { compareSchema } from '../../db/pg/migrate.js'
-import { freeConnections } from '../../db/pg/pool.js'
+import { freeConnections, onConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
 import { databaseFault } from '../database.js'
@@ -16,7 +18,7 @@ const OWN_CONNECTIONS = 13
 
 /** Reachable, direct, of a version that serves, migrated, on time, with room. */
 export async function databaseFindings(config: Config): Promise<Finding[]> {
-  const { databaseUrl, databaseDirectUrl, databasePool } = config
+  const { databaseUrl, databaseDirectUrl, databasePool, shareKeys } = config
   const asking =
     <T>(url: string, ask: (pool: pg.Pool) => Promise<T>) =>
     async (): Promise<T> => {
@@ -75,6 +77,12 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
           : `the database is newer than this version: ${newer.join(', ')}`,
       )
     }),
+    await check('wallet shares', 'Run `clusterd migrate`.', () =>
+      onConnection(
+        { url: databaseDirectUrl, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS },
+        async (client) => sharesFound(await countShares(client), shareKeys),
+      ),
+    ),
     await check(
       'connections',
       'Raise max_connections.',
@@ -90,4 +98,27 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
       }),
     ),
   ]
+}
+
+/** Shares that no key of SHARE_KEY opens are lost without theirs. */
+function sharesFound(
+  shares: Awaited<ReturnType<typeof countShares>>,
+  keys: readonly Uint8Array[],
+): Result {
+  const ids = keys.map((key) => shareKeyId(key).toString('hex'))
+  const idOf = (keyId: Buffer | null) => keyId?.toString('hex') ?? null
+  const lost = shares.filter(({ keyId }) => keyId !== null && !ids.includes(idOf(keyId)!))
+  const earlier = shares.filter(({ keyId }) => keyId === null || ids.indexOf(idOf(keyId)!) > 0)
+  const count = (some: typeof shares) => some.reduce((sum, each) => sum + each.count, 0)
+  if (lost.length > 0)
+    return bad(
+      `SHARE_KEY has not the keys ${lost.map(({ keyId }) => idOf(keyId)).join(', ')}, under which ${count(lost)} are kept`,
+      'Add the earlier keys behind a comma.',
+    )
+  if (earlier.length > 0 && keys.length > 1)
+    return warn(
+      `${count(earlier)} are kept under earlier keys`,
+      'Run `clusterd keys reseal`, then take the earlier keys out of SHARE_KEY.',
+    )
+  return ok(`${count(shares)} under keys of SHARE_KEY`)
 }

@@ -53,7 +53,7 @@ async function examine(): Promise<Finding[]> {
   ]
 }
 
-function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config): Finding[] {
+function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {
   const carries = NETWORKS.some(
     (network) => chains.filter((chain) => chain.network === network).length > 1,
   )
@@ -68,7 +68,7 @@ function keyFindings({ chains, roles, relayerKey, shareKey, trustProxy }: Config
       about: 'relayer',
       ...(relayerKey ? ok('has a key') : warn('has no key: nothing is relayed', advice)),
     })
-  if (!shareKey)
+  if (shareKeys.length === 0)
     found.push({ about: 'SHARE_KEY', ...warn('is not set', 'No wallet is generated without it.') })
   if (roles.includes('api') && trustProxy === 0)
     found.push({

@@ -5,9 +5,12 @@ import { wholeNumber } from '../values.js'
 
 const UNITS = { min: 1, max: 10_000_000 }
 const keys = lazily(() => import('./keys.js'))
+const shares = lazily(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
-  const command = program.command('keys').description('API keys, which raise the limit of requests')
+  const command = program
+    .command('keys')
+    .description('API keys, which raise the limit of requests; the keys of wallet shares')
   command
     .command('list')
     .description('all keys, oldest first')
@@ -32,4 +35,9 @@ export function addKeyCommands(program: Command): void {
     .command('revoke <id>')
     .description('revoke a key, by its id in the list')
     .action(keys('revoke'))
+  command
+    .command('reseal')
+    .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')
+    .option(...JSON_OPTION)
+    .action(shares('reseal'))
 }

@@ -1,7 +1,10 @@
 import type { Network } from '../../registry/primitives/network.js'
 import type { WalletShare } from '../generated/client.js'
 import { prepareOne } from '../pg/prepared.js'
-import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
+
+/** An encrypted share, and the id of its key; null for one from before keys had ids. */
+export type SealedShare = Pick<Plain<WalletShare>, 'share' | 'keyId'>
 
 /** The server's encrypted share of a wallet that `createdBy` had generated in the cluster `clusterId`. */
 export type KeptShare = Omit<Plain<WalletShare>, 'network' | 'recoveredMs'>
@@ -11,8 +14,8 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
   await execute(
     db,
     network,
-    'INSERT INTO wallet_shares (network, address, cluster_id, created_by, share, created_ms) VALUES ($1, $2, $3, $4, $5, $6)',
-    [kept.address, kept.clusterId, kept.createdBy, kept.share, kept.createdMs],
+    'INSERT INTO wallet_shares (network, address, cluster_id, created_by, share, key_id, created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+    [kept.address, kept.clusterId, kept.createdBy, kept.share, kept.keyId, kept.createdMs],
   )
 }
 
@@ -23,11 +26,11 @@ export async function storeShare(db: Queryable, network: Network, kept: KeptShar
  * @returns the share, and whether the caller asked for the wallet
  */
 export const findShare = prepareOne<
-  { share: Buffer; isOwn: boolean },
+  SealedShare & { isOwn: boolean },
   [address: Buffer, caller: Buffer]
 >(
   'wallet_share',
-  (l) => `SELECT share, created_by = $2 AS is_own FROM wallet_shares
+  (l) => `SELECT share, key_id, created_by = $2 AS is_own FROM wallet_shares
     WHERE network = ${l.network} AND address = $1 AND (created_by = $2 OR cluster_id = (
       SELECT c.id FROM ${l.wallets} w JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
       WHERE w.network = ${l.network} AND w.address = $2 AND w.verified))`,
@@ -46,4 +49,37 @@ export async function useRecovery(
   const text = `UPDATE wallet_shares SET recovered_ms = $3
     WHERE network = $1 AND address = $2 AND (recovered_ms IS NULL OR recovered_ms < $3) RETURNING 1`
   return (await query(db, network, text, [address, signingMs])).length === 1
+}
+
+/** Number of shares under each key. */
+export function countShares(db: Queryable): Promise<{ keyId: Buffer | null; count: number }[]> {
+  return readRows(db, 'SELECT key_id, count(*)::int AS count FROM wallet_shares GROUP BY key_id')
+}
+
+/** A share with its row. */
+export type PlacedShare = SealedShare & Pick<Plain<WalletShare>, 'network' | 'address'>
+
+/**
+ * Next shares of a network that are not under a key, by address.
+ * @param after the address before the first
+ */
+export function listSharesOfOthers(
+  db: Queryable,
+  network: Network,
+  { keyId, after, limit }: { keyId: Buffer; after: Buffer; limit: number },
+): Promise<PlacedShare[]> {
+  const text = `SELECT network, address, share, key_id FROM wallet_shares
+    WHERE network = $1 AND key_id IS DISTINCT FROM $2 AND address > $3 ORDER BY address LIMIT $4`
+  return query(db, network, text, [keyId, after, limit])
+}
+
+/** Replaces a share by the same share under another key, unless somebody else replaced it meanwhile. */
+export async function replaceShare(
+  db: Queryable,
+  { network, address, share }: PlacedShare,
+  sealed: SealedShare,
+): Promise<void> {
+  const text =
+    'UPDATE wallet_shares SET share = $4, key_id = $5 WHERE network = $1 AND address = $2 AND share = $3'
+  await execute(db, network, text, [address, share, sealed.share, sealed.keyId])
 }

@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { openShare, type ShareKeys, sealShare, shareKeyId } from '../../api/clusters/keyShares.js'
+import { ConfigError, readEnvironment } from '../../config/index.js'
+import { listSharesOfOthers, type PlacedShare, replaceShare } from '../../db/auth/shares.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { withPool } from '../database.js'
+import { printFields } from '../output.js'
+
+const AT_ONCE = 500
+
+/**
+ * `clusterd keys reseal`: encrypts the shares of generated wallets anew under the first key of SHARE_KEY. Daemons may run.
+ * Ends with 1 where SHARE_KEY has not the key of a share, which stays as it is.
+ */
+export async function reseal({ json }: { json?: boolean }): Promise<void> {
+  const [first, ...earlier] = readEnvironment().shareKeys
+  if (!first)
+    throw new ConfigError('SHARE_KEY is not set: it names the new key, then the earlier ones.')
+  const keys: ShareKeys = [first, ...earlier]
+  await withPool({ command: 'reseal', max: 1 }, async (pool) => {
+    const counts = { resealed: 0, unreadable: 0 }
+    for (const network of NETWORKS) await resealNetwork(pool, network, keys, counts)
+    printFields({ key: shareKeyId(first).toString('hex'), ...counts }, json)
+    if (counts.unreadable === 0) return
+    process.exitCode = 1
+    console.error(
+      'SHARE_KEY has not the key of these shares: add the key behind a comma, and run this again.',
+    )
+  })
+}
+
+async function resealNetwork(
+  pool: pg.Pool,
+  network: Network,
+  keys: ShareKeys,
+  counts: { resealed: number; unreadable: number },
+): Promise<void> {
+  const keyId = shareKeyId(keys[0])
+  let after: Buffer = Buffer.alloc(0)
+  for (;;) {
+    const rows = await listSharesOfOthers(pool, network, { keyId, after, limit: AT_ONCE })
+    for (const row of rows) {
+      const share = openedShare(keys, row)
+      if (share) await replaceShare(pool, row, sealShare(keys, network, row.address, share))
+      counts[share ? 'resealed' : 'unreadable'] += 1
+    }
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.address
+  }
+}
+
+/** Null where no key fits. */
+function openedShare(keys: ShareKeys, row: PlacedShare): Buffer | null {
+  try {
+    return openShare(keys, row.network, row.address, row)
+  } catch {
+    return null
+  }
+}
