@@ -1,15 +1,22 @@
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
+import { recorded } from './recorded.js'
 
-/** Runs `work` on a command's database. @throws ConfigError where none is set */
+/**
+ * Runs `work` on a command's database, which records the command: the only way of a command to a database, but for `start`,
+ * whose log says what it did, and `doctor`, which examines.
+ * @throws ConfigError where none is set
+ */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
   if (databaseDirectUrl === undefined)
     throw new ConfigError(
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
-  return work(databaseDirectUrl).catch(explain(databaseDirectUrl))
+  return recorded(databaseDirectUrl, () =>
+    work(databaseDirectUrl).catch(explain(databaseDirectUrl)),
+  )
 }
 
 export const explain =

@@ -5,10 +5,10 @@ import { withDatabase } from './database.js'
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
   const { missing, newer } = await withDatabase(async (url) => {
     const difference = await compareSchema(url)
+    if (check && difference.missing.length > 0) process.exitCode = 1
     return check ? difference : { ...difference, missing: await migrate(url) }
   })
   for (const name of missing) console.log(`${check ? 'missing' : 'applied'} ${name}`)
-  if (check && missing.length > 0) process.exitCode = 1
   if (newer.length > 0)
     console.log(`The database is newer than this version, which works on it: ${newer.join(', ')}.`)
   else if (missing.length === 0) console.log('The database is up to date.')

@@ -14,6 +14,7 @@ const DAY_MS = 86_400_000
 const SIGHTINGS = 'transactions that came to nothing'
 const BYTES = 'signed bytes of ended jobs'
 const SESSIONS = 'sessions that have expired'
+const ACTIONS = 'commands of operators'
 const ENTRIES = 'entries of generations that ended'
 const EVENTS = 'events of SQL before those shown'
 
@@ -60,6 +61,13 @@ const session = (n: number, expiresMs: number) =>
     [Buffer.alloc(32, n), expiresMs],
   )
 
+const action = (days: number) =>
+  sql(
+    `INSERT INTO operator_actions (id, began_ms, os_user, role, command)
+     VALUES (gen_random_uuid(), $1, 'a', 'b', 'c')`,
+    [daysAgo(days)],
+  )
+
 const entry = (generation: number, seq: number) =>
   sql(
     `INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
@@ -77,6 +85,8 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   await job(3, 3, 31)
   await session(1, Date.now() - 1_000)
   await session(2, Date.now() + 60_000)
+  await action(366)
+  await action(364)
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
   for (const generation of [1, 2, 3, 4])
     for (let seq = 1; seq <= 1_200; seq++) await entry(generation, seq)
@@ -84,12 +94,20 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   await sql('INSERT INTO feed_shown (network, generation) VALUES (0, 2), (1, 1)')
   await sql(`INSERT INTO feed_events (network, generation, number, type, actor, at_ms, data)
     SELECT network, generation, 1, '', '', 0, '{}' FROM (VALUES (0, 1), (0, 2), (0, 3), (0, 4), (1, 1)) v (network, generation)`)
-  const expected = { [SIGHTINGS]: 1, [BYTES]: 1, [SESSIONS]: 1, [ENTRIES]: 2_400, [EVENTS]: 1 }
+  const expected = {
+    [SIGHTINGS]: 1,
+    [BYTES]: 1,
+    [SESSIONS]: 1,
+    [ACTIONS]: 1,
+    [ENTRIES]: 2_400,
+    [EVENTS]: 1,
+  }
   expect(await removeExpired(database.pool, 'mainnet')).toEqual(expected)
   expect(await removeExpired(database.pool, 'mainnet')).toEqual({
     [SIGHTINGS]: 0,
     [BYTES]: 0,
     [SESSIONS]: 0,
+    [ACTIONS]: 0,
     [ENTRIES]: 0,
     [EVENTS]: 0,
   })

@@ -53,6 +53,8 @@ export async function runHere(
     .configureOutput({ writeErr: (text) => void lines.push(text) })
   add(program)
   let code = 0
+  const { argv } = process
+  process.argv = ['node', 'clusterd', ...args]
   const stdout = await printed(env, async () => {
     try {
       await program.parseAsync(args, { from: 'user' })
@@ -61,6 +63,9 @@ export async function runHere(
       code = 1
       lines.push(`clusterd: ${messageOf(thrown)}\n`)
     }
-  }).finally(() => error.mockRestore())
+  }).finally(() => {
+    process.argv = argv
+    error.mockRestore()
+  })
   return { stdout, stderr: lines.join(''), code }
 }

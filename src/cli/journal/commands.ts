@@ -1,18 +1,21 @@
 import type { Command } from 'commander'
 import { lazily } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { blockOf, withNetwork } from '../values.js'
+import { blockOf, wholeNumber, withNetwork } from '../values.js'
 
 const replay = lazily(() => import('./replay.js'))
 const verify = lazily(() => import('./verify.js'))
 const rewind = lazily(() => import('./rewind.js'))
 const restored = lazily(() => import('./restored.js'))
 const exported = lazily(() => import('./export.js'))
+const actions = lazily(() => import('./actions.js'))
 
 export function addJournalCommands(program: Command): void {
   const journal = program
     .command('journal')
-    .description('replay, verify, rewind or export the record of all entries')
+    .description(
+      'replay, verify, rewind or export the record of all entries; list what operators ran',
+    )
   withNetwork(journal.command('replay'), 'default: both')
     .description('rebuild the tables beside the live ones and compare their state hashes')
     .action(replay('replayAll'))
@@ -52,4 +55,17 @@ export function addJournalCommands(program: Command): void {
     .requiredOption('--out <file>', 'the file, which must not exist')
     .option(...JSON_OPTION)
     .action(exported('exportFeed'))
+  journal
+    .command('actions')
+    .description(
+      'commands that were run on the database, newest first: who, when and what came of it',
+    )
+    .option(
+      '--limit <n>',
+      'at most this many commands',
+      wholeNumber('--limit', { min: 1, max: 10_000 }),
+      50,
+    )
+    .option(...JSON_OPTION)
+    .action(actions('actions'))
 }

@@ -6,17 +6,18 @@ import { type NetworkOptions, networksOf } from '../values.js'
  * `clusterd journal replay`: rebuilds each network from its journal; code 1 where hashes differ.
  */
 export async function replayAll(command: NetworkOptions): Promise<void> {
-  const results = await withPool({ command: 'replay' }, async (pool) => {
+  await withPool({ command: 'replay' }, async (pool) => {
     const done: Replayed[] = []
     for (const network of networksOf(command)) done.push(await replay(pool, network))
-    return done
+    for (const replayed of done) print(replayed)
   })
-  for (const { network, generation, entries, live, rebuilt } of results) {
-    const isEqual = live === rebuilt
-    console.log(
-      `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,
-    )
-    console.log(`  live    ${live}\n  rebuilt ${rebuilt}`)
-    if (!isEqual) process.exitCode = 1
-  }
+}
+
+function print({ network, generation, entries, live, rebuilt }: Replayed): void {
+  const isEqual = live === rebuilt
+  console.log(
+    `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,
+  )
+  console.log(`  live    ${live}\n  rebuilt ${rebuilt}`)
+  if (!isEqual) process.exitCode = 1
 }

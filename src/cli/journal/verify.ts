@@ -34,6 +34,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const own = isKept ? ((await knownRecordAt(chain, block))?.answer ?? null) : null
         const ours = hash && storedRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
+        if (isProved === false) process.exitCode = 1
         const place = {
           network,
           chain: label,
@@ -52,5 +53,4 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
       console.log(
         `${network}, chain "${chain}" up to block ${block}: ${SENTENCES[String(isProved)]}`,
       )
-  if (results.some(({ isProved }) => isProved === false)) process.exitCode = 1
 }

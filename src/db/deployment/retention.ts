@@ -3,10 +3,13 @@ import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
+const DAY_MS = 86_400_000
 /** Time for which the service remembers what came to nothing, and the bytes of what ended. */
-const KEPT_MS = 30 * 86_400_000
+export const KEPT_MS = 30 * DAY_MS
+/** The same of commands that operators ran. */
+export const ACTIONS_KEPT_MS = 365 * DAY_MS
 /** The generation in force and the one before, which an operator may compare. */
-const KEPT_GENERATIONS = 2
+export const KEPT_GENERATIONS = 2
 /** Rows per statement, so none holds a lock for long. */
 const BATCH_ROWS = 1_000
 
@@ -20,6 +23,9 @@ const SIGHTINGS = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND 
 const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** Sessions belong to no network, and serve nothing after their end. */
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
+
+/** Commands belong to no network. */
+const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTIONS_KEPT_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
@@ -36,6 +42,8 @@ const expired = (network: Network): Record<string, string> => {
       WHERE ${BYTES} AND id = ANY (ARRAY(SELECT id FROM jobs WHERE ${BYTES} ORDER BY updated_ms LIMIT $2))`,
     'sessions that have expired': `DELETE FROM sessions WHERE key_hash = ANY (ARRAY(
       SELECT key_hash FROM sessions WHERE ${SESSIONS} ORDER BY expires_ms LIMIT $2))`,
+    'commands of operators': `DELETE FROM operator_actions WHERE id = ANY (ARRAY(
+      SELECT id FROM operator_actions WHERE ${ACTIONS} ORDER BY began_ms LIMIT $2))`,
     // no answer reads them any more
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
         SELECT generation, seq FROM ${journal} WHERE ${ENDED} ORDER BY generation, seq LIMIT $2

@@ -70,7 +70,7 @@ export async function writeTail(
 }
 
 /** Confirmed blocks whose hashes locate forks below the checkpoint. */
-const KEPT_HASHES_BLOCKS = 128
+export const KEPT_HASHES_BLOCKS = 128
 
 /** Drops facts of confirmed blocks, and hashes far below. */
 export async function forgetConfirmedTail(

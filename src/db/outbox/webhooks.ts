@@ -8,7 +8,7 @@ import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
 import { LONGEST_PAUSE_MS } from './due.js'
 
 /** Failed deliveries that are kept of each webhook. */
-const FAILURES_KEPT = 100
+export const FAILURES_KEPT = 100
 
 /** Places to which the operator has a network's public feed sent. */
 export type Webhook = Omit<Plain<StoredWebhook>, 'leaseMs'>

@@ -1,0 +1,34 @@
+import { listActions, type StoredAction } from '../../db/deployment/operatorActions.js'
+import { withPool } from '../database.js'
+import { printList } from '../output.js'
+
+const dateOf = (ms: number): string => new Date(ms).toISOString()
+
+const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction) => ({
+  beganAt: dateOf(beganMs),
+  endedAt: endedMs && dateOf(endedMs),
+  osUser,
+  role,
+  command,
+  outcome,
+})
+
+/** `clusterd journal actions`: without an outcome are commands that still run, or were killed. */
+export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
+  const found = await withPool({ command: 'actions', max: 1 }, (pool) => listActions(pool, limit))
+  printList(found, {
+    json,
+    none: 'No command was run.',
+    describe: view,
+    row: (action) => {
+      const { osUser, role, command, outcome } = action
+      return {
+        began: dateOf(action.beganMs),
+        osUser,
+        role,
+        command,
+        outcome: outcome ?? 'not ended',
+      }
+    },
+  })
+}

@@ -1,0 +1,86 @@
+import { Command } from 'commander'
+import { expect, it, vi } from 'vitest'
+import { commandLine } from './recorded.js'
+import { withoutSecrets } from './withoutSecrets.js'
+
+const KEY = 'c0ffee'.repeat(11).slice(0, 64)
+
+it.each<[what: string, text: string, shown: string]>([
+  ['a database with a password', 'postgresql://u:hunter2@db:5432/c', 'postgresql://db:5432/…'],
+  ['a password with @ and blanks', 'postgresql://u:hun@ter 2@db/c', 'postgresql://db/…'],
+  [
+    'a node with a key in its path',
+    'https://mainnet.infura.io/v3/hunter2',
+    'https://mainnet.infura.io/…',
+  ],
+  ['a webhook with a token', 'https://h.example/a?token=hunter2#x', 'https://h.example/…'],
+  [
+    'a URL in a sentence',
+    'https://h.example/hunter2 answers with status 404.',
+    'https://h.example/… answers with status 404.',
+  ],
+  ['a URL of no form', 'postgresql://u:hunter2@[db/c', '…'],
+  ['a user and a password', 'u:hunter2@db/c', '…'],
+  ['a private key', `0x${KEY}`, '…'],
+  ['a private key without 0x', KEY, '…'],
+  ['a secret key of Solana', '4'.repeat(88), '…'],
+  ['a list of bytes', JSON.stringify([...Buffer.alloc(64, 7)]), '…'],
+  ['an API key', `ck_${'4'.repeat(43)}`, '…'],
+  ['a key of a webhook', `whsec_${Buffer.alloc(24, 1).toString('base64')}`, '…'],
+  ['an identity of age', `AGE-SECRET-KEY-1${'Q'.repeat(58)}`, 'AGE-SECRET-KEY-…'],
+  [
+    'an address',
+    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  ],
+  [
+    'an address of Solana',
+    'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  ],
+  ['a path', '/var/backups/2026-11-27/registry.dump', '/var/backups/2026-11-27/registry.dump'],
+  ['a time', '2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
+])('of %s is shown what is no secret', (_, text, shown) => {
+  expect(withoutSecrets(text)).toBe(shown)
+})
+
+/** The command line, as `src/cli.ts` builds it. */
+const program = await (async () => {
+  let built = new Command()
+  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (
+    this: Command,
+  ) {
+    built = this
+    return this
+  })
+  await import('../cli.js')
+  parse.mockRestore()
+  return built
+})()
+
+/** Words of each command with a value in the place of one option or argument. */
+function* linesWith(value: string, command = program, path: string[] = []): Generator<string[]> {
+  for (const { long, required, optional } of command.options)
+    if (required || optional) {
+      yield [...path, long!, value]
+      yield [...path, `${long}=${value}`]
+    }
+  for (const _ of command.registeredArguments) yield [...path, value]
+  for (const child of command.commands) yield* linesWith(value, child, [...path, child.name()])
+}
+
+it.each([
+  'postgresql://u:hunter2@db/c',
+  'https://h.example/hunter2',
+  'u:hunter2@db',
+  `0x${KEY}`,
+  `ck_${KEY}`,
+])('no option and no argument of a command is recorded with %s in it', (secret) => {
+  const lines = [...linesWith(secret)]
+  expect(lines.length).toBeGreaterThan(100)
+  for (const words of lines) {
+    const recorded = commandLine(words)
+    expect(recorded).not.toMatch(/hunter2|c0ffee/)
+    expect(recorded).toContain(words[0])
+  }
+})

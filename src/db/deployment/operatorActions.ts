@@ -1,0 +1,31 @@
+import type { OperatorAction } from '../generated/client.js'
+import { type Plain, type Queryable, readRows } from '../pg/rows.js'
+
+export type StoredAction = Plain<OperatorAction>
+
+/** A command that runs, or has ended. */
+export interface RunningAction extends Pick<StoredAction, 'id' | 'osUser' | 'command'> {
+  /** Time since it began. */
+  ms: number
+  /** Null while it runs. */
+  outcome: string | null
+}
+
+/** Times are by the database's clock. */
+const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
+
+/** Writes the row of a command when it begins, and completes the row, or writes it late, when the command has ended. */
+export async function writeAction(db: Queryable, action: RunningAction): Promise<void> {
+  const { id, ms, osUser, command, outcome } = action
+  const text = `INSERT INTO operator_actions (id, began_ms, os_user, role, command, outcome, ended_ms)
+    VALUES ($1, ${NOW_MS} - $2, $3, session_user, $4, $5, CASE WHEN $5::text IS NOT NULL THEN ${NOW_MS} END)
+    ON CONFLICT (id) DO UPDATE SET outcome = excluded.outcome, ended_ms = excluded.ended_ms`
+  await readRows(db, text, [id, ms, osUser, command, outcome])
+}
+
+/** Newest first. */
+export function listActions(db: Queryable, limit: number): Promise<StoredAction[]> {
+  const text =
+    'SELECT id, began_ms, ended_ms, os_user, role, command, outcome FROM operator_actions ORDER BY began_ms DESC, id LIMIT $1'
+  return readRows<StoredAction>(db, text, [limit])
+}

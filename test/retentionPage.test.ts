@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { read, rowsOf } from '../scripts/lint/documents.js'
+import { SESSIONS_A_WALLET } from '../src/db/auth/sessions.js'
+import {
+  ACTIONS_KEPT_MS,
+  KEPT_GENERATIONS,
+  KEPT_MS,
+  removeExpired,
+} from '../src/db/deployment/retention.js'
+import { CHECKPOINT_EVERY } from '../src/db/journal/feed.js'
+import { KEPT_HASHES_BLOCKS } from '../src/db/journal/tail.js'
+import { FAILURES_KEPT } from '../src/db/outbox/webhooks.js'
+import type { Queryable } from '../src/db/pg/rows.js'
+
+/** The figures and tables of docs/run/retention.md, held against the code's. */
+
+const DAY_MS = 86_400_000
+const text = read('docs/run/retention.md')
+const rows = new Map(rowsOf(text).map(([what = '', ...cells]) => [what, cells.join(' ')]))
+
+/** A database that has no rows. */
+const empty = { query: async () => ({ rows: [], rowCount: 0, fields: [] }) } as unknown as Queryable
+
+it('has a row for each rule of the retention, and no other', async () => {
+  const rules = Object.keys(await removeExpired(empty, 'mainnet'))
+  const table = text.slice(text.indexOf('| what |'), text.indexOf('Others go'))
+  expect(rowsOf(table).map(([what]) => what)).toEqual(['what', '---', ...rules])
+})
+
+it.each([
+  ['transactions that came to nothing', `${KEPT_MS / DAY_MS} days`],
+  ['signed bytes of ended jobs', `${KEPT_MS / DAY_MS} days`],
+  ['sessions that have expired', `newest ${SESSIONS_A_WALLET} of a wallet`],
+  ['commands of operators', `${ACTIONS_KEPT_MS / DAY_MS} days`],
+  ['entries of generations that ended', `before: ${KEPT_GENERATIONS}`],
+  ['hashes of confirmed blocks', `${KEPT_HASHES_BLOCKS} blocks`],
+  ['checkpoints of the feed', 'each ten thousandth event'],
+  ['failed deliveries', `newest ${FAILURES_KEPT} of`],
+])('says of %s: %s', (what, figure) => {
+  expect(rows.get(what)).toContain(figure)
+})
+
+it('means the checkpoints of the code', () => {
+  expect(CHECKPOINT_EVERY).toBe(10_000)
+})
+
+it('names every table', () => {
+  const tables = [...read('prisma/schema.prisma').matchAll(/@@map\("(\w+)"\)/g)]
+  expect(tables.length).toBeGreaterThan(30)
+  expect(tables.map(([, name]) => name).filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+})
