@@ -14,6 +14,7 @@ export const WRONG: Readonly<Record<string, string>> = {
   enable_seqscan: 'on',
   plan_cache_mode: 'force_custom_plan',
   application_name: 'wrong',
+  extra_float_digits: '-15',
   array_nulls: 'off',
   standard_conforming_strings: 'off',
   TimeZone: 'Pacific/Auckland',

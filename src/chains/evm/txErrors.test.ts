@@ -45,6 +45,10 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
     'gas price is below current base fee', // besu
     'max fee per gas less than block base fee', // anvil, reth
     'max fee per gas less than block base fee: address 0x12, maxFeePerGas: 1, baseFee: 2', // geth, nitro
+    'max priority fee per gas (1) is lower than the minimum 2', // chains with a floor of their own
+    'gas price less than minimum: 30 gwei required',
+    'feeCap 1 below chain minimum 2', // Filecoin
+    'effective gas price lower than minimum: 1 < 2', // Ethermint
     'Transaction gas price supplied is too low. There is another transaction in the pool',
   ],
   'transient insufficient_funds': [
@@ -54,6 +58,7 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
     'Upfront cost exceeds account balance', // besu
     'Insufficient funds for gas * price + value', // anvil
     'Insufficient funds. The account you tried to send transaction from does not have enough funds.',
+    'transaction would cause overdraft', // geth
     'gas required exceeds allowance (0)', // geth, anvil: the allowance is what the balance buys
   ],
   'transient nonce_too_high': [
@@ -64,6 +69,7 @@ const WORDINGS: Record<`${TxErrorClass} ${string}`, string[]> = {
   'transient pool_full': [
     'txpool is full',
     'pending sub-pool is full',
+    'transaction pool limit reached',
     'account limit exceeded',
     'sender has too many transactions in txpool',
   ],

@@ -57,17 +57,17 @@ const TABLE: readonly (readonly [TxErrorClass, string, RegExp])[] = [
   [
     'fee',
     'underpriced',
-    /underpriced|fee ?too ?low|less than block base fee|(below|lower than) (the )?(current |block )?base ?fee|below configured minimum|gas price (supplied )?(is )?(too low|below)|tip (cap )?.{0,30}(below|minimum needed)|base fee exceeds|max fee per gas too low|gasfeecap.*less than/i,
+    /underpriced|fee ?too ?low|less than block base fee|(below|lower than) (the )?(current |block )?base ?fee|below configured minimum|gas price (supplied )?(is )?(too low|below)|tip (cap )?.{0,30}(below|minimum needed)|base fee exceeds|max fee per gas too low|gasfeecap.*less than|(fee|price|tip|cap)\b.{0,60}(below|lower than|less than) .{0,20}(minimum|floor)/i,
   ],
   [
     'transient',
     'insufficient_funds',
-    /insufficient ?funds|exceeds account balance|insufficient balance|does not have enough funds|gas required exceeds allowance/i,
+    /insufficient ?funds|overdraft|exceeds account balance|insufficient balance|does not have enough funds|gas required exceeds allowance/i,
   ],
   [
     'transient',
     'pool_full',
-    /(tx|transaction )?pool is full|sub-pool is full|too many (pending )?transactions|account limit exceeded|in-flight transaction limit|queue is full/i,
+    /(tx|transaction )?pool (is full|limit)|too many (pending )?transactions|account limit exceeded|in-flight transaction limit|queue is full/i,
   ],
   ['revert', 'out_of_gas', /out of gas|gas too low to|gas required exceeds/i],
   [

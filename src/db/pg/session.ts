@@ -34,6 +34,8 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     jit: 'off',
     enable_seqscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
+    // digits of the times of limits, which a lower value rounds
+    extra_float_digits: '1',
     // how the driver writes lists and bytes
     array_nulls: 'on',
     standard_conforming_strings: 'on',

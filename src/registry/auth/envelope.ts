@@ -15,38 +15,47 @@ export interface Envelope {
   fields: Readonly<Record<string, unknown>>
 }
 
-const BLANKS = /[ \t\r\n]+/g
-const JSON_START = /^[ \t\r\n]*["[{]/
+/** Blanks, also those without a width that pages and chats leave in what is copied. */
+const BLANKS = /[\s\u200b-\u200d\u2060]+/g
+const BLANKS_AROUND = /^[\s\u200b-\u200d\u2060]+|[\s\u200b-\u200d\u2060]+$/g
+const QUOTES_AROUND = /^["'`“‘]+|["'`”’]+$/g
+const JSON_START = /^["[{]/
+/** Bytes as a `Uint8Array` is turned into a text. */
+const LISTED = /^\d{1,3}(,\d{1,3})+$/
+
+const plainText = (text: string): string => text.replace(BLANKS, '').replace(QUOTES_AROUND, '')
 
 /**
- * Takes a signature out of what surrounds it: blanks, line breaks, JSON with its fields in any order. In JSON the
- * signature is a string, a list of bytes (also as `Buffer` and `Uint8Array` are written), or the field `signature` or
- * `sig` of an object.
+ * Takes a signature out of what surrounds it: blanks, line breaks, quotes, JSON with its fields in any order. In JSON the
+ * signature is a string, a list of bytes (also as `Buffer` and `Uint8Array` are written), or the field `signature`, `sig`
+ * or `result` (a wallet's JSON-RPC response) of an object.
  */
 export function openEnvelope(text: string): Envelope {
   if (text.length > LIMIT_CHARS) return { encoded: '', fields: {} }
-  if (!JSON_START.test(text)) return { encoded: text.replace(BLANKS, ''), fields: {} }
+  const inside = text.replace(BLANKS_AROUND, '')
+  const isListed = LISTED.test(inside)
+  if (!isListed && !JSON_START.test(inside)) return { encoded: plainText(inside), fields: {} }
   try {
-    return openJson(JSON.parse(text), {})
+    return openJson(JSON.parse(isListed ? `[${inside}]` : inside), {})
   } catch {
     return { encoded: '', fields: {} }
   }
 }
 
 function openJson(value: unknown, fields: Envelope['fields']): Envelope {
-  if (typeof value === 'string') return { encoded: value.replace(BLANKS, ''), fields }
+  if (typeof value === 'string') return { encoded: plainText(value), fields }
   const bytes = listedBytes(value)
   if (bytes) return { encoded: toHex(bytes), fields }
   if (typeof value !== 'object' || value === null) return { encoded: '', fields }
   const object = value as Envelope['fields']
-  return openJson(object.signature ?? object.sig, object)
+  return openJson(object.signature ?? object.sig ?? object.result, object)
 }
 
-/** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` and `{"type": "Buffer", "data": [1, 2]}`; null for any other value. */
+/** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` and `{"data": [1, 2]}`, a Buffer's; null for any other value. */
 function listedBytes(value: unknown): Buffer | null {
   if (typeof value !== 'object' || value === null) return null
-  const { type, data } = value as Envelope['fields']
-  const list: object = type === 'Buffer' && Array.isArray(data) ? data : value
+  const { data } = value as Envelope['fields']
+  const list: object = Array.isArray(data) ? data : value
   const entries = Object.entries(list)
   const isBytes = entries.every(
     ([key, byte], i) =>

@@ -255,7 +255,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
     const signature = await account!.sign('a message')
     const startedMs = performance.now()
     const long = ['0', 'A', '{', '[', '"', '\n'].map((letter) => letter.repeat(100_000))
-    for (const text of ['', '=', `${signature}=`, `\ufeff${signature}`, ...long])
+    for (const text of ['', '=', `${signature}=`, `\0${signature}`, ...long])
       expect(KINDS[kind].read(text)).toBeNull()
     expect(performance.now() - startedMs).toBeLessThan(500)
   })
