@@ -17,7 +17,7 @@ export function secret<Schema extends z.ZodType>(schema: Schema, ...names: strin
 }
 
 /** Names of the variables that may name the file of a secret; none for a variable that is not a secret. */
-export function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
+function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
   const others = otherNames.get(schema)
   return others ? [`${variable}_FILE`, ...others] : []
 }
