@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { VERSION } from './api/http/version.js'
 import { addAirdropCommands } from './cli/airdrop/commands.js'
+import { addBackupCommands } from './cli/backup/commands.js'
 import { addContractCommands } from './cli/contracts/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
@@ -82,6 +83,7 @@ program
 
 addInitCommand(program)
 addJournalCommands(program)
+addBackupCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)

@@ -266,6 +266,12 @@ const PASSED_ON =
 export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
+/** Environment of a program that a command runs. */
+export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...more,
+})
+
 /**
  * Reads the environment variables, and the files that those of secrets name; an empty variable counts as unset. The only
  * reader of process.env.

@@ -17,6 +17,7 @@ export {
 } from './chainsFile.js'
 export {
   type Environment,
+  environmentWith,
   type Flags,
   loadEnvFile,
   localDaemonEnv,

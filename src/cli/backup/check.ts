@@ -1,0 +1,87 @@
+import { inScratchDatabase } from '../../db/deployment/scratch.js'
+import { readHead } from '../../db/journal/head.js'
+import { type Replayed, replay } from '../../db/journal/replay.js'
+import { migrate } from '../../db/pg/migrate.js'
+import { createPool } from '../../db/pg/pool.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { withDatabase } from '../database.js'
+import { messageOf, printJson } from '../output.js'
+import { restore, restorerOf } from './dump.js'
+
+interface Checked extends Replayed {
+  /** Time of the newest entry. */
+  newestAt: string
+  isEqual: boolean
+}
+
+/**
+ * `clusterd backup check`: restores a dump into a scratch database, and compares the state hash of its tables, which is
+ * that of its newest entry, with the state to which its journal folds. Ends with 1 where they differ.
+ * @throws Error with one sentence where the dump can not be restored, or its journal not be folded
+ */
+export async function checkBackup(dump: string, { json }: { json?: boolean }): Promise<void> {
+  const restorer = await restorerOf(dump)
+  await withDatabase((url) =>
+    inScratchDatabase(url, (scratch) =>
+      unlessInterrupted(async (signal) => {
+        await restore(restorer, scratch, signal)
+        const networks = await foldAgain(scratch)
+        const isGood = networks.every(({ isEqual }) => isEqual)
+        if (json) printJson({ dump, isGood, networks })
+        else print(dump, isGood, networks)
+        if (!isGood) process.exitCode = 1
+      }),
+    ),
+  )
+}
+
+/** Ends the work at Ctrl-C by an error, so that its database does not stay. */
+async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController()
+  const { signal } = interrupted
+  const interrupt = () => interrupted.abort(new Error('interrupted: nothing is known of the dump.'))
+  const ended = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  for (const name of signals) process.once(name, interrupt)
+  try {
+    return await Promise.race([ended, work(signal)])
+  } finally {
+    for (const name of signals) process.off(name, interrupt)
+  }
+}
+
+async function foldAgain(url: string): Promise<Checked[]> {
+  // a dump of an earlier version gets the tables of this one
+  await migrate(url)
+  const pool = createPool({ url, max: 2, applicationName: 'clusterd backup' })
+  try {
+    const checked: Checked[] = []
+    for (const network of NETWORKS) {
+      const { atMs } = await readHead(pool, network)
+      const replayed = await replay(pool, network).catch((error) => {
+        const text = `the journal of ${network} in the dump can not be folded: ${messageOf(error)}`
+        throw new Error(text, { cause: error })
+      })
+      const isEqual = replayed.live === replayed.rebuilt
+      checked.push({ ...replayed, newestAt: new Date(atMs).toISOString(), isEqual })
+    }
+    return checked
+  } finally {
+    await pool.end()
+  }
+}
+
+function print(dump: string, isGood: boolean, checked: readonly Checked[]): void {
+  for (const { network, entries, newestAt, live, rebuilt, isEqual } of checked) {
+    const newest = entries === 0 ? '' : `, the newest of ${newestAt}`
+    console.log(`${network}: ${entries} entries${newest}: ${isEqual ? 'equal' : 'DIFFERENT'}`)
+    console.log(`  tables  ${live}\n  journal ${rebuilt}`)
+  }
+  console.log(
+    isGood
+      ? `${dump} is good: its tables are what its journal folds to.`
+      : `${dump} is NOT good: its tables are not what its journal folds to. Keep an older one.`,
+  )
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { onConnection } from '../pg/pool.js'
+
+/** SQLSTATE of a right that is missing. */
+const FORBIDDEN = '42501'
+
+/**
+ * Runs work on an empty database beside another one of the same server, and drops the database afterwards with all of its
+ * sessions.
+ * @param work gets the database's URL
+ * @throws Error where the role may not make a database
+ */
+export async function inScratchDatabase<T>(
+  url: string,
+  work: (scratchUrl: string) => Promise<T>,
+): Promise<T> {
+  const name = `clusterd_scratch_${randomBytes(4).toString('hex')}`
+  const run = (sql: string) =>
+    onConnection({ url, applicationName: 'clusterd scratch' }, (client) => client.query(sql))
+  await run(`CREATE DATABASE ${name} TEMPLATE template0`).catch((error: pg.DatabaseError) => {
+    if (error.code !== FORBIDDEN) throw error
+    throw new Error(
+      `the role may make no database (${error.message}): run \`ALTER ROLE … CREATEDB\`, or name another server in DATABASE_URL.`,
+    )
+  })
+  try {
+    return await work(Object.assign(new URL(url), { pathname: `/${name}` }).href)
+  } finally {
+    await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  }
+}
