@@ -11,7 +11,7 @@ import {
   removeWebhook,
   replayWebhook,
   type Webhook,
-} from '../../db/outbox/webhooks.js'
+} from '../../db/webhooks/webhooks.js'
 import { KEY_BYTES, keyText } from '../../push/webhooks/signature.js'
 import { checkTarget } from '../../push/webhooks/target.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'

@@ -1,4 +1,4 @@
-import type { LeasedWebhook, WebhookChange } from '../../db/outbox/webhooks.js'
+import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { post } from './post.js'

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { countWebhooks } from '../../db/outbox/webhooks.js'
+import type { countWebhooks } from '../../db/webhooks/webhooks.js'
 import { metricFactories } from '../../ops/metricFactories.js'
 
 /** A network's webhooks by state, and the age of the oldest failure in a row, ms. */

@@ -11,7 +11,7 @@ import {
   leaseWebhooks,
   listWebhooks,
   saveWebhook,
-} from '../../db/outbox/webhooks.js'
+} from '../../db/webhooks/webhooks.js'
 import { Loops } from '../../ops/loops.js'
 import { deliver } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'

@@ -5,7 +5,7 @@ import {
   type LeasedWebhook,
   leaseWebhooks,
   saveWebhook,
-} from '../../db/outbox/webhooks.js'
+} from '../../db/webhooks/webhooks.js'
 import { alarmFields } from '../../ops/alarms.js'
 import { isOwnError } from '../../ops/log/errors.js'
 import type { Logger } from '../../ops/log/log.js'

@@ -3,9 +3,9 @@ import type {
   WebhookFailure as StoredFailure,
   Webhook as StoredWebhook,
 } from '../generated/client.js'
+import { LONGEST_PAUSE_MS } from '../outbox/due.js'
 import { type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertClock, MAX_SKEW_MS } from '../pg/unavailable.js'
-import { LONGEST_PAUSE_MS } from './due.js'
 
 /** Failed deliveries that are kept of each webhook. */
 export const FAILURES_KEPT = 100
