@@ -51,7 +51,7 @@ export async function appendEntries(
     probeEntries(db, network, entries),
   ])
   const decided = await decideEntries(client, network, { entries, head, probed, ...options })
-  await pipelined(client, decided.write)
+  await pipelined(client, (db) => writeChanges(db, network, decided.changes))
   return decided
 }
 
@@ -61,11 +61,6 @@ export const probeEntries = (
   network: Network,
   entries: readonly DecodedEntry[],
 ): Promise<Probed> => probeKeys(db, network, keysOf(entries))
-
-/** Decided behind the head's lock, with the statements that write the entries. */
-export interface Decided extends Appended {
-  write(db: Queryable): Promise<unknown>[]
-}
 
 /** Entries behind the head's lock, with the findings of `probeEntries` there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
@@ -84,31 +79,33 @@ export async function decideEntries(
     probed,
     writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
   }: Undecided,
-): Promise<Decided> {
+): Promise<Appended> {
   const changes = fold(await completeSlice(client, { network, head }, probed), entries, writerMs)
-  if (entries.length === 0) return { changes, writerMs, write: () => [] }
-  return { changes, writerMs, write: (db) => writeChanges(db, network, changes) }
+  return { changes, writerMs }
 }
 
-/** Writes the rows of a fold and moves the locked head, in a pipeline. */
-export const writeChanges = (
+/** Writes the rows of a fold and moves the locked head, in a pipeline; nothing for a fold without entries. */
+export function writeChanges(
   db: Queryable,
   network: Network,
   changes: Changes,
-): Promise<unknown>[] => [
-  ...(changes.walletRemovals.length > 0
-    ? [removeWallets(db, network, changes.walletRemovals)]
-    : []),
-  ...(changes.movesEnded.length > 0 ? [endMoves(db, network, changes.movesEnded)] : []),
-  ...(changes.communityNamesFreed.length > 0
-    ? [freeNames(db, network, changes.communityNamesFreed)]
-    : []),
-  ...insertAll(db, network, changes),
-  ...(changes.walletUpdates.length > 0 ? [updateWallets(db, network, changes.walletUpdates)] : []),
-  ...(changes.nameMoves.length > 0 ? [moveNames(db, network, changes.nameMoves)] : []),
-  ...(changes.communities.length > 0 ? [markCommunities(db, network, changes.communities)] : []),
-  writeHead(db, network, changes.head),
-]
+): Promise<unknown>[] {
+  const ifAny = <Row>(
+    rows: Row[],
+    write: (db: Queryable, network: Network, rows: Row[]) => Promise<unknown>,
+  ) => (rows.length > 0 ? [write(db, network, rows)] : [])
+  if (changes.journal.length === 0) return []
+  return [
+    ...ifAny(changes.walletRemovals, removeWallets),
+    ...ifAny(changes.movesEnded, endMoves),
+    ...ifAny(changes.communityNamesFreed, freeNames),
+    ...insertAll(db, network, changes),
+    ...ifAny(changes.walletUpdates, updateWallets),
+    ...ifAny(changes.nameMoves, moveNames),
+    ...ifAny(changes.communities, markCommunities),
+    writeHead(db, network, changes.head),
+  ]
+}
 
 function insertAll(db: Queryable, network: Network, changes: Changes): Promise<unknown>[] {
   const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>

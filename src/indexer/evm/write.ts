@@ -1,17 +1,16 @@
-import type pg from 'pg'
 import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
-import { type Decided, decideEntries, probeEntries } from '../../db/journal/append.js'
+import { decideEntries, probeEntries, writeChanges } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
-import { type LockedHead, lockHead } from '../../db/journal/head.js'
-import type { Probed } from '../../db/journal/slice.js'
+import { lockHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
 import { writeOutcomes, writePayments } from '../../db/payments/payments.js'
 import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
+import type { Changes } from '../../registry/fold/rows.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
 
@@ -29,35 +28,28 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /**
- * Decides what confirmed logs change: entries of the journal, messages and payments of their tables. What is
+ * Writes what confirmed logs change, in a pipeline: entries of the journal, messages and payments of their tables. What is
  * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
- * @param head locked first, exclusively: raising a shared lock later could deadlock with another writer
- * @param probed findings of `probeEntries` behind that lock
  */
-async function decideConfirmed(
-  client: pg.ClientBase,
-  head: LockedHead,
+function writeConfirmed(
+  db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
-  { to, logs, probed }: { to: Checkpoint; logs: DecodedLogs; probed: Probed },
-): Promise<Decided> {
+  { to, logs, changes }: { to: Checkpoint; logs: DecodedLogs; changes: Changes },
+): Promise<unknown>[] {
   const { network, chain } = row
-  const { entries, received, sent, payments, credits, ends } = logs
+  const { received, sent, payments, credits, ends } = logs
   const blocks = { isConfirmed: true, block: to.nextBlock }
-  const decided = await decideEntries(client, network, { entries, head, probed })
-  return {
-    ...decided,
-    write: (db) => [
-      ...decided.write(db),
-      confirmCredits(db, network, credits),
-      role === 'hub'
-        ? writeReceipts(db, network, blocks, received)
-        : writeMessages(db, row, blocks, sent),
-      writePayments(db, row, blocks, payments),
-      writeOutcomes(db, row, ends),
-      forgetConfirmedTail(db, network, chain, to.nextBlock),
-      ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
-    ],
-  }
+  return [
+    ...writeChanges(db, network, changes),
+    confirmCredits(db, network, credits),
+    role === 'hub'
+      ? writeReceipts(db, network, blocks, received)
+      : writeMessages(db, row, blocks, sent),
+    writePayments(db, row, blocks, payments),
+    writeOutcomes(db, row, ends),
+    forgetConfirmedTail(db, network, chain, to.nextBlock),
+    ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
+  ]
 }
 
 export interface FollowedWrite {
@@ -87,11 +79,11 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
     const decided =
-      to && probed && (await decideConfirmed(client, head, options, { to, logs, probed }))
+      probed && (await decideEntries(client, row.network, { entries: logs.entries, head, probed }))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint(`${at}.before_commit`)
     await pipelined(client, (db) => [
-      ...(decided?.write(db) ?? []),
+      ...(to && decided ? writeConfirmed(db, options, { to, logs, ...decided }) : []),
       ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
       notifyBlock(db, row.network),
     ])
