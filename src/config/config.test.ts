@@ -18,8 +18,11 @@ const folder = useFolder()
 describe('the chains file', () => {
   it('of the examples is good, with the decided defaults', () => {
     const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
-    expect(hub).toMatchObject({ confirmation: 'finalized', pollMs: 2_000 })
-    expect(spoke).toMatchObject({ confirmation: 'safe', gasToken: { symbol: 'ETH', decimals: 18 } })
+    expect(hub).toMatchObject({ confirmation: { kind: 'tag', tag: 'finalized' }, pollMs: 2_000 })
+    expect(spoke).toMatchObject({
+      confirmation: { kind: 'tag', tag: 'safe' },
+      gasToken: { symbol: 'ETH', decimals: 18 },
+    })
   })
 
   it.each([

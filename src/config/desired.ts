@@ -1,6 +1,6 @@
+import { rulesOf } from '../registry/primitives/confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DraftFile } from './chainsFile.js'
-import { bridgeConfirmations } from './confirmation.js'
 import { ConfigError } from './error.js'
 import { presetOf } from './presets.js'
 
@@ -94,7 +94,7 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,
-    confirmations: bridge?.confirmations ?? bridgeConfirmations(confirmation),
+    confirmations: bridge?.confirmations ?? rulesOf(confirmation).bridgeBlocks,
   }
 }
 

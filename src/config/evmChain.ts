@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import { confirmation, defaultConfirmation } from './confirmation.js'
 import { bridgeSettings, chainDeployment } from './deployment.js'
 import { durationOrNever, hex, httpUrl, rpcUrls, wei, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'

@@ -42,7 +42,7 @@ describe('a preset', () => {
       network: 'mainnet',
       chainId: 1,
       eid: 30_101,
-      confirmation: 'finalized',
+      confirmation: { kind: 'tag', tag: 'finalized' },
     })
   })
 
@@ -62,7 +62,7 @@ describe('a preset', () => {
     expect(local8453).toMatchObject({
       network: 'mainnet',
       chainId: 900_008_453,
-      confirmation: { blocks: 10 },
+      confirmation: { kind: 'depth', blocks: 10 },
       genesisHash: undefined,
       endpoint: undefined,
       eid: undefined,
@@ -73,8 +73,14 @@ describe('a preset', () => {
   })
 
   it('has a hub wait for finality wherever it is', () => {
-    expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toBe('finalized')
-    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toBe('safe')
+    expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toEqual({
+      kind: 'tag',
+      tag: 'finalized',
+    })
+    expect(chainsOf({ ...hub, confirmation: 'safe' })[0]!.confirmation).toEqual({
+      kind: 'tag',
+      tag: 'safe',
+    })
   })
 
   it('gives the genesis of Solana’s own cluster to that of a public hub alone', () => {

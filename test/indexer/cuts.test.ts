@@ -94,7 +94,7 @@ describe('a watch-only hub gives the same journal and tables, however its blocks
     }))
     const changes = {
       startBlock,
-      confirmation: { blocks: CONFIRMATION_BLOCKS },
+      confirmation: { kind: 'depth' as const, blocks: CONFIRMATION_BLOCKS },
       watchOnly: { minimum: [{ fromBlock: 0, wei: '1' }, ...minimum], quotes: false },
     }
     await world.test.mine({ blocks: CONFIRMATION_BLOCKS + 1 })

@@ -12,7 +12,7 @@ let indexer: ChainIndexer
 beforeAll(async () => {
   // the chain is older than its depth
   await world.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
-  indexer = await world.restart({ config: { confirmation: 'finalized' } })
+  indexer = await world.restart({ config: { confirmation: { kind: 'tag', tag: 'finalized' } } })
   await catchUp()
 })
 
@@ -58,7 +58,7 @@ describe('a hub whose policy is `finalized`', () => {
     await world.bid(0, ['deep'])
     await world.test.mine({ blocks: 100 })
     await world.bid(0, ['shallow'])
-    indexer = await world.restart({ config: { confirmation: 'finalized' } })
+    indexer = await world.restart({ config: { confirmation: { kind: 'tag', tag: 'finalized' } } })
     await catchUp()
     expect(await won()).toEqual(['deep', 'waits'])
     expect(await pending()).toEqual(['shallow'])
@@ -97,7 +97,7 @@ describe('a chain whose policy is `safe`', () => {
     const chain = await startHubWorld({ slotsInAnEpoch: SLOTS_IN_AN_EPOCH })
     try {
       await chain.test.mine({ blocks: 4 * SLOTS_IN_AN_EPOCH })
-      const safe = await chain.restart({ config: { confirmation: 'safe' } })
+      const safe = await chain.restart({ config: { confirmation: { kind: 'tag', tag: 'safe' } } })
       const tagged = async (blockTag: 'safe' | 'finalized') =>
         (await chain.public.getBlock({ blockTag })).number
       const bids = async () =>
@@ -132,7 +132,9 @@ describe('a chain that has finalized nothing yet', () => {
     }
     const call = async <T>(_method: string, params: unknown) =>
       ((params as unknown[])[0] === 'latest' ? latest : null) as T
-    expect(await readHeads(call, { confirmation: 'finalized' })).toMatchObject({
+    expect(
+      await readHeads(call, { confirmation: { kind: 'tag', tag: 'finalized' } }),
+    ).toMatchObject({
       latest: { number: 5 },
       confirmed: -1,
     })

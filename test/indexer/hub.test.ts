@@ -127,7 +127,7 @@ describe('a hub, block by block', () => {
 
 describe('finality that stood still', () => {
   it('is caught up with in bounded transactions, whole blocks each', async () => {
-    const indexer = await world.restart({ config: { confirmation: { blocks: 30 } } })
+    const indexer = await world.restart({ config: { confirmation: { kind: 'depth', blocks: 30 } } })
     await indexer.step()
     const batch = 100
     for (let i = 0; i < 13; i++)

@@ -179,7 +179,8 @@ test.each<[string, (before: unknown) => OnCall]>([
 )
 
 test('a first node whose newest header has another parent, or that calls it finalized, decides nothing', async () => {
-  const config = { rpcUrls: [proxy.url, world.anvil.rpcUrl], confirmation: 'finalized' as const }
+  const confirmation = { kind: 'tag', tag: 'finalized' } as const
+  const config = { rpcUrls: [proxy.url, world.anvil.rpcUrl], confirmation }
   const indexer = await world.restart({ config })
   while ((await indexer.step()).kind !== 'idle');
   const journalled = await causesInJournal()

@@ -1,5 +1,6 @@
 import type { ChainConfig } from '../../config/index.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { rulesOf } from '../../registry/primitives/confirmation.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ChainPort,
@@ -145,7 +146,7 @@ export async function readHeads(
   call: Call,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
 ): Promise<Heads> {
-  const tag = typeof confirmation === 'string' ? confirmation : null
+  const { tag, confirmedOf } = rulesOf(confirmation)
   const [latest, tagged] = await Promise.all([
     getHeader(call, 'latest'),
     tag && getHeader(call, tag),
@@ -153,10 +154,7 @@ export async function readHeads(
   if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
-    confirmed:
-      typeof confirmation === 'string'
-        ? (tagged?.number ?? -1)
-        : latest.number - confirmation.blocks,
+    confirmed: confirmedOf(latest.number, tagged?.number),
     confirmedMs: tagged?.timestampMs ?? null,
   }
 }

@@ -56,7 +56,7 @@ function seenWith(receipt: object): Promise<NodeView> {
   }
   const call = (async (method: string) => answers[method]) as Call
   const signer = {
-    chain: { config: { confirmation: { blocks: 0 } } },
+    chain: { config: { confirmation: { kind: 'depth', blocks: 0 } } },
     account: { address: `0x${'11'.repeat(20)}` },
   } as unknown as Signer
   return observe(call, signer, { kind: 'noop' }, sent)

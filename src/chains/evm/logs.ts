@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Confirmation } from '../../config/confirmation.js'
+import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { LackingError, transient } from '../rpc/errors.js'
 import { type Call, numberOf, quantity } from '../rpc/evm.js'
@@ -60,7 +60,7 @@ type RawHeader = Record<'number' | 'hash' | 'parentHash' | 'timestamp', Hex>
 
 export async function getHeader(
   call: Call,
-  block: number | 'latest' | Extract<Confirmation, string> | Hex,
+  block: number | 'latest' | NonNullable<ConfirmationRules['tag']> | Hex,
 ): Promise<Header | null> {
   const method = String(block).startsWith('0x') ? 'eth_getBlockByHash' : 'eth_getBlockByNumber'
   const raw = await call<RawHeader | null>(method, [

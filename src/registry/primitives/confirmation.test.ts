@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { confirmation, defaultConfirmation, rulesOf } from './confirmation.js'
+
+const finalized = { kind: 'tag', tag: 'finalized' } as const
+const safe = { kind: 'tag', tag: 'safe' } as const
+const depth = (blocks: number) => ({ kind: 'depth', blocks }) as const
+
+it.each([
+  ['hub', '8453', finalized],
+  ['hub', undefined, finalized],
+  ['spoke', '8453', safe],
+  ['spoke', '137', finalized],
+  ['spoke', undefined, depth(10)],
+] as const)('a %s of the label %s waits by default for %o', (role, label, policy) => {
+  expect(defaultConfirmation(role, label)).toEqual(policy)
+})
+
+it.each([
+  ['finalized', finalized],
+  ['safe', safe],
+  [{ blocks: 3 }, depth(3)],
+] as const)('%o of a chains file is read as %o', (given, policy) => {
+  expect(confirmation.parse(given)).toEqual(policy)
+})
+
+it.each([
+  { policy: safe, tagged: 90, confirmed: 90, bridgeBlocks: 64 },
+  { policy: finalized, tagged: undefined, confirmed: -1, bridgeBlocks: 64 },
+  { policy: depth(3), tagged: undefined, confirmed: 97, bridgeBlocks: 3 },
+  { policy: depth(0), tagged: undefined, confirmed: 100, bridgeBlocks: 1 },
+])(
+  'with $policy the confirmed block of 100 is $confirmed, and verifiers wait for $bridgeBlocks blocks',
+  ({ policy, tagged, confirmed, bridgeBlocks }) => {
+    const rules = rulesOf(policy)
+    expect(rules.confirmedOf(100, tagged)).toBe(confirmed)
+    expect(rules.bridgeBlocks).toBe(bridgeBlocks)
+  },
+)
+
+it.each(['latest', { blocks: -1 }, {}])('%o is no policy', (policy) => {
+  expect(confirmation.safeParse(policy).success).toBe(false)
+})

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+
+/** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top. */
+export const confirmation = z.union([
+  z.enum(['finalized', 'safe']).transform((tag) => ({ kind: 'tag' as const, tag })),
+  z
+    .strictObject({ blocks: z.int().nonnegative() })
+    .transform(({ blocks }) => ({ kind: 'depth' as const, blocks })),
+])
+
+/** Which blocks of an EVM chain count as confirmed. Solana's policy is `commitment`. */
+export type Confirmation = z.output<typeof confirmation>
+type Of<Kind extends Confirmation['kind']> = Extract<Confirmation, { kind: Kind }>
+
+export interface ConfirmationRules {
+  /** Tag of a block that is read besides the latest one, null for none. */
+  tag: Of<'tag'>['tag'] | null
+  /**
+   * The newest confirmed block, -1 for none.
+   * @param latest number of the latest block
+   * @param tagged number of the tag's block, undefined where the node has none
+   */
+  confirmedOf(latest: number, tagged: number | undefined): number
+  /** Blocks that LayerZero's verifiers wait for. */
+  bridgeBlocks: number
+}
+
+/** Two epochs of Ethereum. */
+const TAG_BRIDGE_BLOCKS = 64
+
+const RULES: { readonly [Kind in Confirmation['kind']]: (policy: Of<Kind>) => ConfirmationRules } =
+  {
+    tag: ({ tag }) => ({
+      tag,
+      confirmedOf: (_, tagged = -1) => tagged,
+      bridgeBlocks: TAG_BRIDGE_BLOCKS,
+    }),
+    depth: ({ blocks }) => ({
+      tag: null,
+      confirmedOf: (latest) => latest - blocks,
+      bridgeBlocks: Math.max(1, blocks),
+    }),
+  }
+
+export const rulesOf = (policy: Confirmation): ConfirmationRules =>
+  RULES[policy.kind](policy as never)
+
+const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }
+
+/**
+ * Chains whose `safe` block stands in data posted to L1, and falls only with L1's own block: OP Stack and Arbitrum
+ * Nitro. A sequencer that takes a block back before could take back a payment for a community name that is granted
+ * already. `finalized` comes ten minutes later there. Elsewhere `finalized` takes seconds, or `safe` means less.
+ */
+const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
+
+/** Policy of a chain that names none, by its preset's label: a hub decides names, and waits for `finalized`. */
+export function defaultConfirmation(
+  role: 'hub' | 'spoke',
+  label: string | undefined,
+): Confirmation {
+  if (role === 'hub') return FINALIZED
+  if (label === undefined) return { kind: 'depth', blocks: 10 }
+  return SAFE_LABELS.has(label) ? { kind: 'tag', tag: 'safe' } : FINALIZED
+}
