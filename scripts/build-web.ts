@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { build } from 'esbuild'
+import { EVENTS } from '../src/registry/journal/eventTypes.js'
 import { solanaAccounts } from '../src/testing/solana/accounts.js'
 import { worldAccounts } from '../src/testing/world.js'
 
@@ -13,6 +14,10 @@ const PAGE = join(import.meta.dirname, '../src/web/page')
 /** Of the libraries in the bundle, whose sources carry none. */
 const NOTICE =
   '/* Preact, preact-iso: MIT licence, (c) 2015-present Jason Miller, the Preact team */'
+
+const SENTENCES = Object.fromEntries(
+  Object.entries(EVENTS).map(([type, { sentence }]) => [type, sentence]),
+)
 
 /** Every file that the pages load: name in the browser, and content. */
 async function assets(): Promise<Record<string, string>> {
@@ -26,6 +31,7 @@ async function assets(): Promise<Record<string, string>> {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     charset: 'utf8',
+    define: { SENTENCES: JSON.stringify(SENTENCES) },
     banner: { js: NOTICE },
     outdir: PAGE,
     chunkNames: '[name]-[hash]',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { openApiDocuments } from '../src/api/routes.js'
-import { SHOWN_AS } from '../src/api/v0.1/events.js'
+import { EVENTS, type EventType } from '../src/registry/journal/eventTypes.js'
 import { writeOrCheck } from './generatedFile.js'
 
 /**
@@ -48,8 +48,8 @@ function envelopeOf(events: readonly Schema[], typeField: string): string {
 
 function v1Row({ properties = {} }: Schema): string {
   const data = properties.data ?? {}
-  const type = String(properties.type?.enum?.[0])
-  const old = SHOWN_AS[type as keyof typeof SHOWN_AS]
+  const type = properties.type?.enum?.[0] as EventType
+  const old = EVENTS[type].v01
   return `| \`${type}\` | ${data.description} | ${fieldsOf(data)} | ${old ? `\`${old}\`` : '–'} |\n`
 }
 

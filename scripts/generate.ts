@@ -57,6 +57,7 @@ const OUTPUTS: readonly Output[] = [
     sources: [
       ...filesIn('src/web/page'),
       'scripts/build-web.ts',
+      'src/registry/journal/eventTypes.ts',
       'node_modules/preact/package.json',
     ],
     make: async (folder) => {

@@ -1,6 +1,7 @@
 import { readClusterIds, readStretch } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { clustersOf, eventWriter, type FeedItem, itemsOf } from '../registry/journal/events.js'
+import { clustersOf } from '../registry/journal/eventForms.js'
+import { eventWriter, type FeedItem, itemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** An event, and its JSON as the feed gives it. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DATA } from '../../src/api/v1/events.js'
+import { EVENTS, type Field } from '../../src/registry/journal/eventTypes.js'
 import { homeOf, mirrorOf, readFeed, seconds, toldByV1, toldByV01 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
@@ -9,9 +9,12 @@ const world = useApi()
 it('a mirror built from /v1/events alone is the public state that the API answers, and v0.1 tells of it alike', async () => {
   const { members, clusters, names } = await walk(world)
   const events = await readFeed(world)
-  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(DATA)))
-  for (const { type, data } of events)
-    expect(Object.keys(data), type).toEqual(Object.keys(DATA[type].shape))
+  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)))
+  for (const { type, data } of events) {
+    const fields = Object.values<Field>(EVENTS[type].fields)
+    const shown = fields.flatMap(({ v1 }) => v1 ?? [])
+    expect(Object.keys(data), type).toEqual(shown)
+  }
   const mirror = mirrorOf(events)
   expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
 

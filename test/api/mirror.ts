@@ -1,4 +1,11 @@
 import type { FeedEvent } from '../../src/client/types.js'
+import { dataSchema } from '../../src/registry/journal/eventForms.js'
+import {
+  EVENTS,
+  type PublicState,
+  type PublicWallet,
+} from '../../src/registry/journal/eventTypes.js'
+import { decodeWallet } from '../../src/registry/primitives/address.js'
 import type { ApiWorld } from './support.js'
 
 /** Reads the whole feed, page by page. */
@@ -51,76 +58,86 @@ export const homeOf = ({ clusters }: Mirror, address: string): string | null =>
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const event of events) {
-    if (!apply(mirror, event))
-      throw new Error(`event ${JSON.stringify(event)} fits no state of those before it`)
+    const { apply } = EVENTS[event.type]
+    apply(new State(mirror, event), dataSchema(event.type).parse(event.data) as never)
   }
   return mirror
 }
 
-/** @returns false for an event that does not fit */
-function apply(mirror: Mirror, event: FeedEvent): boolean {
-  const { clusters, names, communityNames } = mirror
-  const { from, timestamp: createdMs } = event
-  const changed = { updatedMs: createdMs, updatedBy: from }
-  const touch = (
-    data: { address: string; cluster_id: string },
-    changes: Partial<MirrorWallet>,
-  ): boolean => {
-    const { wallets } = clusters.get(data.cluster_id)!
-    const wallet = wallets.get(data.address)
-    if (wallet) wallets.set(data.address, { ...wallet, ...changes, ...changed })
-    return wallet !== undefined
+type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
+
+/** The state as an event finds it. */
+class State implements PublicState {
+  readonly #mirror: Mirror
+  readonly #event: FeedEvent
+  readonly #changed: { updatedMs: number; updatedBy: string }
+
+  constructor(mirror: Mirror, event: FeedEvent) {
+    this.#mirror = mirror
+    this.#event = event
+    this.#changed = { updatedMs: event.timestamp, updatedBy: event.from }
   }
-  switch (event.type) {
-    case 'CREATE_CLUSTER':
-      clusters.set(event.data.cluster_id, { createdBy: from, createdMs, wallets: new Map() })
-      return true
-    case 'ADD_WALLET': {
-      const {
-        name,
-        address,
-        cluster_id,
-        is_verified: isVerified,
-        is_backed_up: isBackedUp,
-      } = event.data
-      const { wallets } = clusters.get(cluster_id)!
-      const isNew = !wallets.has(address)
-      wallets.set(address, { name, isVerified, isBackedUp, createdMs, ...changed })
-      return isNew
-    }
-    case 'UPDATE_WALLET_NAME':
-      return touch(event.data, { name: event.data.name })
-    case 'VERIFY_WALLET':
-      return touch(event.data, { isVerified: true })
-    case 'BACKUP_WALLET':
-      return touch(event.data, { isBackedUp: true })
-    case 'REMOVE_WALLET':
-      return clusters.get(event.data.cluster_id)!.wallets.delete(event.data.address)
-    case 'REGISTER_NAME': {
-      const { name, cluster_id: cluster, wei_amount: wei } = event.data
-      names.set(name, { cluster, wei, createdMs, ...changed })
-      return true
-    }
-    case 'TRANSFER_NAME': {
-      const { name, to: cluster, from_cluster_id: source } = event.data
-      const held = names.get(name)
-      if (held) names.set(name, { ...held, cluster, ...changed })
-      return held?.cluster === source
-    }
-    case 'REGISTER_COMMUNITY_NAME': {
-      const { community, name, address, cluster_id: home } = event.data
-      const pair = `${community}/${name}`
-      const isNew = !communityNames.has(pair)
-      // a wallet took part if it acted itself, or a wallet verified in the same cluster did
-      const isVerified = from === address || (home !== null && homeOf(mirror, from) === home)
-      communityNames.set(pair, { address, isVerified, createdMs, createdBy: from })
-      return isNew && home === homeOf(mirror, address)
-    }
-    default:
-      event satisfies never
-      return false
+
+  createCluster({ cluster }: On<'createCluster'>): void {
+    const { from, timestamp } = this.#event
+    const made = { createdBy: from, createdMs: timestamp, wallets: new Map() }
+    this.#mirror.clusters.set(cluster, made)
+  }
+
+  addWallet({ cluster, wallet, name, isVerified, isBackedUp }: On<'addWallet'>): void {
+    const wallets = this.#walletsOf(cluster)
+    const address = addressText(wallet)
+    this.#expect(!wallets.has(address))
+    const createdMs = this.#event.timestamp
+    wallets.set(address, { name, isVerified, isBackedUp, createdMs, ...this.#changed })
+  }
+
+  changeWallet({ cluster, wallet }: On<'changeWallet'>, change: Partial<PublicWallet>): void {
+    const wallets = this.#walletsOf(cluster)
+    const entry = wallets.get(addressText(wallet))
+    this.#expect(entry !== undefined)
+    wallets.set(addressText(wallet), { ...entry!, ...change, ...this.#changed })
+  }
+
+  removeWallet({ cluster, wallet }: On<'removeWallet'>): void {
+    this.#expect(this.#walletsOf(cluster).delete(addressText(wallet)))
+  }
+
+  registerName({ name, cluster, amountWei }: On<'registerName'>): void {
+    const createdMs = this.#event.timestamp
+    const wei = String(amountWei)
+    this.#mirror.names.set(name, { cluster, wei, createdMs, ...this.#changed })
+  }
+
+  transferName({ name, cluster, from }: On<'transferName'>): void {
+    const held = this.#mirror.names.get(name)
+    this.#expect(held?.cluster === from)
+    this.#mirror.names.set(name, { ...held!, cluster, ...this.#changed })
+  }
+
+  registerCommunityName(event: On<'registerCommunityName'>): void {
+    const { communityNames } = this.#mirror
+    const { from, timestamp } = this.#event
+    const pair = `${event.community}/${event.name}`
+    const address = addressText(event.wallet)
+    this.#expect(!communityNames.has(pair) && event.cluster === homeOf(this.#mirror, address))
+    // a wallet took part if it acted itself, or a wallet verified in the same cluster did
+    const isVerified =
+      from === address || (event.cluster !== null && homeOf(this.#mirror, from) === event.cluster)
+    communityNames.set(pair, { address, isVerified, createdMs: timestamp, createdBy: from })
+  }
+
+  #walletsOf(cluster: string): Map<string, MirrorWallet> {
+    return this.#mirror.clusters.get(cluster)!.wallets
+  }
+
+  #expect(fits: boolean): void {
+    if (!fits)
+      throw new Error(`event ${JSON.stringify(this.#event)} fits no state of those before it`)
   }
 }
+
+const addressText = (wallet: Buffer): string => decodeWallet(wallet).text
 
 interface OldEvent {
   eventType: string

@@ -80,7 +80,7 @@ export class Model {
         this.clusters[home] = after
         return renamed
           .filter(({ w }) => !after.get(w)!.isPrivate)
-          .map(({ w, name }) => `UPDATE_WALLET_NAME ${home} ${w} ${name}`)
+          .map(({ w, name }) => `UPDATE_WALLET_NAME ${name} ${w} ${home}`)
       }
       case 'remove': {
         if (!entries) return 'not_in_cluster'
@@ -96,7 +96,7 @@ export class Model {
         this.clusters[home] = new Map(stay)
         return gone
           .filter((w) => !entries.get(w)!.isPrivate)
-          .map((w) => `REMOVE_WALLET ${home} ${w}`)
+          .map((w) => `REMOVE_WALLET ${w} ${home}`)
       }
       case 'verify':
         return this.verify(s.w, s.c, at, home)
@@ -105,7 +105,7 @@ export class Model {
         if (!entry) return 'not_in_cluster'
         if (entry.isBackedUp) return []
         entries!.set(s.of, { ...entry, isBackedUp: true, changed: at })
-        return entry.isPrivate ? [] : [`BACKUP_WALLET ${home} ${s.of}`]
+        return entry.isPrivate ? [] : [`BACKUP_WALLET ${s.of} ${home}`]
       }
     }
   }
@@ -126,10 +126,10 @@ export class Model {
       for (let n = 2; taken.includes(name) || this.isReserved(c, name); n++)
         name = `${entry.name.slice(0, 32 - `-${n}`.length)}-${n}`
       this.clusters[c]!.set(s.w, { ...entry, name, isPrivate: false, added: at, changed: at })
-      events.push(`ADD_WALLET ${c} ${s.w} ${name} true ${entry.isBackedUp}`)
+      events.push(`ADD_WALLET ${name} ${s.w} ${c} true ${entry.isBackedUp}`)
     }
     this.names.push({ name: s.name, cluster: c, moved: at })
-    return [...events, `REGISTER_NAME ${c} ${s.name}`]
+    return [...events, `REGISTER_NAME ${s.name} ${c}`]
   }
 
   private create(w: number, name: string, at: number): string[] {
@@ -145,7 +145,7 @@ export class Model {
     }
     this.clusters.push(new Map([[w, entry]]))
     const c = this.clusters.length - 1
-    return [`CREATE_CLUSTER ${c}`, `ADD_WALLET ${c} ${w} ${name} true false`]
+    return [`CREATE_CLUSTER ${c}`, `ADD_WALLET ${name} ${w} ${c} true false`]
   }
 
   private add(s: Extract<Step, { do: 'add' }>, at: number, home: number): string[] | string {
@@ -182,7 +182,7 @@ export class Model {
     this.clusters[c] = after
     return touched.flatMap((w) => {
       const { name, isVerified, isPrivate, isBackedUp } = after.get(w)!
-      return isPrivate ? [] : [`ADD_WALLET ${c} ${w} ${name} ${isVerified} ${isBackedUp}`]
+      return isPrivate ? [] : [`ADD_WALLET ${name} ${w} ${c} ${isVerified} ${isBackedUp}`]
     })
   }
 
@@ -200,16 +200,16 @@ export class Model {
       const moving = isLast ? this.held(home) : []
       if (moving.length > 0 && (own.isPrivate || entry.isPrivate)) return 'names_would_reveal'
       old.delete(w)
-      if (!own.isPrivate) events.push(`REMOVE_WALLET ${home} ${w}`)
+      if (!own.isPrivate) events.push(`REMOVE_WALLET ${w} ${home}`)
       for (const held of this.names) {
         if (!moving.includes(held.name)) continue
         held.cluster = c
         held.moved = at
-        events.push(`TRANSFER_NAME ${c} ${held.name} ${home}`)
+        events.push(`TRANSFER_NAME ${held.name} ${c} ${home}`)
       }
     }
     target.set(w, { ...entry, isVerified: true, changed: at })
-    if (!entry.isPrivate) events.push(`VERIFY_WALLET ${c} ${w}`)
+    if (!entry.isPrivate) events.push(`VERIFY_WALLET ${w} ${c}`)
     return events
   }
 

@@ -165,7 +165,7 @@ export class CommunityModel extends Model {
   ): string[] {
     const cluster = this.isPublic(w) ? this.home(w) : null
     this.below.push({ community, name, w, isVerified, assigned, claim, at })
-    return [`REGISTER_COMMUNITY_NAME ${cluster} ${community} ${name} ${w}`]
+    return [`REGISTER_COMMUNITY_NAME ${community} ${name} ${w} ${cluster}`]
   }
 }
 

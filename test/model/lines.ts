@@ -1,11 +1,7 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import {
-  actorText,
-  eventWriter,
-  itemsOf,
-  type PublicEvent,
-} from '../../src/registry/journal/events.js'
+import { actorText, eventWriter, itemsOf } from '../../src/registry/journal/events.js'
+import { EVENTS, type Field, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
 import { WALLETS } from './clusterSteps.js'
@@ -17,24 +13,15 @@ export const LATE = Number.MAX_SAFE_INTEGER
 export const number = (address: Buffer): number =>
   WALLETS.findIndex((wallet) => wallet.equals(address))
 
+/** Type of an event, and its fields as v1 shows them, without the amount of a bid. */
 export function line(event: PublicEvent): string {
-  const c = (event.cluster ?? 0) - 1
-  switch (event.type) {
-    case 'CREATE_CLUSTER':
-      return `CREATE_CLUSTER ${c}`
-    case 'ADD_WALLET':
-      return `ADD_WALLET ${c} ${number(event.wallet)} ${event.name} ${event.isVerified} ${event.isBackedUp}`
-    case 'REGISTER_NAME':
-      return `REGISTER_NAME ${c} ${event.name}`
-    case 'UPDATE_WALLET_NAME':
-      return `UPDATE_WALLET_NAME ${c} ${number(event.wallet)} ${event.name}`
-    case 'TRANSFER_NAME':
-      return `TRANSFER_NAME ${c} ${event.name} ${event.from - 1}`
-    case 'REGISTER_COMMUNITY_NAME':
-      return `REGISTER_COMMUNITY_NAME ${event.cluster && c} ${event.community} ${event.name} ${number(event.wallet)}`
-    default:
-      return `${event.type} ${c} ${number(event.wallet)}`
-  }
+  const values = Object.entries<Field>(EVENTS[event.type].fields).flatMap(([key, { kind, v1 }]) => {
+    const value = (event as unknown as Record<string, unknown>)[key]
+    if (v1 === null || kind === 'wei') return []
+    if (value instanceof Buffer) return [number(value)]
+    return [typeof value === 'number' ? value - 1 : String(value)]
+  })
+  return [event.type, ...values].join(' ')
 }
 
 /** Tables after all entries, cut into batches of these sizes, the rest in one. */

@@ -1,5 +1,12 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import {
+  EVENTS,
+  type EventOf,
+  type Field,
+  type FieldKind,
+  type FieldValues,
+} from '../../src/registry/journal/eventTypes.js'
 import { NAME } from '../../src/registry/primitives/nameRule.js'
 
 /** Values of which several tests of the registry make theirs. */
@@ -13,6 +20,25 @@ export const address = fc.oneof(
   bytesOf(20).map((raw) => Buffer.of(1, ...raw)),
   bytesOf(32).map((raw) => Buffer.of(2, ...raw)),
 )
+
+/** Events of all types. */
+export function publicEvent<Cluster>(
+  cluster: fc.Arbitrary<Cluster>,
+): fc.Arbitrary<EventOf<Cluster>> {
+  const values: { [Kind in FieldKind]: fc.Arbitrary<FieldValues<Cluster>[Kind]> } = {
+    cluster,
+    clusterOrNull: fc.option(cluster),
+    name,
+    wallet: address,
+    wei: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+    flag: fc.boolean(),
+  }
+  const types = Object.entries(EVENTS).map(([type, { fields }]) => {
+    const parts = Object.entries<Field>(fields).map(([key, { kind }]) => [key, values[kind]])
+    return fc.record({ type: fc.constant(type), ...Object.fromEntries(parts) })
+  })
+  return fc.oneof(...types) as fc.Arbitrary<EventOf<Cluster>>
+}
 
 /** Records that are told apart by a field which names their kind. */
 export const tagged =

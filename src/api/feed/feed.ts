@@ -1,12 +1,7 @@
 import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
-import {
-  clustersOf,
-  type FeedItem,
-  type FeedRow,
-  itemsOf,
-  type Place,
-  type PublicEvent,
-} from '../../registry/journal/events.js'
+import { clustersOf } from '../../registry/journal/eventForms.js'
+import { type FeedItem, type FeedRow, itemsOf, type Place } from '../../registry/journal/events.js'
+import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { openPage, type PagePosition, sealPage } from './cursor.js'

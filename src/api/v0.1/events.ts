@@ -1,6 +1,12 @@
 import { findWinningBids } from '../../db/registry/owners.js'
 import { mapInTurns } from '../../ops/turns.js'
-import type { FeedItem, PublicEvent } from '../../registry/journal/events.js'
+import type { FeedItem } from '../../registry/journal/events.js'
+import {
+  EVENTS,
+  type EventType,
+  type PublicEvent,
+  type V01Type,
+} from '../../registry/journal/eventTypes.js'
 import { addressToWord, decodeWallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
@@ -13,7 +19,57 @@ import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-const event = <Type extends string>(eventType: Type, data: z.ZodType, description: string) =>
+/** The bids that won names which moved, by name. */
+type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
+
+/** Events that this version shows as a type. */
+type ShownAs<Type extends V01Type> = {
+  [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
+    ? Extract<PublicEvent, { type: One }>
+    : never
+}[EventType]
+
+interface View<Event extends PublicEvent> {
+  description: string
+  schema: z.ZodType
+  /** Wallet that the event is shown under. */
+  walletOf(event: Event, actor: Buffer | null, bids: WinningBids): Buffer
+  dataOf(event: Event, bids: WinningBids): object | null
+}
+
+const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
+  register: {
+    description:
+      'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
+    schema: z.object({
+      name: z.string(),
+      weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }),
+    }),
+    // the wallet that signed the bid, or with which the name moved
+    walletOf: ({ name }, actor, bids) => actor ?? bidOf(name, bids).wallet,
+    dataOf(event, bids) {
+      const { amountWei } = 'amountWei' in event ? event : bidOf(event.name, bids)
+      return { name: event.name, weiAmount: amountWei.toString() }
+    },
+  },
+  updateWallet: {
+    description: 'A wallet was added, renamed or verified',
+    schema: z.object({
+      name: z.string(),
+      isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }),
+    }),
+    walletOf: ({ wallet }) => wallet,
+    dataOf: ({ name, isVerified }) => ({ name, isVerified: Number(isVerified) }),
+  },
+  removeWallet: {
+    description: 'A wallet was removed from the cluster, or left it',
+    schema: z.null(),
+    walletOf: ({ wallet }) => wallet,
+    dataOf: () => null,
+  },
+}
+
+const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schema }]) =>
   z
     .object({
       eventType: z.literal(eventType),
@@ -25,64 +81,12 @@ const event = <Type extends string>(eventType: Type, data: z.ZodType, descriptio
         description: 'The wallet; of `register` the one that signed the bid',
       }),
       addressType: walletType,
-      data,
+      data: schema,
       timestamp: z.int().openapi({ description: 'Seconds' }),
     })
-    .openapi({ description })
-
-const EventSchema = z
-  .union([
-    event(
-      'register',
-      z.object({
-        name: z.string(),
-        weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }),
-      }),
-      'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
-    ),
-    event(
-      'updateWallet',
-      z.object({
-        name: z.string(),
-        isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }),
-      }),
-      'A wallet was added, renamed or verified',
-    ),
-    event('removeWallet', z.null(), 'A wallet was removed from the cluster, or left it'),
-  ])
-  .openapi('EventV01')
-
-/** The event type of v0.1 for each event type of v1 that it shows: those that are not named are left out. */
-export const SHOWN_AS = {
-  ADD_WALLET: 'updateWallet',
-  REGISTER_NAME: 'register',
-  TRANSFER_NAME: 'register',
-  UPDATE_WALLET_NAME: 'updateWallet',
-  VERIFY_WALLET: 'updateWallet',
-  REMOVE_WALLET: 'removeWallet',
-} as const satisfies Partial<Record<PublicEvent['type'], z.output<typeof EventSchema>['eventType']>>
-
-type ShownEvent = Extract<PublicEvent, { type: keyof typeof SHOWN_AS }>
-
-const isShown = (event: PublicEvent): event is ShownEvent => event.type in SHOWN_AS
-
-/** The bids that won names which moved, by name. */
-type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
-
-function dataOf(event: ShownEvent, bids: WinningBids) {
-  switch (event.type) {
-    case 'REGISTER_NAME':
-      return { name: event.name, weiAmount: event.amountWei.toString() }
-    case 'TRANSFER_NAME':
-      return { name: event.name, weiAmount: bidOf(event.name, bids).amountWei.toString() }
-    case 'ADD_WALLET':
-    case 'UPDATE_WALLET_NAME':
-    case 'VERIFY_WALLET':
-      return { name: event.name, isVerified: Number(event.isVerified) }
-    case 'REMOVE_WALLET':
-      return null
-  }
-}
+    .openapi({ description }),
+)
+const EventSchema = z.union(eventSchemas).openapi('EventV01')
 
 /** @throws ApiError unavailable where a rewind took the name back after the page was read */
 function bidOf(name: string, bids: WinningBids) {
@@ -91,24 +95,19 @@ function bidOf(name: string, bids: WinningBids) {
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }
 
-/** Wallet that an event is shown under: of a name the one that signed its bid, or with which it moved. */
-function walletOf(event: ShownEvent, actor: Buffer | null, bids: WinningBids): Buffer {
-  if (event.type === 'REGISTER_NAME') return actor!
-  if (event.type === 'TRANSFER_NAME') return actor ?? bidOf(event.name, bids).wallet
-  return event.wallet
-}
-
-/** JSON of an event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
-function jsonOf(event: ShownEvent, { actor, atMs }: FeedItem, bids: WinningBids): string {
-  const wallet = walletOf(event, actor, bids)
+/** JSON of a shown event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
+function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
+  const eventType = EVENTS[event.type].v01!
+  const view: View<PublicEvent> = VIEWS[eventType]
+  const wallet = view.walletOf(event, actor, bids)
   const { type, text: address } = decodeWallet(wallet)
   const json = JSON.stringify({
-    eventType: SHOWN_AS[event.type],
+    eventType,
     clusterId: event.cluster,
     bytes32Address: toHex(addressToWord(wallet)),
     address,
     addressType: type,
-    data: dataOf(event, bids),
+    data: view.dataOf(event, bids),
     timestamp: Math.floor(atMs / 1_000),
   })
   return json.replace(/"weiAmount":"(\d+)"/, '"weiAmount":$1')
@@ -132,16 +131,14 @@ const events = route.get('/v0.1/events', {
     const page = await feedPage(context, {
       ...pageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
-      shows: isShown,
+      shows: ({ type }) => EVENTS[type].v01 !== null,
     })
     const moved = page.items.flatMap(({ event }) =>
       event.type === 'TRANSFER_NAME' ? [event.name] : [],
     )
     const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
-    const shown = await mapInTurns(context.turn, page.items, (item) =>
-      isShown(item.event) ? [jsonOf(item.event, item, bids)] : [],
-    )
-    return pageAnswer(page, shown.flat())
+    const items = await mapInTurns(context.turn, page.items, (item) => jsonOf(item, bids))
+    return pageAnswer(page, items)
   },
 })
 

@@ -1,5 +1,6 @@
 import { readCheckpoint } from '../../db/journal/feed.js'
-import { eventWriter, type PublicEvent } from '../../registry/journal/events.js'
+import { eventWriter } from '../../registry/journal/events.js'
+import { EVENTS, type FieldKind, type Fields } from '../../registry/journal/eventTypes.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
@@ -16,73 +17,24 @@ import { addressText, clusterIdText } from './schemas.js'
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
 const ORDERS = ['oldest', 'newest'] as const
 
-const wallet = addressText.openapi({ description: 'The wallet' })
-const walletName = z.string().openapi({ description: 'Its name in the cluster', example: 'main' })
-const cluster_id = clusterIdText.openapi({ description: 'The cluster’s id' })
-const name = z.string().openapi({ description: 'The name', example: 'foobar' })
+const FIELD_SCHEMAS: Readonly<Record<FieldKind, z.ZodType>> = {
+  cluster: clusterIdText,
+  clusterOrNull: clusterIdText.nullable(),
+  name: z.string(),
+  wallet: addressText,
+  wei: z.string(),
+  flag: z.boolean(),
+}
 
-const data = (description: string, fields: z.ZodRawShape) =>
-  z.object(fields).openapi({ description })
+/** Schema of an event type's `data`. */
+function dataSchema(fields: Fields, description: string): z.ZodType {
+  const shown = Object.values(fields).flatMap(({ kind, v1, ...texts }) =>
+    v1 === null ? [] : [[v1, FIELD_SCHEMAS[kind].openapi(texts)]],
+  )
+  return z.object(Object.fromEntries(shown)).openapi({ description })
+}
 
-/** `data` of each event type, described by when the event is published. Entries of private wallets publish nothing. */
-export const DATA = {
-  CREATE_CLUSTER: data(
-    'A cluster was made, by its first signed change or by the first name that its wallet won',
-    {
-      cluster_id,
-    },
-  ),
-  ADD_WALLET: data('A wallet was added to a cluster in public, or a private one became public', {
-    name: walletName,
-    address: wallet,
-    cluster_id,
-    is_verified: z.boolean(),
-    is_backed_up: z.boolean(),
-  }),
-  REGISTER_NAME: data('A confirmed bid on the hub won a name for the cluster', {
-    name,
-    wei_amount: z.string().openapi({ description: 'The bid, wei of ETH' }),
-    cluster_id,
-  }),
-  UPDATE_WALLET_NAME: data('A wallet of the cluster got another name', {
-    name: walletName,
-    address: wallet,
-    cluster_id,
-  }),
-  VERIFY_WALLET: data('A listed wallet verified itself in the cluster', {
-    address: wallet,
-    cluster_id,
-  }),
-  REMOVE_WALLET: data(
-    'A wallet was removed from the cluster, or left it to verify itself in another one',
-    {
-      address: wallet,
-      cluster_id,
-    },
-  ),
-  BACKUP_WALLET: data('A wallet of the cluster was confirmed to be backed up', {
-    address: wallet,
-    cluster_id,
-  }),
-  TRANSFER_NAME: data('A name moved along with the last verified wallet of its cluster', {
-    name,
-    to: clusterIdText.openapi({ description: 'The cluster that holds it now' }),
-    from_cluster_id: clusterIdText.openapi({ description: 'The cluster that held it before' }),
-  }),
-  REGISTER_COMMUNITY_NAME: data(
-    'A name below a community has a new owner: for free, assigned, or by a payment',
-    {
-      community: z.string().openapi({ description: 'The community', example: 'club' }),
-      name: z.string().openapi({ description: 'The name below it', example: 'alice' }),
-      address: addressText.openapi({ description: 'The wallet that owns the name' }),
-      cluster_id: clusterIdText.nullable().openapi({
-        description: 'The cluster in which the owner is verified in public, null for none',
-      }),
-    },
-  ),
-} satisfies Record<PublicEvent['type'], z.ZodObject>
-
-const eventSchemas = Object.entries(DATA).map(([type, data]) =>
+const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) =>
   z.object({
     id: z.string().openapi({
       example: 'm-1-42',
@@ -93,7 +45,7 @@ const eventSchemas = Object.entries(DATA).map(([type, data]) =>
       description:
         'The wallet that caused it; the zero address where no public wallet may be named',
     }),
-    data,
+    data: dataSchema(fields, published),
     isTestnet: z.boolean().openapi({ description: 'The event is of the testnet' }),
     timestamp: z.int().openapi({ description: 'Milliseconds; never falls' }),
   }),

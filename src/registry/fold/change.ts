@@ -1,5 +1,6 @@
 import type { ClusterChange } from '../journal/change.js'
-import { type ChangeEvent, encodeChangeEffects } from '../journal/effects.js'
+import { encodeChangeEffects } from '../journal/effects.js'
+import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
 import { madePublic } from './bid.js'
@@ -18,7 +19,7 @@ import {
 /** Accepted change with its public events in order. */
 interface Shown extends Made {
   cluster: number
-  events: ChangeEvent[]
+  events: PublicEvent[]
 }
 
 type Decision = Shown | ChangeRefusal
@@ -79,7 +80,7 @@ export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   return oldest?.address ?? null
 }
 
-const added = (row: WalletRow): ChangeEvent => ({
+const added = (row: WalletRow): PublicEvent => ({
   type: 'ADD_WALLET',
   cluster: row.cluster,
   name: row.name,
@@ -122,7 +123,7 @@ function setWallets(
   work: Work,
   cluster: number,
   rows: WalletRow[],
-  eventOf: (row: WalletRow) => ChangeEvent,
+  eventOf: (row: WalletRow) => PublicEvent,
 ): Shown {
   for (const row of rows) setWallet(work, row)
   return {
@@ -195,7 +196,7 @@ function rename(work: Work, seq: number, change: Of<'rename_wallets'>, cluster: 
     if (!entry) return { code: 'not_in_cluster', address }
     if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
   }
-  const eventOf = ({ name, address: wallet, isVerified }: WalletRow): ChangeEvent => {
+  const eventOf = ({ name, address: wallet, isVerified }: WalletRow): PublicEvent => {
     return { type: 'UPDATE_WALLET_NAME', cluster, name, wallet, isVerified }
   }
   return checkNames(work, state, rows) ?? setWallets(work, cluster, rows, eventOf)
@@ -213,7 +214,7 @@ function remove(work: Work, change: Of<'remove_wallets'>, cluster: number): Deci
   }
 }
 
-const removed = ({ cluster, address }: WalletRow): ChangeEvent => ({
+const removed = ({ cluster, address }: WalletRow): PublicEvent => ({
   type: 'REMOVE_WALLET',
   cluster,
   wallet: address,
@@ -261,7 +262,7 @@ function leave(
   from: number,
   entry: WalletRow,
   key: string,
-): ChangeEvent[] | ChangeRefusal {
+): PublicEvent[] | ChangeRefusal {
   const old = wholeCluster(work, from)
   const row = old.wallets.get(key)!
   const moving = isLastVerified(old.wallets, [row]) ? old.names : []

@@ -152,7 +152,7 @@ describe('names that move in slices', () => {
         expect(rowsOf(registry)).toEqual(entriesIn(model))
         // the feed tells of each name's way, step by step
         const wayOf = (events: readonly string[], name: string) =>
-          events.filter((text) => isTransfer(text) && text.split(' ')[2] === name)
+          events.filter((text) => isTransfer(text) && text.split(' ')[1] === name)
         for (const name of NAMES) expect(wayOf(eventsOf(registry), name)).toEqual(wayOf(told, name))
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
@@ -210,7 +210,7 @@ describe('a slice', () => {
     return w.registry
   }
   const namesIn = (events: readonly string[]) =>
-    events.filter(isTransfer).map((text) => text.split(' ')[2])
+    events.filter(isTransfer).map((text) => text.split(' ')[1])
 
   it('moves the oldest that are left, as the wallet that they move with, until none is', () => {
     const registry = moving()

@@ -1,5 +1,6 @@
 import type { MoveContent } from '../journal/change.js'
-import { type ChangeEvent, encodeChangeEffects } from '../journal/effects.js'
+import { encodeChangeEffects } from '../journal/effects.js'
+import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import type { ClusterName, JournalRow, MoveRow } from './rows.js'
 import { type Work, wholeCluster } from './work.js'
@@ -35,7 +36,7 @@ export function isMoving(
 }
 
 /** In slices where there are many names. @returns the events of the first slice */
-export function beginMove(work: Work, move: MoveRow): ChangeEvent[] {
+export function beginMove(work: Work, move: MoveRow): PublicEvent[] {
   const { source, target } = move
   const from = wholeCluster(work, source)
   const to = wholeCluster(work, target)
@@ -62,7 +63,7 @@ function writeDown(
   work: Work,
   move: MoveRow & { names: readonly ClusterName[] },
   seq: number,
-): ChangeEvent[] {
+): PublicEvent[] {
   const { source, target } = move
   const { namesPerEntry } = work.rules
   const left = move.names.slice(namesPerEntry)

@@ -56,15 +56,15 @@ export function decodeBody<Schema extends z.ZodType>(
   schema: Schema,
   body: Buffer,
 ): z.output<Schema> {
-  const decoded = schema.safeParse(parseJson(body))
+  const decoded = schema.safeParse(parseJson(body.toString('utf8')))
   if (decoded.success) return decoded.data
   throw new RangeError(`the body of a ${kind} entry is not one of ours`)
 }
 
-/** JSON of a body, undefined for other bytes. */
-function parseJson(body: Buffer): unknown {
+/** Parsed JSON, undefined for other text. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body.toString('utf8'))
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
+
 /**
  * Binary form described once for both directions: big-endian integers, length-prefixed variable parts. Readers throw
  * RangeError for bytes that their writer does not make.
@@ -42,6 +44,12 @@ export const u64: Codec<number> = {
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
     return value
   },
+}
+
+/** Unsigned integer of 256 bits, in 32 bytes. */
+export const u256: Codec<bigint> = {
+  write: (out, value) => out.push(...bigIntToWord(value)),
+  read: (from) => wordToBigInt(take(from, 32)),
 }
 
 /** Byte string of up to 255 bytes. */

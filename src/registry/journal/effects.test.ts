@@ -1,12 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { name, tagged, address as wallet } from '../../../test/support/arbitraries.js'
-import { ascii, bytes, flag, u64 } from './codec.js'
+import { name, publicEvent, tagged } from '../../../test/support/arbitraries.js'
 import {
   type BidEffects,
-  CHANGE_EVENTS,
   type ChangeEffects,
-  type ChangeEvent,
   type CommunityEffects,
   decodeBidEffects,
   decodeChangeEffects,
@@ -15,6 +12,7 @@ import {
   encodeChangeEffects,
   encodeCommunityEffects,
 } from './effects.js'
+import type { PublicEvent } from './eventTypes.js'
 
 const outcome = tagged('outcome')
 const bid: fc.Arbitrary<BidEffects> = fc.oneof(
@@ -44,25 +42,7 @@ const registration: fc.Arbitrary<CommunityEffects> = fc.oneof(
 )
 
 const cluster = fc.nat(2 ** 40)
-/** Values of the codecs of events' fields; of any other codec the value is true. */
-const VALUES = new Map<unknown, fc.Arbitrary<unknown>>([
-  [u64, cluster],
-  [ascii, name],
-  [bytes, wallet],
-  [flag, fc.boolean()],
-])
-const event = fc.oneof(
-  ...Object.entries(CHANGE_EVENTS).map(([type, [, fields]]) => {
-    const values = Object.entries(fields).map(([key, codec]) => [
-      key,
-      VALUES.get(codec) ?? fc.constant(true),
-    ])
-    return fc.record({
-      type: fc.constant(type),
-      ...Object.fromEntries(values),
-    }) as fc.Arbitrary<ChangeEvent>
-  }),
-)
+const event = publicEvent(cluster)
 const change: fc.Arbitrary<ChangeEffects> = fc.record({
   cluster,
   events: fc.array(event, { maxLength: 8 }),
@@ -146,7 +126,7 @@ describe('the bytes that journals hold', () => {
     const cluster = '0000000000000002'
     const name = '0161'
     const wallet = '0201ff'
-    const events: Record<string, ChangeEvent> = {
+    const events: Record<string, PublicEvent> = {
       [`01${cluster}`]: { type: 'CREATE_CLUSTER', cluster: 2 },
       [`02${cluster}${name}${wallet}0100`]: {
         type: 'ADD_WALLET',
@@ -168,8 +148,19 @@ describe('the bytes that journals hold', () => {
         from: 3,
         name: 'a',
       },
+      [`08${cluster}${name}${'00'.repeat(31)}05`]: {
+        type: 'REGISTER_NAME',
+        cluster: 2,
+        name: 'a',
+        amountWei: 5n,
+      },
+      [`0901${cluster}${name}${name}${wallet}`]: {
+        type: 'REGISTER_COMMUNITY_NAME',
+        community: 'a',
+        ...seen,
+      },
     }
-    const hex = (event: ChangeEvent) =>
+    const hex = (event: PublicEvent) =>
       encodeChangeEffects({ cluster: 2, events: [event] }).toString('hex')
     expect(Object.values(events).map(hex)).toEqual(
       Object.keys(events).map((bytes) => `01${cluster}${bytes}`),

@@ -1,8 +1,6 @@
 import { OUTCOME, REFUSAL } from './bid.js'
 import {
   ascii,
-  bytes,
-  type Cases,
   type Codec,
   constant,
   decode,
@@ -15,6 +13,7 @@ import {
   union,
   type Value,
 } from './codec.js'
+import { eventCodec } from './eventForms.js'
 
 /**
  * Effects of an entry as folded, stored with it, so that feed and status are pure functions of the row. Version u8,
@@ -59,28 +58,12 @@ const community = union('outcome', {
   refused: [OUTCOME.refused, { reason: reason(REASON) }],
 })
 
-/** Public events of signed changes, with the data of all interface versions. */
-export const CHANGE_EVENTS = {
-  CREATE_CLUSTER: [1, { cluster: u64 }],
-  ADD_WALLET: [2, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag, isBackedUp: flag }],
-  UPDATE_WALLET_NAME: [3, { cluster: u64, name: ascii, wallet: bytes, isVerified: flag }],
-  VERIFY_WALLET: [
-    4,
-    { cluster: u64, name: ascii, wallet: bytes, isVerified: constant([[true, 1]]) },
-  ],
-  REMOVE_WALLET: [5, { cluster: u64, wallet: bytes }],
-  BACKUP_WALLET: [6, { cluster: u64, wallet: bytes }],
-  /** `cluster`: new owner. */
-  TRANSFER_NAME: [7, { cluster: u64, from: u64, name: ascii }],
-} satisfies Cases
-
 /** Effects of a signed change: its cluster and public events (none if all private). */
-const change = object({ cluster: u64, events: list(union('type', CHANGE_EVENTS)) })
+const change = object({ cluster: u64, events: list(eventCodec(u64)) })
 
 export type BidEffects = Value<typeof bid>
 export type CommunityEffects = Value<typeof community>
 export type ChangeEffects = Value<typeof change>
-export type ChangeEvent = ChangeEffects['events'][number]
 
 /** Decoders throw RangeError for bytes that their encoder does not make. */
 export const encodeBidEffects = (effects: BidEffects): Buffer => encode(bid, VERSION, effects)

@@ -5,22 +5,21 @@ import { bigIntToWord, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { encodeChange } from './change.js'
 import {
-  type ChangeEvent,
   encodeBidEffects,
   encodeChangeEffects,
   encodeCommunityEffects,
   NO_EFFECTS,
 } from './effects.js'
+import { clustersOf, eventData } from './eventForms.js'
 import {
   actorText,
-  clustersOf,
-  eventData,
   eventId,
   type FeedRow,
   publicEvents,
   registeredName,
   ZERO_ADDRESS,
 } from './events.js'
+import type { PublicEvent } from './eventTypes.js'
 import { decodePayment, encodePayment } from './payment.js'
 
 const ACTOR = Buffer.of(1, ...Buffer.alloc(20, 0xab))
@@ -126,7 +125,7 @@ describe('other rows and fields', () => {
 })
 
 describe('public events of a signed change', () => {
-  const rowOf = (events: readonly ChangeEvent[]): FeedRow => ({
+  const rowOf = (events: readonly PublicEvent[]): FeedRow => ({
     ...bidRow({ outcome: 'lost' }, events.length),
     kind: 'add_wallets',
     effects: encodeChangeEffects({ cluster: 7, events }),
@@ -135,7 +134,7 @@ describe('public events of a signed change', () => {
   const address = HOLDER
 
   it('are those that it had, with what version 1 shows of each', () => {
-    const events: ChangeEvent[] = [
+    const events: PublicEvent[] = [
       { type: 'ADD_WALLET', ...seen, isVerified: false, isBackedUp: true },
       { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: true },
       { type: 'VERIFY_WALLET', ...seen, isVerified: true },

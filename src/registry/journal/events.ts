@@ -3,13 +3,10 @@ import { DEFAULT_WALLET_NAME } from '../primitives/name.js'
 import { NETWORK_LETTER, type Network } from '../primitives/network.js'
 import { decodeBid } from './bid.js'
 import { decodeChange } from './change.js'
-import {
-  type ChangeEvent,
-  decodeBidEffects,
-  decodeChangeEffects,
-  decodeCommunityEffects,
-} from './effects.js'
+import { decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
+import { eventData } from './eventForms.js'
+import type { PublicEvent, ShownEvent } from './eventTypes.js'
 import { decodePayment } from './payment.js'
 
 /** Journal row as input of both feed versions. */
@@ -23,27 +20,14 @@ export interface FeedRow {
   effects: Buffer
 }
 
-/**
- * Public event, independent of the interface version. v0.1 shows name and verification with every change of a wallet,
- * so each such event carries both.
- */
-export type PublicEvent =
-  | ChangeEvent
-  | { type: 'REGISTER_NAME'; cluster: number; name: string; amountWei: bigint }
-  /** `cluster`: where the owner is publicly verified, else null. */
-  | {
-      type: 'REGISTER_COMMUNITY_NAME'
-      cluster: number | null
-      community: string
-      name: string
-      wallet: Buffer
-    }
-
 /** Public event with its place in the feed. */
-export interface FeedItem extends Pick<FeedRow, 'actor' | 'atMs'> {
+export interface NumberedEvent<Event> extends Pick<FeedRow, 'actor' | 'atMs'> {
   /** Number of the event within its network and generation, from 1, without gaps. */
   number: number
-  event: PublicEvent
+  event: Event
+}
+
+export interface FeedItem extends NumberedEvent<PublicEvent> {
   /** Position within its entry, from 0. */
   place: number
   count: number
@@ -74,11 +58,6 @@ export function publicEvents(row: FeedRow): readonly PublicEvent[] {
   if (kind === 'register_community_name' || kind === 'pay_community_name')
     return communityEvents(kind, row)
   return decodeChangeEffects(effects).events
-}
-
-export function clustersOf(event: PublicEvent): number[] {
-  if (event.cluster === null) return []
-  return event.type === 'TRANSFER_NAME' ? [event.cluster, event.from] : [event.cluster]
 }
 
 function communityEvents(
@@ -146,43 +125,19 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string =>
   actor ? decodeWallet(actor).text : ZERO_ADDRESS
 
-/** Snake case. `idOf` maps a cluster's serial to its public id in hex. */
-export function eventData(event: PublicEvent, idOf: (serial: number) => string): string {
-  const cluster = event.cluster === null ? 'null' : `"${idOf(event.cluster)}"`
-  switch (event.type) {
-    case 'CREATE_CLUSTER':
-      return `{"cluster_id":${cluster}}`
-    case 'ADD_WALLET':
-      return `{${namedWallet(event)},"cluster_id":${cluster},"is_verified":${event.isVerified},"is_backed_up":${event.isBackedUp}}`
-    case 'REGISTER_NAME':
-      return `{"name":${JSON.stringify(event.name)},"wei_amount":"${event.amountWei}","cluster_id":${cluster}}`
-    case 'UPDATE_WALLET_NAME':
-      return `{${namedWallet(event)},"cluster_id":${cluster}}`
-    case 'TRANSFER_NAME':
-      return `{"name":${JSON.stringify(event.name)},"to":${cluster},"from_cluster_id":"${idOf(event.from)}"}`
-    case 'REGISTER_COMMUNITY_NAME':
-      return `{"community":${JSON.stringify(event.community)},${namedWallet(event)},"cluster_id":${cluster}}`
-    default:
-      return `{"address":"${decodeWallet(event.wallet).text}","cluster_id":${cluster}}`
-  }
-}
-
-const namedWallet = ({ name, wallet }: { name: string; wallet: Buffer }): string =>
-  `"name":${JSON.stringify(name)},"address":"${decodeWallet(wallet).text}"`
-
 /**
  * Writer of the JSON of v1 events, in half the time of `JSON.stringify`; an entry's events share their actor's text.
- * @param idOf public id of a cluster, hex, by its serial
+ * @param idOf public id of a cluster, hex
  */
-export function eventWriter(
+export function eventWriter<Cluster = number>(
   network: Network,
   generation: number,
-  idOf: (serial: number) => string,
+  idOf: (cluster: Cluster) => string,
 ) {
   const isTestnet = network === 'testnet'
   let last: Buffer | null = null
   let from = actorText(null)
-  return ({ number, event, actor, atMs }: FeedItem): string => {
+  return ({ number, event, actor, atMs }: NumberedEvent<ShownEvent<Cluster>>): string => {
     if (actor !== last) from = actorText(actor)
     last = actor
     return `{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventData(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`

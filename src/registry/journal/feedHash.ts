@@ -8,14 +8,11 @@ export const FEED_START: Buffer = Buffer.alloc(32)
  * RFC 8785.
  * @param json the event as `GET /v1/events` gives it
  */
-export const feedHash = (before: Buffer, json: string): Buffer => hashWith(before, JSON.parse(json))
-
-/** The same with an event that was parsed before. A stream, or bytes as the answer, would take twice the time. */
-export const hashWith = (before: Buffer, event: unknown): Buffer =>
-  Buffer.from(
-    hash('sha256', Buffer.concat([before, Buffer.from(canonicalJson(event))]), 'hex'),
-    'hex',
-  )
+export const feedHash = (before: Buffer, json: string): Buffer => {
+  const event = Buffer.from(canonicalJson(JSON.parse(json)))
+  // a stream takes twice the time
+  return Buffer.from(hash('sha256', Buffer.concat([before, event]), 'hex'), 'hex')
+}
 
 /** JSON in the form of RFC 8785 (JCS): without spaces, fields by their names. Events hold no fractions. */
 export function canonicalJson(value: unknown): string {

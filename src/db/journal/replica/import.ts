@@ -1,12 +1,7 @@
 import type pg from 'pg'
-import {
-  createTeller,
-  entriesOf,
-  foldTold,
-  keysOfTold,
-  type ToldEvent,
-} from '../../../registry/fold/replica.js'
-import { FEED_START, hashWith } from '../../../registry/journal/feedHash.js'
+import { entriesOf, foldCopy, keysOfCopy } from '../../../registry/fold/replica.js'
+import { createEventReader, type ReadEvent } from '../../../registry/journal/eventReader.js'
+import { FEED_START, feedHash } from '../../../registry/journal/feedHash.js'
 import type { Network } from '../../../registry/primitives/network.js'
 import { notify } from '../../pg/notify.js'
 import { leaf, STATE_TABLES } from '../../pg/partitions.js'
@@ -40,23 +35,23 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
     : { generation: 0, count: 0, hash: FEED_START }
   const checkpoints: FeedCheckpoint[] = []
   let at: FeedCheckpoint = { ...known, count: 0, hash: FEED_START }
-  const read = createTeller(network)
-  let events: ToldEvent[] = []
+  const read = createEventReader(network)
+  let events: ReadEvent[] = []
   let writing: Promise<unknown> = Promise.resolve()
 
   /** Takes the next event. @throws Error for another line, or for another event than was imported before */
   function take(line: string): void {
-    const { told, json } = read(line)
-    const { generation } = at.generation === 0 ? told : at
-    if (told.generation !== generation)
+    const event = read(line)
+    const { generation } = at.generation === 0 ? event : at
+    if (event.generation !== generation)
       throw new Error(`the feed of ${network} began anew: name an empty database`)
-    if (told.number !== at.count + 1)
-      throw new Error(`event ${told.number} comes after event ${at.count}`)
-    at = { generation, count: told.number, hash: hashWith(at.hash, json) }
+    if (event.number !== at.count + 1)
+      throw new Error(`event ${event.number} comes after event ${at.count}`)
+    at = { generation, count: event.number, hash: feedHash(at.hash, line) }
     if (at.count === known.count && !at.hash.equals(known.hash))
       throw new Error('the events up to this are not those that were imported before')
     if (at.count <= known.count) return
-    events.push(told)
+    events.push(event)
     if (at.count % CHECKPOINT_EVERY === 0) checkpoints.push(at)
   }
 
@@ -71,9 +66,9 @@ export async function beginImport(client: pg.ClientBase, network: Network) {
     const slice = await completeSlice(
       client,
       { network, head },
-      await probeKeys(client, network, keysOfTold(entries)),
+      await probeKeys(client, network, keysOfCopy(entries)),
     )
-    const changes = foldTold(slice, entries)
+    const changes = foldCopy(slice, entries)
     head = { ...head, ...changes.head }
     // the next lines are read meanwhile
     writing = pipelined(client, (db) => writeChanges(db, network, changes))

@@ -20,17 +20,8 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':price': (data) => moneyOf(text(data, 'wei_amount')),
 }
 
-const SENTENCES: Readonly<Record<FeedEvent['type'], string>> = {
-  REGISTER_NAME: 'registered :name for :price',
-  REGISTER_COMMUNITY_NAME: 'got :member for :address',
-  CREATE_CLUSTER: 'made a cluster',
-  ADD_WALLET: 'added :address as :wallet',
-  VERIFY_WALLET: 'verified :address',
-  UPDATE_WALLET_NAME: 'named :address :wallet',
-  REMOVE_WALLET: 'removed :address',
-  BACKUP_WALLET: 'backed up :address',
-  TRANSFER_NAME: 'moved :name to another cluster',
-}
+/** Sentences of the event types, which the build puts in (scripts/build-web.ts). */
+declare const SENTENCES: Readonly<Record<string, string>>
 
 const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
   (SENTENCES[type] ?? type).split(/(:\w+)/).map((word) => WORDS[word]?.(data) ?? word)

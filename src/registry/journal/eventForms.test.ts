@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
+import { fromHex, toHex } from '../primitives/bytes.js'
+import { bytes, type Codec, decode, encode } from './codec.js'
+import { dataSchema, eventCodec, eventData } from './eventForms.js'
+import { createEventReader } from './eventReader.js'
+import { eventWriter } from './events.js'
+import { EVENTS, type EventType } from './eventTypes.js'
+
+const id = bytesOf(32).map((raw): string => toHex(raw))
+/** Events as others see them, with the public ids of clusters. */
+const event = publicEvent(id)
+
+const idCodec: Codec<string> = {
+  write: (out, value) => bytes.write(out, fromHex(value)),
+  read: (from) => toHex(bytes.read(from)),
+}
+const codec = eventCodec(idCodec)
+const VERSION = 1
+
+describe('an event', () => {
+  it('is read from its bytes as it was written, with any form of clusters', () => {
+    fc.assert(
+      fc.property(event, (given) => {
+        expect(decode(codec, VERSION, encode(codec, VERSION, given))).toEqual(given)
+      }),
+    )
+  })
+
+  it('is read from no other bytes than it is written as', () => {
+    fc.assert(
+      fc.property(event, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
+        const changed = encode(codec, VERSION, given)
+        changed[at % changed.length]! ^= flip
+        try {
+          expect(encode(codec, VERSION, decode(codec, VERSION, changed))).toEqual(changed)
+        } catch (error) {
+          expect(error).toBeInstanceOf(RangeError)
+        }
+      }),
+    )
+  })
+
+  it('is read from its line as it was written, but for what v1 does not show', () => {
+    const read = createEventReader('testnet')
+    const generation = 2
+    const write = eventWriter<string>('testnet', generation, String)
+    const place = { number: 7, actor: null, atMs: 5 }
+    fc.assert(
+      fc.property(event, (given) => {
+        const line = write({ event: given, ...place })
+        const one = read(line)
+        expect(one).toEqual({ event: one.event, generation, ...place })
+        expect(given).toMatchObject(one.event)
+        expect(eventData(one.event, String)).toBe(eventData(given, String))
+      }),
+    )
+  })
+
+  it('has a code that no other has', () => {
+    const codes = Object.values(EVENTS).map(({ code }) => code)
+    expect(new Set(codes).size).toBe(codes.length)
+  })
+
+  it.each([
+    ['CREATE_CLUSTER', {}],
+    ['CREATE_CLUSTER', { cluster_id: '0x12' }],
+    ['REMOVE_WALLET', { address: 'nobody', cluster_id: `0x${'12'.repeat(32)}` }],
+    ['REGISTER_NAME', { name: 'a b', wei_amount: '1', cluster_id: `0x${'12'.repeat(32)}` }],
+    ['REGISTER_NAME', { name: 'a', wei_amount: '-1', cluster_id: `0x${'12'.repeat(32)}` }],
+  ] as [EventType, Record<string, unknown>][])('%s has no data %o', (type, data) => {
+    expect(dataSchema(type).safeParse(data).success).toBe(false)
+  })
+})

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { decodeWallet, lookupAddress } from '../primitives/address.js'
+import { name } from './body.js'
+import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
+import {
+  EVENTS,
+  type EventOf,
+  type EventType,
+  type FieldKind,
+  type FieldValues,
+  type PublicEvent,
+  type ShownEvent,
+} from './eventTypes.js'
+
+/** Forms of events, derived from their rows. */
+
+/** Binary form of events. @param cluster form of a cluster in them */
+export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
+  const codecs: { [Kind in FieldKind]: Codec<FieldValues<Cluster>[Kind]> } = {
+    cluster,
+    clusterOrNull: nullable(cluster),
+    name: ascii,
+    wallet: bytes,
+    wei: u256,
+    flag,
+  }
+  const cases = Object.entries(EVENTS).map(([type, { code, list }]) => {
+    const ordered = list.toSorted((a, b) => Number(b.isCluster) - Number(a.isCluster))
+    return [type, [code, Object.fromEntries(ordered.map(({ key, kind }) => [key, codecs[kind]]))]]
+  })
+  return union('type', Object.fromEntries(cases)) as Codec<EventOf<Cluster>>
+}
+
+const fieldOf = (event: object, key: string): unknown =>
+  (event as Readonly<Record<string, unknown>>)[key]
+
+/** Clusters that an event names. */
+export const clustersOf = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
+  EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
+    isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
+  )
+
+/** `data` of v1 as JSON. @param idOf public id of a cluster, hex */
+export function eventData<Cluster>(
+  event: ShownEvent<Cluster>,
+  idOf: (cluster: Cluster) => string,
+): string {
+  let data = ''
+  for (const { key, kind, v1, isCluster } of EVENTS[event.type].list) {
+    if (v1 === null) continue
+    const value = fieldOf(event, key)
+    const json = isCluster && value !== null ? `"${idOf(value as Cluster)}"` : jsonOf(kind, value)
+    data += `${data === '' ? '{' : ','}"${v1}":${json}`
+  }
+  return `${data}}`
+}
+
+function jsonOf(kind: FieldKind, value: unknown): string {
+  if (kind === 'name') return JSON.stringify(value)
+  if (kind === 'wallet') return `"${decodeWallet(value as Buffer).text}"`
+  return kind === 'wei' ? `"${value}"` : String(value)
+}
+
+const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
+/** Text of an address, read as its stored form. */
+export const wallet = z
+  .string()
+  .transform((text) => lookupAddress(text)?.bytes)
+  .pipe(z.instanceof(Buffer))
+
+const SCHEMAS: { readonly [Kind in FieldKind]: z.ZodType<FieldValues<string>[Kind]> } = {
+  cluster: clusterId,
+  clusterOrNull: clusterId.nullable(),
+  name,
+  wallet,
+  wei: z
+    .string()
+    .regex(/^\d{1,78}$/)
+    .transform(BigInt),
+  flag: z.boolean(),
+}
+
+/** Reads the event of a type from `data` of v1. Other fields are ignored. */
+export function dataSchema(type: EventType) {
+  const shown = EVENTS[type].list.flatMap(({ key, kind, v1 }) =>
+    v1 === null ? [] : [{ key, kind, v1 }],
+  )
+  return z
+    .object(Object.fromEntries(shown.map(({ v1, kind }) => [v1, SCHEMAS[kind]])))
+    .transform((data): ShownEvent<string> => {
+      const fields = Object.fromEntries(shown.map(({ key, v1 }) => [key, data[v1]]))
+      return { type, ...fields } as ShownEvent<string>
+    })
+}
+
+/**
+ * Event as the journal keeps it.
+ * @param serialOf serial of a cluster by its public id
+ * @param wallet the event's wallet in its cluster after the event, for the fields that v1 does not show
+ */
+export function storedEvent(
+  shown: ShownEvent<string>,
+  serialOf: (id: string) => number,
+  wallet: object | undefined,
+): PublicEvent {
+  const event: Record<string, unknown> = { ...wallet, ...shown }
+  for (const { key, isCluster } of EVENTS[shown.type].list)
+    if (isCluster && event[key] !== null) event[key] = serialOf(event[key] as string)
+  return event as PublicEvent
+}

@@ -1,0 +1,222 @@
+/**
+ * The public events, a row a type. The journal's bytes, both versions of the feed, the OpenAPI documents, the client's
+ * types, the pages' sentences, the readers of copies and docs/use/events.md are derived from these rows.
+ */
+
+/** Values of fields by kind. `Cluster`: serial of a cluster within the journal, public id (hex) outside of it. */
+export interface FieldValues<Cluster> {
+  cluster: Cluster
+  clusterOrNull: Cluster | null
+  name: string
+  /** Stored address. */
+  wallet: Buffer
+  wei: bigint
+  flag: boolean
+}
+export type FieldKind = keyof FieldValues<unknown>
+
+export interface Field {
+  kind: FieldKind
+  /** Name in `data` of v1; null for a field of the wallet (`PublicWallet`) that only v0.1 shows. */
+  v1: string | null
+  description?: string
+  example?: string
+}
+export type Fields = Readonly<Record<string, Field>>
+
+/** Values of the fields whose name in v1 is a `V1`. */
+type ValuesOf<F extends Fields, Cluster, V1> = {
+  -readonly [Key in keyof F as F[Key]['v1'] extends V1
+    ? Key
+    : never]: FieldValues<Cluster>[F[Key]['kind']]
+}
+
+/** What v0.1 shows an event as. */
+export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
+
+/** What events show of a wallet in a cluster. */
+export interface PublicWallet {
+  name: string
+  isVerified: boolean
+  isBackedUp: boolean
+}
+interface Place {
+  cluster: string
+  wallet: Buffer
+}
+
+/** State that a copy of the feed keeps. A method throws for an event that does not fit the state. */
+export interface PublicState {
+  createCluster(event: { cluster: string }): void
+  addWallet(event: Place & PublicWallet): void
+  changeWallet(place: Place, change: Partial<PublicWallet>): void
+  removeWallet(place: Place): void
+  registerName(event: { name: string; amountWei: bigint; cluster: string }): void
+  transferName(event: { name: string; cluster: string; from: string }): void
+  registerCommunityName(event: {
+    community: string
+    name: string
+    wallet: Buffer
+    cluster: string | null
+  }): void
+}
+
+interface EventRow<F extends Fields, V01 extends V01Type | null> {
+  /** Stored: never renumber. */
+  code: number
+  /** When the event is published. Entries of private wallets publish nothing. */
+  published: string
+  /** What the pages say of the actor; src/web/page/parts/feed.tsx has the placeholders. */
+  sentence: string
+  /** null: v0.1 leaves the event out. */
+  v01: V01
+  /** In the order of v1's `data`. In bytes the clusters come first, then the other fields in this order. */
+  fields: F
+  /** Applies the event to a copy. */
+  apply(state: PublicState, event: ValuesOf<F, string, string>): void
+}
+
+const row = <const F extends Fields, const V01 extends V01Type | null>(row: EventRow<F, V01>) => ({
+  ...row,
+  list: Object.entries<Field>(row.fields).map(([key, field]) => {
+    const isCluster = field.kind === 'cluster' || field.kind === 'clusterOrNull'
+    return { key, ...field, isCluster }
+  }),
+})
+
+const cluster = { kind: 'cluster', v1: 'cluster_id', description: 'The cluster’s id' } as const
+const name = { kind: 'name', v1: 'name', description: 'The name', example: 'foobar' } as const
+const wallet = { kind: 'wallet', v1: 'address', description: 'The wallet' } as const
+const walletName = {
+  kind: 'name',
+  v1: 'name',
+  description: 'Its name in the cluster',
+  example: 'main',
+} as const
+
+export const EVENTS = {
+  CREATE_CLUSTER: row({
+    code: 1,
+    published:
+      'A cluster was made, by its first signed change or by the first name that its wallet won',
+    sentence: 'made a cluster',
+    v01: null,
+    fields: { cluster },
+    apply: (state, event) => state.createCluster(event),
+  }),
+  ADD_WALLET: row({
+    code: 2,
+    published: 'A wallet was added to a cluster in public, or a private one became public',
+    sentence: 'added :address as :wallet',
+    v01: 'updateWallet',
+    fields: {
+      name: walletName,
+      wallet,
+      cluster,
+      isVerified: { kind: 'flag', v1: 'is_verified' },
+      isBackedUp: { kind: 'flag', v1: 'is_backed_up' },
+    },
+    apply: (state, event) => state.addWallet(event),
+  }),
+  REGISTER_NAME: row({
+    code: 8,
+    published: 'A confirmed bid on the hub won a name for the cluster',
+    sentence: 'registered :name for :price',
+    v01: 'register',
+    fields: {
+      name,
+      amountWei: { kind: 'wei', v1: 'wei_amount', description: 'The bid, wei of ETH' },
+      cluster,
+    },
+    apply: (state, event) => state.registerName(event),
+  }),
+  UPDATE_WALLET_NAME: row({
+    code: 3,
+    published: 'A wallet of the cluster got another name',
+    sentence: 'named :address :wallet',
+    v01: 'updateWallet',
+    fields: { name: walletName, wallet, cluster, isVerified: { kind: 'flag', v1: null } },
+    apply: (state, event) => state.changeWallet(event, { name: event.name }),
+  }),
+  VERIFY_WALLET: row({
+    code: 4,
+    published: 'A listed wallet verified itself in the cluster',
+    sentence: 'verified :address',
+    v01: 'updateWallet',
+    fields: {
+      name: { kind: 'name', v1: null },
+      wallet,
+      cluster,
+      isVerified: { kind: 'flag', v1: null },
+    },
+    apply: (state, event) => state.changeWallet(event, { isVerified: true }),
+  }),
+  REMOVE_WALLET: row({
+    code: 5,
+    published: 'A wallet was removed from the cluster, or left it to verify itself in another one',
+    sentence: 'removed :address',
+    v01: 'removeWallet',
+    fields: { wallet, cluster },
+    apply: (state, event) => state.removeWallet(event),
+  }),
+  BACKUP_WALLET: row({
+    code: 6,
+    published: 'A wallet of the cluster was confirmed to be backed up',
+    sentence: 'backed up :address',
+    v01: null,
+    fields: { wallet, cluster },
+    apply: (state, event) => state.changeWallet(event, { isBackedUp: true }),
+  }),
+  TRANSFER_NAME: row({
+    code: 7,
+    published: 'A name moved along with the last verified wallet of its cluster',
+    sentence: 'moved :name to another cluster',
+    v01: 'register',
+    fields: {
+      name,
+      cluster: { kind: 'cluster', v1: 'to', description: 'The cluster that holds it now' },
+      from: {
+        kind: 'cluster',
+        v1: 'from_cluster_id',
+        description: 'The cluster that held it before',
+      },
+    },
+    apply: (state, event) => state.transferName(event),
+  }),
+  REGISTER_COMMUNITY_NAME: row({
+    code: 9,
+    published: 'A name below a community has a new owner: for free, assigned, or by a payment',
+    sentence: 'got :member for :address',
+    v01: null,
+    fields: {
+      community: {
+        kind: 'name',
+        v1: 'community',
+        description: 'The community',
+        example: 'club',
+      },
+      name: { kind: 'name', v1: 'name', description: 'The name below it', example: 'alice' },
+      wallet: { kind: 'wallet', v1: 'address', description: 'The wallet that owns the name' },
+      cluster: {
+        kind: 'clusterOrNull',
+        v1: 'cluster_id',
+        description: 'The cluster in which the owner is verified in public, null for none',
+      },
+    },
+    apply: (state, event) => state.registerCommunityName(event),
+  }),
+}
+
+type Events = typeof EVENTS
+export type EventType = keyof Events
+
+/** Event with all its fields: v0.1 shows name and verification with every change of a wallet. */
+export type EventOf<Cluster, V1 = string | null> = {
+  [Type in EventType]: { type: Type } & ValuesOf<Events[Type]['fields'], Cluster, V1>
+}[EventType]
+
+/** Event with what v1 shows of it. */
+export type ShownEvent<Cluster> = EventOf<Cluster, string>
+
+/** Public event in the journal, its clusters by their serials. */
+export type PublicEvent = EventOf<number>
