@@ -137,20 +137,24 @@ function isTaken(work: Work, community: string, name: string, freed?: number): b
   )
 }
 
-type Registered = Omit<CommunityNameRow, 'seq'>
-
-/** Registers a name and publishes the owner's cluster unless membership is private. */
-function registerName(work: Work, row: JournalRow, registered: Registered): void {
-  const { community, name } = registered
-  const { changes, communityNames } = work
+/** Gives a name to its owner, in place of an earlier one. */
+export function setCommunityName({ changes, communityNames }: Work, row: CommunityNameRow): void {
+  const { community, name, seq } = row
   if (communityNames.has(fullName(community, name))) {
     changes.communityNames = changes.communityNames.filter(
       (one) => one.community !== community || one.name !== name,
     )
     changes.communityNamesFreed.push({ community, name })
   }
-  communityNames.set(fullName(community, name), row.seq)
-  changes.communityNames.push({ ...registered, seq: row.seq })
+  communityNames.set(fullName(community, name), seq)
+  changes.communityNames.push(row)
+}
+
+type Registered = Omit<CommunityNameRow, 'seq'>
+
+/** Registers a name and publishes the owner's cluster unless membership is private. */
+function registerName(work: Work, row: JournalRow, registered: Registered): void {
+  setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null
   row.effects = encodeCommunityEffects({ outcome: 'registered', cluster })

@@ -6,6 +6,7 @@ import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import { addressOfWord, addressToWord, NOBODY } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
+import { setCommunityName } from './community.js'
 import { keysOf } from './index.js'
 import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
 import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
@@ -46,9 +47,10 @@ export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
     const before = clustersOf(event).filter((id) => !made.has(id))
     for (const id of before) keys.clusterIds.add(keyOf(fromHex(id)))
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
-    const asks =
-      event.type === 'REGISTER_COMMUNITY_NAME' ||
-      (event.type === 'REGISTER_NAME' && before.length > 0)
+    if (event.type === 'REGISTER_COMMUNITY_NAME')
+      keys.communityNames.add(fullName(event.community, event.name))
+    // the bidder of a cluster of this batch is verified in the batch
+    const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (asks && actor) keys.wallets.add(keyOf(actor))
   }
   return keys
@@ -111,7 +113,7 @@ interface Cause {
 
 /** The state of the copy, as an event changes it. */
 function stateOf(work: Work, { actor, serialOf, misfit }: Cause): PublicState {
-  const { changes, owners, communityNames } = work
+  const { changes, owners } = work
   const { seq } = changes.head
   const home = actor ? work.verified.get(keyOf(actor))?.cluster : undefined
   const walletsOf = (cluster: string) => wholeCluster(work, serialOf(cluster)).wallets
@@ -164,14 +166,7 @@ function stateOf(work: Work, { actor, serialOf, misfit }: Cause): PublicState {
     registerCommunityName({ community, name, wallet: address, cluster }) {
       // a wallet took part if it acted itself, or a wallet verified in the same cluster did
       const isVerified = isSame(actor, address) || home === (cluster && serialOf(cluster))
-      const full = fullName(community, name)
-      if (communityNames.has(full))
-        changes.communityNames = changes.communityNames.filter(
-          (one) => fullName(one.community, one.name) !== full,
-        )
-      communityNames.set(full, seq)
-      changes.communityNamesFreed.push({ community, name })
-      changes.communityNames.push({
+      setCommunityName(work, {
         community,
         name,
         address,
