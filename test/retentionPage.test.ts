@@ -9,8 +9,8 @@ import {
 } from '../src/db/deployment/retention.js'
 import { CHECKPOINT_EVERY } from '../src/db/journal/feed.js'
 import { KEPT_HASHES_BLOCKS } from '../src/db/journal/tail.js'
-import { FAILURES_KEPT } from '../src/db/outbox/webhooks.js'
 import type { Queryable } from '../src/db/pg/rows.js'
+import { FAILURES_KEPT } from '../src/db/webhooks/webhooks.js'
 
 /** The figures and tables of docs/run/retention.md, held against the code's. */
 
