@@ -12,9 +12,18 @@ export const VARIABLES: ReadonlySet<string> = new Set(
   [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name!),
 )
 
+/** Names of files that hold secrets. */
+const SECRET_FILES: ReadonlySet<string> = new Set(
+  [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+): secret\((?:.*'([A-Z_]+)')?/gm)].flatMap(
+    ([, variable, other]) => [`${variable}_FILE`, ...(other ? [other] : [])],
+  ),
+)
+
 /** Names that no variable of clusterd has. */
 export const unknownVariables = (names: Iterable<string>): string[] =>
-  [...names].filter((name) => !VARIABLES.has(name) && name !== 'NODE_ENV')
+  [...names].filter(
+    (name) => !VARIABLES.has(name) && !SECRET_FILES.has(name) && name !== 'NODE_ENV',
+  )
 
 /** Checks values as a start does. @throws ConfigError */
 export const checkEnvironment = readEnvironment
