@@ -4,6 +4,7 @@ import { isOwnError, sentenceOf } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
+import { EVM, type Family, SOLANA } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
@@ -41,7 +42,8 @@ export interface RegistrationRequest {
 }
 
 /** Cost of a registration, in the smallest unit of the chain's gas token. */
-interface Quote {
+export interface Quote {
+  gasToken: { symbol: string; decimals: number | string }
   registrationFee: bigint
   /** Cost of the delivery to the hub. */
   bridgeFee: bigint
@@ -198,41 +200,56 @@ export interface OwedQuestion {
   former: readonly Hex[]
 }
 
-export interface EvmRefundPort {
+export interface RefundPort {
   /** As of the chain's newest block. @throws ChainUnavailableError */
   owed(question: OwedQuestion): Promise<OwedMoney[]>
-  /** LayerZero's id of the chain, null where none is configured. */
-  readonly eid: number | null
+  /** LayerZero's id of the chain, absent where none is configured. */
+  readonly eid?: number | undefined
   /**
    * Transaction with which a bidder withdraws what the hub owes it for bids from this chain.
    * @param to receiver on the hub; null for the bidder itself
    * @returns null for a contract on a spoke without a receiver: the same address on the hub may be nobody's
    * @throws ChainUnavailableError, BridgeError
    */
-  withdrawal(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
+  withdrawal?(bidder: string, to: string | null): Promise<UnsignedTransaction | null>
 }
 
-/** A chain as the API sees it: transactions, quotes, packets. */
+/** A chain of any family as the API sees it. */
 export interface ChainPort extends CommunityPort {
-  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
+  readonly family: Family
   readonly network: Network
-  /** Chain number in the database. */
-  readonly chain: number
+  /** Chain number in the database, null until the chain was first reached. */
+  readonly chain: number | null
   readonly role: 'hub' | 'spoke'
-  readonly gasToken: ChainConfig['gasToken']
+  /** In answers: decimals are a number, whatever a quote shows. */
+  readonly gasToken: { readonly symbol: string; readonly decimals: number }
   /** True if the contracts are third-party; quotes are off. */
   readonly isWatchOnly: boolean
   /** Base URL of a block explorer, null where none is known. */
   readonly explorer: string | null
-  /** EIP-155 id of the chain. */
+  /** EIP-155 id of the chain, null where it has none. */
+  readonly chainId: number | null
+  /** Names of one quote at most; absent: those of a request. */
+  readonly maxNames?: number
+  /** Largest bid, wei; absent: 2^256 - 1. */
+  readonly maxAmountWei?: bigint
+  readonly refunds: RefundPort
+  /** @throws AmountError, ChainUnavailableError, BridgeError */
+  quote(request: RegistrationRequest): Promise<Quote>
+}
+
+/** An EVM chain, on which names are bid for: transactions, quotes, packets. */
+export interface EvmPort extends ChainPort {
+  readonly chain: number
   readonly chainId: number
+  communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
   /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
   isValidSignature(question: SignatureQuestion): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
   /** Calldata that pays a Solana account's allocation to an EVM account. */
   claimForData(claim: DistributorClaim, to: PermittedReceiver): Hex
-  readonly refunds: EvmRefundPort
+  readonly refunds: RefundPort & Required<Pick<RefundPort, 'withdrawal'>>
   /**
    * Current state of a transaction.
    * @param confirmed the newest block that was confirmed before the question, below which no reorg reaches
@@ -245,11 +262,20 @@ export interface ChainPort extends CommunityPort {
   head(): Promise<{ latest: number; confirmed: number }>
   /** As `messageNames`, of a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
-  /** @throws AmountError, ChainUnavailableError, BridgeError */
   quote(request: RegistrationRequest): Promise<EvmQuote>
 }
 
-export type SolanaTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
+export const isEvmPort = (port: ChainPort): port is EvmPort => port.family === EVM
+
+export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<Sent, 'isOurs'>)
+
+/** A chain on which names are paid for; the relayer delivers each payment at the hub. */
+export interface PaymentPort extends ChainPort {
+  /** @param id in its answer form @throws ChainUnavailableError */
+  transaction(id: string): Promise<PaymentTx>
+}
+
+export const isPaymentPort = (port: ChainPort): port is PaymentPort => !isEvmPort(port)
 
 /** Transactions of a registration on Solana, one per name. Amounts are lamports. */
 export interface SolanaQuote extends Quote {
@@ -260,16 +286,10 @@ export interface SolanaQuote extends Quote {
   expiresAt: Date
 }
 
-/** A network's Solana cluster as the API sees it. */
-export interface SolanaPort extends CommunityPort {
-  readonly network: Network
-  /** Chain number in the database, null until the cluster was first reached. */
-  readonly chain: number | null
-  /** Largest bid, wei: the program counts in 128 bits. */
-  readonly maxAmountWei: bigint
-  readonly refunds: Pick<EvmRefundPort, 'owed'>
-  /** @param signature base58 of 64 bytes @throws ChainUnavailableError */
-  transaction(signature: string): Promise<SolanaTx>
+/** A network's Solana cluster. */
+export interface SolanaPort extends PaymentPort {
   /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */
   quote(request: RegistrationRequest): Promise<SolanaQuote>
 }
+
+export const isSolanaPort = (port: ChainPort): port is SolanaPort => port.family === SOLANA

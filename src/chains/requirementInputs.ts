@@ -4,8 +4,8 @@ import {
   tokenKey,
 } from '../registry/community/requirements.js'
 import type { CommunityRequirement } from '../registry/community/rules.js'
+import { familyOf } from '../registry/families.js'
 import { decodeWallet, type Wallet } from '../registry/primitives/address.js'
-import { familyOf } from '../registry/primitives/network.js'
 import { ChainUnavailableError, type CommunityPort } from './chain.js'
 
 /** Source of balances, one per chain. */
@@ -47,7 +47,7 @@ async function balanceOf(
   { network, token }: { network: string; token: string },
   wallet: Wallet,
 ): Promise<bigint> {
-  if (wallet.type !== familyOf(network)) return 0n
+  if (wallet.type !== familyOf(network).addressType) return 0n
   const port = ports.find(({ label }) => label === network)
   if (!port) throw new ChainUnavailableError(`chain "${network}" is not configured`)
   return port.tokenBalance(token, wallet.text)

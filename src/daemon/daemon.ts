@@ -209,8 +209,10 @@ export class Daemon {
     const api = createApi({
       news,
       pool: this.#readPool,
-      chains: chains.map(({ chain }) => chain.forStrangers()),
-      solana: clusters.map(({ chain }) => chain),
+      chains: [
+        ...chains.map(({ chain }) => chain.forStrangers()),
+        ...clusters.map(({ chain }) => chain),
+      ],
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),

@@ -17,8 +17,9 @@ import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import type { Logger } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
+import { EVM, SOLANA } from '../registry/families.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { NETWORKS, SOLANA_LABEL } from '../registry/primitives/network.js'
+import { NETWORKS } from '../registry/primitives/network.js'
 import type { SolanaRelayerSource } from '../relayer/run.js'
 
 type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
@@ -50,6 +51,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
       network,
       label,
       instance: '',
+      family: EVM.key,
       chainId,
       genesisHash,
       contract: fromHex(contract),
@@ -161,7 +163,7 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
-  const known = await knownGenesis(pool, network, SOLANA_LABEL, instance)
+  const known = await knownGenesis(pool, network, SOLANA.label, instance)
   const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
   const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
   const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
@@ -172,8 +174,9 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
     const genesisBytes = Buffer.from(bs58.decode(genesis))
     const row = await registerChain(pool, {
       network,
-      label: SOLANA_LABEL,
+      label: SOLANA.label,
       instance,
+      family: SOLANA.key,
       chainId: null,
       genesisHash: genesisBytes,
       contract: programId,

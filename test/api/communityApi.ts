@@ -17,7 +17,7 @@ const ON = { mainnet: '', testnet: '?testnet=true' }
 
 /** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
 export function useCommunities(
-  options: Pick<ApiWorldOptions, 'rpcUrls' | 'limits' | 'ens' | 'solana'> = {},
+  options: Pick<ApiWorldOptions, 'rpcUrls' | 'limits' | 'ens' | 'otherChains'> = {},
 ) {
   let registered = 0
   const world = useApi({

@@ -53,7 +53,7 @@ const LIMITS = {
 const { world, ownerOf, community } = useCommunities({
   limits: LIMITS,
   ens: testGateway(),
-  solana: [quotingCluster('testnet')],
+  otherChains: [quotingCluster('testnet')],
 })
 const name = freshName()
 const club = freshName()

@@ -5,6 +5,7 @@ import type { Call, Nodes } from '../../src/chains/rpc/nodes.js'
 import { createQuoter } from '../../src/chains/solana/quote.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'
+import { SOLANA } from '../../src/registry/families.js'
 import type { Network } from '../../src/registry/primitives/network.js'
 
 const key = () => Keypair.generate().publicKey.toBase58()
@@ -40,6 +41,7 @@ export function quotingCluster(network: Network): SolanaPort {
     hub: nodes({ eth_call: PRICE, eth_gasPrice: '0x1' }),
   })
   return {
+    family: SOLANA,
     label: 'solana',
     network,
     chain: null,

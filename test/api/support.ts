@@ -89,7 +89,8 @@ export interface ApiWorldOptions {
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
   keepAliveMs?: number
-  solana?: NonNullable<ApiDeps['solana']>
+  /** Beside the two hubs. */
+  otherChains?: readonly ChainPort[]
   /** Default: any. */
   port?: number
 }
@@ -129,7 +130,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   listener.subscribe(news.onNotify)
   const api = createApi({
     pool,
-    chains,
+    chains: [...chains, ...(options.otherChains ?? [])],
     news,
     permissionSigner: options.airdropOperatorKey
       ? createPermissionSigner(options.airdropOperatorKey)
@@ -150,7 +151,6 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ens: options.ens ?? null,
-    ...(options.solana && { solana: options.solana }),
   })
   const server = createServer(api.limits, api.listener)
   api.protect(server)
@@ -243,6 +243,7 @@ async function openChains(pool: pg.Pool, options: ApiWorldOptions): Promise<Chai
     (options.configs?.(configs) ?? configs).map(async (config) => {
       const identity = {
         instance: '',
+        family: 'evm',
         chainId: config.chainId,
         genesisHash: Buffer.alloc(32),
         startBlock: 0,

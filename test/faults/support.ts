@@ -76,6 +76,7 @@ export async function indexerOver(
     network,
     label,
     instance: '',
+    family: 'evm',
     chainId,
     genesisHash,
     contract: fromHex(contract),

@@ -24,6 +24,7 @@ beforeAll(async () => {
     network: 'mainnet',
     label: '1',
     instance: '',
+    family: 'evm',
     chainId: 31_337,
     genesisHash: Buffer.alloc(32),
     contract: Buffer.alloc(20),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Context } from '../../src/api/http/context.js'
-import { chainsOf, createContexts } from '../../src/api/http/context.js'
+import { createContexts, evmChainsOf } from '../../src/api/http/context.js'
 import type { TxStatus } from '../../src/api/status/decide.js'
 import { evmStatus } from '../../src/api/status/evm.js'
 import type { ChainPort } from '../../src/chains/chain.js'
@@ -199,8 +199,12 @@ const pollElsewhere = (at: number): Command =>
 async function isLeftover(tx: Tracked, { chain, world, elsewhere }: Real): Promise<boolean> {
   if ((await chain.place(tx)).at !== 'nowhere') return false
   return (
-    (await findInTail(world.pool, 'mainnet', chainsOf(elsewhere)[0]!.chain, fromHex(tx.hash))) !==
-    null
+    (await findInTail(
+      world.pool,
+      'mainnet',
+      evmChainsOf(elsewhere)[0]!.chain,
+      fromHex(tx.hash),
+    )) !== null
   )
 }
 

@@ -228,8 +228,8 @@ describe('registry_v1', () => {
       { ...credit, wallet: bytesOf(WALLETS.bob), block: 2, logIndex: 0, amountWei: 1n },
       { ...credit, wallet: bytesOf(WALLETS.bob), block: 3, logIndex: 0, amountWei: -1n },
     ])
-    await pool.query(`INSERT INTO chains (network, chain, label, instance, contract, next_block)
-      VALUES (0, 9, 'solana', '', '', 1) ON CONFLICT DO NOTHING`)
+    await pool.query(`INSERT INTO chains (network, chain, label, instance, family, contract, next_block)
+      VALUES (0, 9, 'solana', '', 'solana', '', 1) ON CONFLICT DO NOTHING`)
     const payer = bytesOf(solana).subarray(1)
     const late = await insertPayment(pool, { name: 'late', payer, lamports: 7n })
     await insertPayment(pool, { name: 'held', payer })

@@ -30,7 +30,14 @@ async function crossed<T>(work: () => Promise<T>): Promise<T> {
 }
 
 it('a rewind of rows alone', async () => {
-  const chain = { network: 'mainnet', label: '1', instance: '', chainId: 1, startBlock: 0 } as const
+  const chain = {
+    network: 'mainnet',
+    label: '1',
+    instance: '',
+    family: 'evm',
+    chainId: 1,
+    startBlock: 0,
+  } as const
   const row = await registerChain(database.pool, {
     ...chain,
     genesisHash: Buffer.alloc(32),

@@ -2,7 +2,7 @@ import { type PublicKey, TransactionInstruction } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Context, createContexts } from '../../src/api/http/context.js'
-import { solanaStatus } from '../../src/api/status/solana.js'
+import { statusOf } from '../../src/api/status/status.js'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createCommunityProgram } from '../../src/chains/solana/community/program.js'
 import { listTransactions, readTransaction } from '../../src/chains/solana/reads.js'
@@ -23,6 +23,7 @@ import { PaymentJudge } from '../../src/indexer/judge.js'
 import { communityRulesInput } from '../../src/registry/community/rules.js'
 import type { CommunityChange } from '../../src/registry/journal/change.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
+import { parseTxId } from '../../src/registry/primitives/txId.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { keypairOf } from '../../src/testing/solana/accounts.js'
 import { sendSolana } from '../../src/testing/solana/sendSolana.js'
@@ -120,7 +121,7 @@ const judge = () =>
 
 /** Answer for a transaction: status, reason, refund. */
 async function outcomeOf(signature: string): Promise<string> {
-  const { status, reason, refund } = await solanaStatus(context, signature)
+  const { status, reason, refund } = await statusOf(context, parseTxId(signature)!)
   return [status, reason, refund].filter((part) => part !== undefined).join(' ')
 }
 

@@ -225,8 +225,7 @@ async function startApi(
   const log = pino({ level: 'silent' })
   const api = createApi({
     pool: hub.pool,
-    chains,
-    solana: [chain],
+    chains: [...chains, chain],
     config: { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) },
     log,
   })

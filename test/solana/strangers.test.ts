@@ -56,8 +56,7 @@ describe('the balances of a requirement', () => {
     const config = { serviceDomain: 'localhost', tokenKey: Buffer.alloc(32, 7) }
     const { mainnet: context } = createContexts({
       pool: world.hub.pool,
-      chains,
-      solana: [open.chain],
+      chains: [...chains, open.chain],
       config,
     })
     const author = { wallet: fromHex(`0x01${'ab'.repeat(20)}`) }

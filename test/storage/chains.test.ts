@@ -18,6 +18,7 @@ const identity: ChainIdentity = {
   network: 'mainnet',
   label: '10',
   instance: '',
+  family: 'evm',
   chainId: 10,
   startBlock: 0,
   genesisHash: Buffer.alloc(32),

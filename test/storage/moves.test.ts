@@ -36,6 +36,7 @@ beforeAll(async () => {
     network: 'mainnet',
     label: '1',
     instance: '',
+    family: 'evm',
     chainId: 31_337,
     startBlock: 0,
   } as const

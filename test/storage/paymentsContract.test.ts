@@ -16,6 +16,7 @@ const identity: ChainIdentity = {
   network: 'mainnet',
   label: '1',
   instance: '',
+  family: 'evm',
   chainId: 1,
   startBlock: 0,
   genesisHash: Buffer.alloc(32),

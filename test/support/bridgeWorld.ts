@@ -278,6 +278,7 @@ export async function openChains(pool: pg.Pool, file: object): Promise<Open[]> {
       network: config.network,
       label: config.label,
       instance: '',
+      family: 'evm',
       chainId: config.chainId,
       contract: fromHex(config.contract),
       startBlock: config.startBlock,

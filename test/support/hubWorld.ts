@@ -136,6 +136,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
         network: used.network,
         label: used.label,
         instance: '',
+        family: 'evm',
         chainId: HUB_CHAIN_ID,
         genesisHash: fromHex(await rpc.genesisHash()),
         contract: fromHex(used.contract),

@@ -3,7 +3,7 @@ import type { OpenAirdrop } from '../../db/airdrop/airdrops.js'
 import type { BundleWallet } from '../../db/airdrop/answers.js'
 import type { Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, evmChainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
 
 /** Reasons why a claim comes without a transaction. */
@@ -67,7 +67,7 @@ export function offerOf(
   const nowS = Math.floor(context.now() / 1_000)
   if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
   const deadlineS = Math.min(endsAtS - 1, nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_S)
-  const port = chainsOf(context).find((chain) => chain.label === label)
+  const port = evmChainsOf(context).find((chain) => chain.label === label)
   if (!port) return refusing('chain_not_served')
   const to = toHex(distributor)
   const transactionOf = (data: Hex): Offered['transaction'] => ({ to, data, value: '0' })

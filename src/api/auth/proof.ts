@@ -1,4 +1,4 @@
-import type { ChainPort, Hex } from '../../chains/chain.js'
+import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
@@ -157,8 +157,8 @@ async function isSignedByContract(
 }
 
 /** The mainnet's hub, on which smart wallets verify. */
-const hubOf = ({ chains }: Context): ChainPort | undefined =>
-  chains.find(({ network, role }) => network === 'mainnet' && role === 'hub')
+const hubOf = ({ chains }: Context): EvmPort | undefined =>
+  chains.filter(isEvmPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1

@@ -1,5 +1,5 @@
 import { findShare, storeShare, useRecovery } from '../../db/auth/shares.js'
-import type { AddressType } from '../../registry/primitives/address.js'
+import type { AddressType } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
 import { requireProof } from '../auth/proof.js'

@@ -4,10 +4,10 @@ import { communityNameAvailability, verifiedInClusters } from '../../db/registry
 import { inTime } from '../../ops/notify.js'
 import { areRequirementsMet, inputsNeeded } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
-import type { Context } from '../http/context.js'
+import { type Context, chainsOf } from '../http/context.js'
 import { requireCurrent } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
-import { type CommunityName, communityPorts, requireRules } from './communities.js'
+import { type CommunityName, requireRules } from './communities.js'
 
 /** Time for what payers own: one whose chain says nothing may get the name, and no answer waits for it. */
 const PAYERS_MS = 3_000
@@ -50,7 +50,7 @@ export async function availabilityUnder(
 
 /** Ports that may answer with balances of some seconds ago. */
 export const recentPorts = (context: Context): readonly BalancePort[] =>
-  communityPorts(context).map(({ label, recentBalance, tokenBalance }) => {
+  chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
@@ -62,7 +62,7 @@ export async function meetsRequirements(
   context: Context,
   { requirements }: CommunityRules,
   wallet: Buffer,
-  ports: readonly BalancePort[] = communityPorts(context),
+  ports: readonly BalancePort[] = chainsOf(context),
 ): Promise<boolean> {
   context.caller?.owe(inputsNeeded(requirements).tokens.length)
   const inputs = await readRequirementInputs({

@@ -12,11 +12,6 @@ import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNames } from '../names/names.js'
 
-export const communityPorts = (context: Context): readonly CommunityPort[] => [
-  ...chainsOf(context),
-  ...context.solana.filter((cluster) => cluster.network === context.network),
-]
-
 /** @throws ApiError invalid_name, not_found */
 export async function communityByName(context: Context, input: string) {
   const name = requireName(input)
@@ -34,7 +29,7 @@ export async function configureCommunity(
   { name, rules }: { name: string; rules: CommunityRules },
 ) {
   const community = requireName(name)
-  const ports = communityPorts(context)
+  const ports = chainsOf(context)
   const details = problemsOnChains(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)

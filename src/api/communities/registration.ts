@@ -10,9 +10,9 @@ import {
 } from '../../registry/community/registration.js'
 import { requirementsHash } from '../../registry/community/requirements.js'
 import type { CommunityPrice, CommunityRules } from '../../registry/community/rules.js'
+import { isLabelOf } from '../../registry/families.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
-import { isLabelOf } from '../../registry/primitives/network.js'
 import {
   type Author,
   change,
@@ -21,11 +21,11 @@ import {
   registrationError,
 } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
-import type { Context } from '../http/context.js'
+import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
 import { availabilityUnder, meetsRequirements, recentPorts } from './availability.js'
-import { type CommunityName, communityPorts, requireRules } from './communities.js'
+import { type CommunityName, requireRules } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
   /** New owner of the name; null where the request names none. */
@@ -160,7 +160,7 @@ async function paymentInfo(
   context: Context,
   { community, name, price, payer }: CommunityName & { price: CommunityPrice; payer: Wallet },
 ): Promise<PaymentInfo> {
-  const port = communityPorts(context).find(({ label }) => label === price.network)
+  const port = chainsOf(context).find(({ label }) => label === price.network)
   if (!port)
     throw new ApiError(
       'unavailable',

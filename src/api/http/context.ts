@@ -1,5 +1,11 @@
 import type pg from 'pg'
-import type { ChainPort, PermissionSigner, ReleaseSigner, SolanaPort } from '../../chains/chain.js'
+import {
+  type ChainPort,
+  type EvmPort,
+  isEvmPort,
+  type PermissionSigner,
+  type ReleaseSigner,
+} from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
@@ -24,10 +30,8 @@ export interface Context {
   pool: pg.Pool
   /** Look-ups that share statements, by network: a handler may look at another one. */
   batches: Readonly<Record<Network, Batches>>
-  /** EVM chains of all networks. */
+  /** Chains of all networks and families. */
   chains: readonly ChainPort[]
-  /** Solana clusters, at most one per network. */
-  solana: readonly SolanaPort[]
   /** Current time, ms since the Unix epoch. */
   now(): number
   /** Key of page tokens, 32 bytes. */
@@ -88,7 +92,7 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
-    Partial<Pick<Context, 'solana' | 'permissionSigner' | 'releaseSigner' | 'ens' | 'limits'>> {
+    Partial<Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'limits'>> {
   /** Wakes who waits; without it the time does. */
   news?: News
   /** Gets errors of our own code, with what was asked. */
@@ -107,7 +111,6 @@ export interface ContextDeps
 /** The database's key is read at first use. */
 export function createContexts({
   config,
-  solana = [],
   permissionSigner = null,
   releaseSigner = null,
   ens = null,
@@ -126,7 +129,6 @@ export function createContexts({
   const pageKey = once(() => readPageKey(deps.pool))
   const shared = {
     ...deps,
-    solana,
     permissionSigner,
     releaseSigner: releaseSigner && onceEach(releaseSigner),
     ens,
@@ -172,8 +174,12 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** EVM chains of the network, its hub first. */
+/** Chains of the network, its hub first. */
 export const chainsOf = ({ chains, network }: Pick<Context, 'chains' | 'network'>): ChainPort[] =>
   chains
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
+
+/** The EVM chains among them. */
+export const evmChainsOf = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
+  chainsOf(context).filter(isEvmPort)

@@ -1,7 +1,8 @@
-import type { ChainPort, EvmQuote, RegistrationRequest, SolanaQuote } from '../../chains/chain.js'
+import type { ChainPort, RegistrationRequest } from '../../chains/chain.js'
 import { readHead } from '../../db/journal/head.js'
 import { isCluster } from '../../db/registry/clusters.js'
-import { type AddressType, addressToWord } from '../../registry/primitives/address.js'
+import type { AddressType } from '../../registry/families.js'
+import { addressToWord } from '../../registry/primitives/address.js'
 import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
@@ -42,64 +43,43 @@ export function amountOf(
 
 /** Its transactions carry the 32 bytes of a cluster's id or of an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
+type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
 
 /**
- * Transaction data for registering names from an EVM chain.
- * @throws ApiError unsupported_network, watch_only, unsupported_address, invalid_sender, invalid_name, invalid_request
- *   (repeated names, malformed referrer), invalid_amount, names_unavailable
+ * Transaction data for registering names from a chain.
+ * @param isOfFamily the chains that may be named
+ * @throws ApiError unsupported_network, watch_only, too_many, unsupported_address, invalid_sender, invalid_name,
+ *   invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
-export async function quoteEvm(
+export async function quoteOn<Port extends ChainPort>(
   context: Context,
   request: QuoteRequest,
-): Promise<Referred<EvmQuote>> {
-  const isAsked = (port: ChainPort) => !request.isTestnet || port.network === 'testnet'
-  const chain = enabled(context.chains.filter(isAsked), request.network)
+  isOfFamily: (port: ChainPort) => port is Port,
+): Promise<QuoteOf<Port>> {
+  const chain = enabled(context.chains.filter(isOfFamily), request)
   if (chain.isWatchOnly)
     throw new ApiError(
       'watch_only',
       `Network "${chain.label}" is only watched here: it takes no registrations.`,
     )
-  const asked = await registrationOf({ ...context, network: chain.network }, request, {
-    type: 'evm',
-  })
-  return { ...(await chain.quote(asked)), referral: asked.referral }
-}
-
-/** Each name of a quote on Solana has a transaction and an account of its own, which take a millisecond to derive. */
-const MAX_SOLANA_NAMES = 25
-
-/** A transaction per name. @throws ApiError as `quoteEvm`, too_many */
-export async function quoteSolana(
-  context: Context,
-  request: QuoteRequest,
-): Promise<Referred<SolanaQuote>> {
-  // the label is the same on both networks
-  const network = request.isTestnet ? 'testnet' : 'mainnet'
-  const cluster = enabled(
-    context.solana.filter((one) => one.network === network),
-    request.network,
-  )
-  if (request.names.length > MAX_SOLANA_NAMES)
+  const { maxNames = Number.POSITIVE_INFINITY, family } = chain
+  if (request.names.length > maxNames)
     throw new ApiError(
       'too_many',
-      `A quote on Solana has at most ${MAX_SOLANA_NAMES} names, not ${request.names.length}: ask for several quotes.`,
+      `A quote on ${family.name} has at most ${maxNames} names, not ${request.names.length}: ask for several quotes.`,
     )
-  const { maxAmountWei } = cluster
-  const asked = await registrationOf({ ...context, network }, request, {
-    type: 'solana',
-    maxAmountWei,
-  })
-  return { ...(await cluster.quote(asked)), referral: asked.referral }
+  const asked = await registrationOf({ ...context, network: chain.network }, request, chain)
+  return { ...(await chain.quote(asked)), referral: asked.referral } as QuoteOf<Port>
 }
 
 /** The chain checks the rest. */
 async function registrationOf(
   context: Context,
   request: QuoteRequest,
-  { type, maxAmountWei }: { type: AddressType; maxAmountWei?: bigint },
-): Promise<RegistrationRequest & { referral: Buffer | null }> {
-  const sender = senderOf(request.sender, type)
+  { family, maxAmountWei }: ChainPort,
+): Promise<Referred<RegistrationRequest>> {
+  const sender = senderOf(request.sender, family.addressType)
   const names = distinctNames(request.names.map(({ name }) => name))
   const { minimumWei } = await readHead(context.pool, context.network)
   const amounts = readAmounts(
@@ -118,9 +98,16 @@ async function registrationOf(
 }
 
 /** @throws ApiError unsupported_network */
-function enabled<Port extends { label: string }>(ports: readonly Port[], network: string): Port {
-  const labels = ports.map(({ label }) => label)
-  const port = ports.find(({ label }) => label === network)
+function enabled<Port extends ChainPort>(
+  ports: readonly Port[],
+  { network: asked, isTestnet }: QuoteRequest,
+): Port {
+  // a label of both networks means the mainnet unless the request says otherwise
+  const ofRequest = ports.filter(({ network, family }) =>
+    isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null,
+  )
+  const labels = ofRequest.map(({ label }) => label)
+  const port = ofRequest.find(({ label }) => label === asked)
   if (port) return port
   const others = labels.length > 0 ? `; enabled are: ${labels.join(', ')}` : ', and no other is'
   throw new ApiError('unsupported_network', `This network is not enabled here${others}.`)

@@ -4,13 +4,13 @@ import {
   ChainUnavailableError,
   type OwedMoney,
   type OwedQuestion,
-  type SolanaPort,
 } from '../../chains/chain.js'
 import { type Credit, creditsOf } from '../../db/bridge/credits.js'
 import { formerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findOwedPayments, findPaidTokens } from '../../db/outbox/owed.js'
 import { inTime } from '../../ops/notify.js'
 import { NATIVE } from '../../registry/community/rules.js'
+import { EVM, FAMILIES } from '../../registry/families.js'
 import { parseAddress, type Wallet } from '../../registry/primitives/address.js'
 import { requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
@@ -33,7 +33,6 @@ export interface Refund extends OwedMoney {
 
 export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'> {
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
-  solana: readonly Pick<SolanaPort, 'network' | 'chain' | 'refunds'>[]
 }
 
 export type Refunds = Awaited<ReturnType<typeof refundsOf>>
@@ -48,10 +47,10 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
   const { type, text: address, bytes } = requireWallet(input, 'address')
   const receiver = to === undefined ? null : requireReceiver(type, to)
   const none = { address, type, refunds: [], unavailable: [], isTruncated: false }
-  if (type !== 'evm' && type !== 'solana') return none
+  if (!FAMILIES.some(({ addressType }) => addressType === type)) return none
   const { pool, network } = context
   const [credits, payments, tokens, former] = await Promise.all([
-    type === 'evm' ? creditsOf(pool, network, bytes) : [],
+    type === EVM.addressType ? creditsOf(pool, network, bytes) : [],
     findOwedPayments(pool, network, bytes, context.now()),
     findPaidTokens(pool, network, bytes),
     formerPaymentsContracts(pool, network),
@@ -104,7 +103,7 @@ async function creditRefund(
   const port = chains.find((chain) => chain.network === network && isOf(chain))
   const money = { token: NATIVE, amount: amountWei, payments: [], fromMs: null, transaction: null }
   const credit = { ...money, owedBy: 'hub', eid, network: port?.label ?? null } as const
-  if (!port) return { refunds: [credit], unavailable: [] }
+  if (!port?.refunds.withdrawal) return { refunds: [credit], unavailable: [] }
   const transaction = await answerOf(port.refunds.withdrawal(payer, to))
   if (transaction === undefined) return { refunds: [credit], unavailable: [port.label] }
   const offered = transaction ? { transaction } : { needsReceiver: true as const }
@@ -141,9 +140,7 @@ async function paymentRefunds(
   { payer, to }: Payer,
 ): Promise<Answered> {
   const { chain, label } = question
-  const port = [...context.chains, ...context.solana].find(
-    (one) => one.network === context.network && one.chain === chain,
-  )
+  const port = context.chains.find((one) => one.network === context.network && one.chain === chain)
   const answer =
     port && (await answerOf(port.refunds.owed({ ...question, payer, to: to ?? payer })))
   if (!answer) return { refunds: [], unavailable: [label] }

@@ -290,14 +290,11 @@ function ownContext(
   changeMs: number,
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
-  const asked = <Port extends object>(ports: readonly Port[]) =>
-    ports.map((port) => context.questions.of(port, caller))
   return {
     ...context,
     caller,
     turn: caller.turn,
-    chains: asked(context.chains),
-    solana: asked(context.solana),
+    chains: context.chains.map((port) => context.questions.of(port, caller)),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }

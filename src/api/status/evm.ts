@@ -1,9 +1,4 @@
-import {
-  type ChainPort,
-  type ChainTx,
-  ChainUnavailableError,
-  type Hex,
-} from '../../chains/chain.js'
+import type { ChainTx, EvmPort, Hex } from '../../chains/chain.js'
 import {
   findInTail,
   findTracked,
@@ -18,8 +13,9 @@ import {
 import { bestEffort } from '../../db/pg/unavailable.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isTerminal } from '../../registry/status.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
+import { askChains } from './ask.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
 import { directCredit, ofPaidNames, ofSent, packetsOf, paidNamesOf } from './packets.js'
 
@@ -41,7 +37,7 @@ interface EvmQuery extends TxQuery {
 async function follow(query: EvmQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
-  const hub = chainsOf(context)[0]
+  const hub = evmChainsOf(context)[0]
   const journalled = await context.batches[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
@@ -97,14 +93,14 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {
-  const hub = chainsOf(query.context)[0]
+  const hub = evmChainsOf(query.context)[0]
   const seen = await hub?.transaction(toHex(query.tx), NONE_CONFIRMED)
   if (hub && seen && seen.state !== 'unknown') await remember(query, hub, seen)
 }
 
 const remember = (
   { context, tx }: TxQuery,
-  { chain }: ChainPort,
+  { chain }: EvmPort,
   seen: Exclude<ChainTx, { state: 'unknown' }>,
 ): Promise<void> =>
   rememberSighting(context.pool, context.network, tx, {
@@ -116,11 +112,11 @@ const remember = (
 
 async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxStatus> {
   const { context, tx } = query
-  const all = chainsOf(context)
+  const all = evmChainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
   // the journal's own blocks, since a node may be of another mind a moment later
   const blocks = await readConfirmed(context.pool, context.network)
-  const confirmedOn = (port: ChainPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
+  const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
   const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, (port) =>
     port.transaction(toHex(tx), confirmedOn(port)),
   )
@@ -143,26 +139,8 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
 }
 
-/**
- * The first chain in their order that has the hash counts, and all have to deny it for `unknown`.
- * @throws ChainUnavailableError when none has it and one did not answer
- */
-async function askChains(
-  chains: readonly ChainPort[],
-  ask: (chain: ChainPort) => Promise<ChainTx>,
-): Promise<{ chain: ChainPort; seen: ChainTx }> {
-  const answers = await Promise.allSettled(chains.map(ask))
-  for (const [i, answer] of answers.entries())
-    if (answer.status === 'fulfilled' && answer.value.state !== 'unknown')
-      return { chain: chains[i]!, seen: answer.value }
-  const failed = answers.find((answer) => answer.status === 'rejected')
-  if (failed) throw failed.reason
-  if (!chains[0]) throw new ChainUnavailableError('no chain of this network is configured')
-  return { chain: chains[0], seen: { state: 'unknown' } }
-}
-
 async function replacementOf(
-  chain: ChainPort,
+  chain: EvmPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },
   { sender, nonce }: TrackedTx,
 ): Promise<Buffer | null> {

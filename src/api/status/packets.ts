@@ -13,7 +13,7 @@ import type {
   PaidName,
   SentPacket,
 } from '../../registry/status.js'
-import { type Context, chainsOf } from '../http/context.js'
+import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
 
@@ -49,7 +49,7 @@ export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> 
 }
 
 async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
-  const chains = chainsOf(context)
+  const chains = evmChainsOf(context)
   const source = chains.find(({ chain }) => chain === message.chain)
   return {
     logIndex: message.logIndex,
@@ -98,7 +98,7 @@ async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
 ): Promise<PacketOutcome> {
-  const hub = chainsOf(context)[0]
+  const hub = evmChainsOf(context)[0]
   if (!received || !hub) return { state: 'under_way', failure }
   const own = <T extends { logIndex: number }>(bids: readonly T[]): T[] => {
     const before = bids.filter(({ logIndex }) => logIndex < received.logIndex)

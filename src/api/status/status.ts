@@ -1,23 +1,15 @@
-import bs58 from 'bs58'
-import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { EVM } from '../../registry/families.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { txIdFormOf } from '../../registry/primitives/txId.js'
 import { isTerminal, type Status } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 import type { TxStatus } from './decide.js'
 import { evmStatus } from './evm.js'
-import { solanaStatus } from './solana.js'
+import { paymentStatus } from './payments.js'
 
-const HASH = /^0x[0-9a-fA-F]{64}$/
-const HASH_BYTES = 32
-const SIGNATURE_BYTES = 64
-
-/** Raw bytes of an EVM hash or of a Solana signature, told apart by their length; null for any other text. */
-export const parseTxId = (input: string): Buffer | null =>
-  HASH.test(input) ? fromHex(input as `0x${string}`) : decodeBase58(input, SIGNATURE_BYTES)
-
-/** @throws ChainUnavailableError as evmStatus and solanaStatus */
+/** @throws ChainUnavailableError as evmStatus and paymentStatus */
 export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
-  tx.length === HASH_BYTES ? evmStatus(context, toHex(tx)) : solanaStatus(context, bs58.encode(tx))
+  txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
 /** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>

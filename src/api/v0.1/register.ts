@@ -1,5 +1,6 @@
-import type { EvmQuote, SolanaQuote } from '../../chains/chain.js'
-import { SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { isEvmPort, isSolanaPort, type Quote } from '../../chains/chain.js'
+import { SOLANA } from '../../registry/families.js'
+import { parseTxId } from '../../registry/primitives/txId.js'
 import { NAME, OWNER, registration } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -9,8 +10,8 @@ import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
-import { quoteEvm, quoteSolana } from '../names/quote.js'
-import { isOfJournal, parseTxId, statusOf } from '../status/status.js'
+import { quoteOn } from '../names/quote.js'
+import { isOfJournal, statusOf } from '../status/status.js'
 import {
   EVM_QUOTE_ERRORS,
   EvmTransactionSchema,
@@ -136,7 +137,7 @@ const register = route.post('/v0.1/register', {
   price: {
     text: `${CHAIN.text}; on Solana ${SOLANA_QUOTE.text}`,
     of: (query, body) =>
-      ((body as { network?: unknown } | null)?.network === SOLANA_LABEL ? SOLANA_QUOTE : CHAIN).of(
+      ((body as { network?: unknown } | null)?.network === SOLANA.label ? SOLANA_QUOTE : CHAIN).of(
         query,
         body,
       ),
@@ -148,17 +149,17 @@ const register = route.post('/v0.1/register', {
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
     const request = quoteRequest(body, isTestnet)
-    if (body.network === SOLANA_LABEL) {
-      const quote = await quoteSolana(context, request)
+    if (body.network === SOLANA.label) {
+      const quote = await quoteOn(context, request, isSolanaPort)
       const transactionData = quote.transactions.map((one) => one.json())
       return ok({ ...feesOf(quote), expiresAt: quote.expiresAt.toISOString(), transactionData })
     }
-    const quote = await quoteEvm(context, request)
+    const quote = await quoteOn(context, request, isEvmPort)
     return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })
   },
 })
 
-function feesOf(quote: EvmQuote | SolanaQuote) {
+function feesOf(quote: Quote) {
   const { names, ...rest } = fees(quote)
   return { ...rest, names: names.map(({ name, amount }) => ({ name, amount })) }
 }

@@ -5,7 +5,7 @@ import {
   communityRulesInput,
   NATIVE,
 } from '../../registry/community/rules.js'
-import { isLabelOf, SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { familyOf, isLabelOf } from '../../registry/families.js'
 import { availabilityOf } from '../communities/availability.js'
 import {
   communityByName,
@@ -167,7 +167,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
 
 /** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
-  isTestnet || (label !== null && label !== SOLANA_LABEL && isLabelOf('testnet', label))
+  isTestnet || (label !== null && familyOf(label).label === null && isLabelOf('testnet', label))
 
 /** @throws ApiError unsupported_address */
 function tokenOf(input: string | undefined): string | null {

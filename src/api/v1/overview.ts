@@ -43,12 +43,12 @@ const overview = route.get('/v1/overview', {
       }),
     ),
   }),
-  async handle({ isTestnet }, { pool, network, now, chains, solana }) {
+  async handle({ isTestnet }, { pool, network, now, chains }) {
     const [{ serial, publicSeq }, states] = await Promise.all([
       readHead(pool, network),
       readChainStates(pool),
     ])
-    const own = [...chains, ...solana].filter((chain) => chain.network === network)
+    const own = chains.filter((chain) => chain.network === network)
     const progress = own.map(({ label }) => progressOf(label, network, states, now()))
     return ok({ isTestnet, counts: { clusters: serial, events: publicSeq }, chains: progress })
   },

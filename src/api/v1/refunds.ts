@@ -1,4 +1,5 @@
-import { paidNameText, txText } from '../../registry/payment/payment.js'
+import { paidNameText } from '../../registry/payment/payment.js'
+import { txIdText } from '../../registry/primitives/txId.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
@@ -115,7 +116,7 @@ const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   ...(refund.eid !== undefined && { eid: refund.eid }),
   ...(refund.payments.length > 0 && {
     payments: refund.payments.map((payment) => ({
-      tx: txText(payment),
+      tx: txIdText(payment.tx),
       name: paidNameText(payment),
     })),
   }),

@@ -1,11 +1,13 @@
-import type {
-  ChainPort,
-  EvmQuote,
-  SolanaPort,
-  SolanaQuote,
-  UnsignedTransaction,
+import {
+  type ChainPort,
+  type EvmQuote,
+  isEvmPort,
+  isSolanaPort,
+  type Quote,
+  type UnsignedTransaction,
 } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
 import { NAME, OWNER, registration, SOLANA_WALLET } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
@@ -16,9 +18,9 @@ import { MAX_LONG_POLL_MS, route } from '../http/route.js'
 import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
 import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
-import { AMOUNT_SYNONYMS, amountOf, quoteEvm, quoteSolana } from '../names/quote.js'
+import { AMOUNT_SYNONYMS, amountOf, quoteOn } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitStatus, isOfJournal, parseTxId } from '../status/status.js'
+import { awaitStatus, isOfJournal } from '../status/status.js'
 import { addressText, clusterIdText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
@@ -112,7 +114,7 @@ export const transactionView = (transaction: UnsignedTransaction) =>
     ? { type: transaction.type, data: transaction.base64 }
     : { type: transaction.type, ...evmTransaction(transaction) }
 
-export const fees = (quote: EvmQuote | SolanaQuote) => ({
+export const fees = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),
@@ -169,7 +171,7 @@ const evm = route.post('/v1/names/register/evm', {
   responses: answers('The transaction to sign and send', EvmQuoteSchema),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const quote = await quoteEvm(context, quoteRequest(body, isTestnet))
+    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isEvmPort)
     const transactionData = evmTransaction(quote.transactionData)
     return ok({
       type: 'evm',
@@ -214,7 +216,7 @@ const solana = route.post('/v1/names/register/solana', {
   responses: answers('The transactions to sign and send', SolanaQuoteSchema),
   errors: QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const quote = await quoteSolana(context, quoteRequest(body, isTestnet))
+    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isSolanaPort)
     const transactionData = quote.transactions.map(({ base64 }) => base64)
     const rest = {
       referral: referralText(quote.referral),
@@ -223,14 +225,6 @@ const solana = route.post('/v1/names/register/solana', {
     return ok({ type: 'solana', transactionData, ...fees(quote), ...rest })
   },
 })
-
-const SOLANA = {
-  chainId: null,
-  role: 'spoke',
-  canRegister: true,
-  explorer: null,
-  gasToken: { symbol: 'SOL', decimals: 9 },
-}
 
 const NetworkSchema = named('Network', {
   network: z
@@ -257,17 +251,19 @@ const networks = route.get('/v1/networks', {
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
   responses: answers('Hubs first', z.array(NetworkSchema)),
-  handle: async (_request, { chains, solana }) =>
-    ok([...[...chains].sort((a, b) => a.role.localeCompare(b.role)), ...solana].map(networkView)),
+  handle: async (_request, { chains }) =>
+    ok([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkView)),
 })
 
-const networkView = (port: ChainPort | SolanaPort) => {
-  const { label, network } = port
-  const place = { network: label, isTestnet: network === 'testnet' }
-  if (!('role' in port)) return { ...place, ...SOLANA }
-  const { role, gasToken, isWatchOnly, chainId, explorer } = port
-  return { ...place, chainId, role, gasToken, canRegister: !isWatchOnly, explorer }
-}
+const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
+  network: label,
+  isTestnet: network === 'testnet',
+  chainId: port.chainId,
+  role: port.role,
+  gasToken: port.gasToken,
+  canRegister: !isWatchOnly,
+  explorer: port.explorer,
+})
 
 /** Every status of the interface (registry/status.ts). */
 export const STATUSES = [

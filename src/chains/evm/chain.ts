@@ -1,10 +1,11 @@
 import type { ChainConfig } from '../../config/index.js'
+import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { rulesOf } from '../../registry/primitives/confirmation.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
-  type ChainPort,
   type ChainTx,
+  type EvmPort,
   type EvmQuote,
   type Hex,
   type OwedMoney,
@@ -37,13 +38,13 @@ export interface Heads {
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
-export interface EvmChain extends ChainPort {
+export interface EvmChain extends EvmPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
   /** The same chain by node pools for another use, whose faults and limits are its own. */
   forUse(use: Consumer): EvmChain
   /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
-  forStrangers(): ChainPort
+  forStrangers(): EvmPort
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
 }
@@ -82,6 +83,7 @@ export function createEvmChain({
     rpc,
     forUse,
     forStrangers: () => portForStrangers(forUse),
+    family: EVM,
     network: network as Network,
     chain,
     role,
@@ -93,7 +95,7 @@ export function createEvmChain({
     claimData: encodeClaim,
     claimForData: encodeClaimFor,
     refunds: {
-      eid: config.eid ?? null,
+      eid: config.eid,
       owed: (question) => asking(() => owedOn(rpc, config, question)),
       withdrawal: (bidder, to) =>
         asking(() => withdrawalOn(rpc, config, bidder as Hex, to as Hex | null)),
@@ -121,7 +123,7 @@ export function createEvmChain({
   }
 }
 
-function portForStrangers(forUse: EvmChain['forUse']): ChainPort {
+function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
   const status = forUse('status')
   const { tokenBalance } = forUse('tokens')
   return {

@@ -7,8 +7,8 @@ import {
 } from 'viem'
 import { orIf } from '../../ops/log/errors.js'
 import {
-  type ChainPort,
   ChainUnavailableError,
+  type EvmPort,
   type Hex,
   orUnavailable,
   type SignatureQuestion,
@@ -36,7 +36,7 @@ const ERC6492_FORM = [{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }]
 
 const YES = `0x${'1'.padStart(64, '0')}`
 
-export function createSignatureCheck(rpc: Rpc): ChainPort['isValidSignature'] {
+export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
   const hasCode = servedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',

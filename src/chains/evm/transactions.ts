@@ -1,5 +1,5 @@
 import { orIf } from '../../ops/log/errors.js'
-import type { ChainPort, ChainTx, Hex } from '../chain.js'
+import type { ChainTx, EvmPort, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
@@ -21,7 +21,7 @@ export interface TransactionQuery {
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: OurContracts
-  head: ChainPort['head']
+  head: EvmPort['head']
 }
 
 /** @throws RpcError transient where the node contradicts itself */

@@ -1,4 +1,4 @@
-import type { ChainTx, MinedTx, SolanaTx } from '../chain.js'
+import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { LackingError } from './errors.js'
 import { type Call, type Nodes, orIfUndecided } from './nodes.js'
 
@@ -10,7 +10,7 @@ const CONFIRMED_MS = 60_000
 
 /** Bounds on the transactions whose state is kept. */
 export const SIGHTINGS = {
-  forMs(seen: ChainTx | SolanaTx): number {
+  forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_MS
     return isFinal(seen) ? CONFIRMED_MS : SEEN_MS
   },
@@ -18,10 +18,10 @@ export const SIGHTINGS = {
 }
 
 /** True if a sighting makes a status terminal. */
-const isFinal = (seen: ChainTx | SolanaTx): seen is Extract<ChainTx | SolanaTx, MinedTx> =>
+const isFinal = (seen: ChainTx | PaymentTx): seen is Extract<ChainTx | PaymentTx, MinedTx> =>
   seen.state === 'mined' && seen.isConfirmed && !seen.isRegistration
 
-const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
+const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
   a.state === 'mined' &&
   b.state === 'mined' &&
   a.block === b.block &&
@@ -29,7 +29,7 @@ const isSame = <T extends ChainTx | SolanaTx>(a: T, b: T): boolean =>
   a.isRegistration === b.isRegistration
 
 /** A terminal status stays unconfirmed while two nodes contradict each other. */
-export async function twiceSeen<T extends ChainTx | SolanaTx>(
+export async function twiceSeen<T extends ChainTx | PaymentTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,7 @@
 import type { SolanaConfig } from '../../config/index.js'
+import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
-import { SOLANA_LABEL } from '../../registry/primitives/network.js'
-import { orUnavailable, type RegistrationRequest, type SolanaTx } from '../chain.js'
+import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
 import type { Call, Consumer, PoolOptions } from '../rpc/nodes.js'
 import { servedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
@@ -12,9 +12,11 @@ import { createQuoter, type QuoterOptions } from './quote.js'
 import { readStatuses, readTransaction } from './reads.js'
 import { createRegistrar, type Registrar } from './registrar.js'
 
-const CHAIN = `chain "${SOLANA_LABEL}"`
+const CHAIN = `chain "${SOLANA.label}"`
 /** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32
+/** Each name of a quote has a transaction and an account of its own, which take a millisecond to derive. */
+const MAX_NAMES = 25
 
 /** A network's Solana cluster and the registrar on it. */
 export type SolanaChain = ReturnType<typeof createSolanaChain>
@@ -43,7 +45,15 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     recentBalance: servedByKey(tokenBalance, BALANCES),
     /** Balances for the judge of payments, read by a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
+    family: SOLANA,
     chain: null as number | null,
+    role: 'spoke' as const,
+    gasToken: { symbol: 'SOL', decimals: 9 },
+    isWatchOnly: false,
+    explorer: null,
+    chainId: null,
+    maxNames: MAX_NAMES,
+    // the program counts in 128 bits
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: servedByKey(transaction, SIGHTINGS),
@@ -54,14 +64,14 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
 export const createClusterRpc = (
   { rpcUrls: urls, genesisHash }: Pick<SolanaConfig, 'rpcUrls' | 'genesisHash'>,
   onFault?: PoolOptions<string>['onFault'],
-): SolanaRpc => createSolanaRpc({ label: SOLANA_LABEL, urls, genesisHash, onFault })
+): SolanaRpc => createSolanaRpc({ label: SOLANA.label, urls, genesisHash, onFault })
 
 async function lookUp(
   call: Call,
   registrar: Registrar,
   signature: string,
   commitment: SolanaConfig['commitment'],
-): Promise<SolanaTx> {
+): Promise<PaymentTx> {
   const [status] = await readStatuses(call, [signature])
   if (!status) return { state: 'unknown' }
   const { slot, err, confirmationStatus } = status

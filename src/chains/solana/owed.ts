@@ -1,5 +1,5 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import { type EvmRefundPort, type OwedMoney, type OwedQuestion, orUnavailable } from '../chain.js'
+import { type OwedMoney, type OwedQuestion, orUnavailable, type RefundPort } from '../chain.js'
 import { transient } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
@@ -13,10 +13,7 @@ import { COMMITMENT, createAssociated } from './tokens.js'
 /** An i64 of the clock's account, after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
-export const createRefundPort = (
-  rpc: SolanaRpc,
-  registrar: Registrar,
-): Pick<EvmRefundPort, 'owed'> => ({
+export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPort => ({
   owed: (question) =>
     orUnavailable(`chain "${rpc.label}"`, () =>
       rpc.onOneNode((call) => owedByRegistrar(call, registrar, question)),

@@ -11,8 +11,9 @@ import {
   setDistributor,
 } from '../../db/airdrop/airdrops.js'
 import { loadAirdrop, removeAirdrop } from '../../db/airdrop/load.js'
+import { EVM, familyOf } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { familyOf, NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
+import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
@@ -155,7 +156,7 @@ export async function one(pool: pg.Pool, name: string, options: AirdropOptions):
 
 /** @throws Error where the options name another network */
 function networkOfChain(label: string, options: NetworkOptions): Network {
-  const of = familyOf(label) === 'evm' ? NETWORK_LABELS[label] : undefined
+  const of = familyOf(label) === EVM ? NETWORK_LABELS[label] : undefined
   if (!of)
     throw new Error(
       `--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`,

@@ -4,9 +4,10 @@ import { join, resolve } from 'node:path'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { ConfigError, parseDraft, sealKeystore } from '../../config/index.js'
+import { SOLANA } from '../../registry/families.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
-import { NETWORKS, type Network, SOLANA_LABEL } from '../../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 
 /** Options of `clusterd init`. */
 export interface InitOptions {
@@ -94,7 +95,7 @@ export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const chainsOf = (labels: string[], role: 'hub' | 'spoke') =>
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))
   const chains = [...chainsOf(listOf(hub), 'hub'), ...chainsOf(listOf(spokes), 'spoke')]
-  const ofSolana = solana ? urlsOf(SOLANA_LABEL) : []
+  const ofSolana = solana ? urlsOf(SOLANA.label) : []
   const [stray] = urls.keys()
   if (stray !== undefined)
     throw new ConfigError(`--rpc: "${stray}" is none of the chains that were chosen.`)

@@ -3,8 +3,8 @@ import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
-import { txText } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
+import { txIdText } from '../../registry/primitives/txId.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
 import { duration, messageOf, printFields, printList } from '../output.js'
@@ -76,7 +76,7 @@ function describe(job: JobRow) {
     subject: subjectOf(job),
     message: message && { tx: toHex(message.txHash), sentAt: dateOf(message.sentMs) },
     payment: payment && {
-      tx: txText(payment),
+      tx: txIdText(payment.tx),
       paidAt: dateOf(payment.paidMs),
       reclaimableAt: dateOf(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),

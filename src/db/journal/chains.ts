@@ -21,7 +21,7 @@ const COLUMNS =
 export interface ChainIdentity
   extends Pick<
     Plain<Chain>,
-    'network' | 'label' | 'instance' | 'chainId' | 'genesisHash' | 'contract'
+    'network' | 'label' | 'instance' | 'family' | 'chainId' | 'genesisHash' | 'contract'
   > {
   startBlock: number
 }
@@ -55,13 +55,13 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
 }
 
 const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
-const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, chain_id, genesis_hash, contract, next_block)
-  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7 FROM chains WHERE network = $1
+const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, family, chain_id, genesis_hash, contract, next_block)
+  SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM chains WHERE network = $1
   ON CONFLICT (network, label, instance) DO UPDATE SET genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
   RETURNING ${COLUMNS}`
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
-  const { network, label, instance, chainId, genesisHash, contract, startBlock } = identity
+  const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
   // without a lock, which a database that only reads refuses
   const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
   if (known && (known.genesisHash !== null || genesisHash === null)) return known
@@ -69,7 +69,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
     // the head's lock serializes processes that start at the same time
     await lockHead(client, network, null)
     if (!known && chainId !== null) await refuseRenamed(client, identity)
-    const values = [label, instance, chainId, genesisHash, contract, startBlock]
+    const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
     return (await query<StoredChain>(client, network, CREATE, values))[0]!
   })
 }

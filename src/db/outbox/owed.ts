@@ -7,6 +7,7 @@ import {
 } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
+import { IS_EVM } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { DUE } from './payouts.js'
 
@@ -36,15 +37,15 @@ const HELD_COMMUNITY_NAMES = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${BOUGHT_NOTHING})
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Refused payments on Solana, whose accounts wait where their payers could not be paid. */
-const REFUSED_ON_SOLANA = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND c.chain_id IS NULL
+/** Refused payments at a program, whose accounts wait where their payers could not be paid. */
+const REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${CHAIN} AND NOT ${IS_EVM}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
   ORDER BY p.reclaimable_ms DESC, p.id LIMIT $3`
 
 /**
  * Payments whose money is or may become the payer's again: each kind's first ones by the time of reclaiming, of the
- * refused ones on Solana the newest.
+ * refused ones at a program the newest.
  * @param payer stored address
  */
 export async function findOwedPayments(
@@ -58,7 +59,7 @@ export async function findOwedPayments(
   const kinds = await Promise.all([
     read(HELD_NAMES, nowMs),
     read(HELD_COMMUNITY_NAMES, nowMs),
-    read(REFUSED_ON_SOLANA),
+    read(REFUSED_AT_PROGRAM),
   ])
   return {
     found: kinds.flatMap((rows) =>
@@ -84,7 +85,7 @@ const PAID_TOKENS = `WITH RECURSIVE paid AS (
     SELECT next.* FROM paid, LATERAL (
       SELECT p.chain, p.token ${PAID} AND (p.chain, p.token) > (paid.chain, paid.token)
       ORDER BY p.chain, p.token LIMIT 1) next)
-  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND c.chain_id IS NOT NULL
+  SELECT p.chain, c.label, p.token FROM paid p JOIN chains c ON c.network = $1 AND c.chain = p.chain AND ${IS_EVM}
   LIMIT $3`
 
 /** @param payer stored address; chains are EVM's */

@@ -11,7 +11,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
-import { wordOf } from '../pg/codes.js'
+import { IS_EVM, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Plain, Queryable } from '../pg/rows.js'
@@ -71,7 +71,7 @@ interface PaidNameColumns
 const paidNamesByTx = prepare<PaidNameColumns>(
   'tx_paid_names',
   (l) => `SELECT p.sequence, p.block, p.community_word AS community, p.name_word AS name, p.paid_ms,
-      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, c.chain_id IS NOT NULL AS is_evm, c.next_block,
+      p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason
     FROM payments p
@@ -88,7 +88,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 
 /**
  * Payments for community names of a transaction (hash or signature), in order; empty when none is known.
- * @returns `confirmations`: null on Solana, where the cluster is asked; `judgement`: null until the payment is in the
+ * @returns `confirmations`: null where the chain is asked (`IS_EVM`); `judgement`: null until the payment is in the
  *   journal; `refund`: null for one that bought its name, or is undecided
  */
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
@@ -112,7 +112,7 @@ function judgementOf(effects: Buffer): PaymentJudgement {
   return decoded.outcome === 'registered' ? { outcome: 'registered' } : decoded
 }
 
-/** Refund of a payment by its job, while its outcome is not read; on Solana a job that is confirmed has refused it. */
+/** Refund of a payment by its job, while its outcome is not read; at a program a job that is confirmed has refused it. */
 function refundOf(state: number | null, reason: string | null, isEvm: boolean): Refund {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'
   return state === JOB_STATE.parked && reason === BELOW_REFUSAL_COST ? 'reclaim' : 'held'

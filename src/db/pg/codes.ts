@@ -1,3 +1,4 @@
+import { EVM } from '../../registry/families.js'
 import { OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
@@ -32,6 +33,12 @@ export function wordOf<Word extends string>(codes: Codes<Word>, code: number): W
     `the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`,
   )
 }
+
+/**
+ * SQL: true for a chain `c` of EVM. Its contract keeps a credit a payer, and its tail and blocks are in the database; any
+ * other family's program keeps an account a payment, and its chain is asked.
+ */
+export const IS_EVM = `c.family = '${EVM.key}'`
 
 /** Numbers for an SQL list: `state IN (${codeList(STATE, 'queued', 'parked')})`. */
 export function codeList<Word extends string>(codes: Codes<Word>, ...words: Word[]): string {

@@ -1,5 +1,5 @@
+import { familyOf } from '../families.js'
 import type { Wallet } from '../primitives/address.js'
-import { familyOf } from '../primitives/network.js'
 import type { CommunityPrice, CommunityRules } from './rules.js'
 
 /** Refusals of a registration, in the order in which v0.1 of the interface checks them. */
@@ -88,5 +88,8 @@ function priceFor(
   )
   if (named.length === 0) return 'no_price'
   if (isOwner && beneficiary === 'other') return null
-  return named.find((one) => payer === null || payer === familyOf(one.network)) ?? 'other_payer'
+  return (
+    named.find((one) => payer === null || payer === familyOf(one.network).addressType) ??
+    'other_payer'
+  )
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { familyOf } from '../families.js'
 import { parseAddress, parseWallet } from '../primitives/address.js'
 import { parseAmountWei } from '../primitives/amount.js'
 import { parseClusterName } from '../primitives/name.js'
-import { familyOf } from '../primitives/network.js'
 
 /** Rules of a community in one schema, both directions, for the interface and the journal. */
 
@@ -93,8 +93,13 @@ const amount = () =>
 
 const EXAMPLE_ADDRESS = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
-const isOf = (network: string, text: string): boolean =>
-  text === NATIVE || text.startsWith('0x') === (familyOf(network) === 'evm')
+const isOf = (network: string, text: string): boolean => {
+  const address = parseAddress(text)
+  return (
+    text === NATIVE ||
+    (typeof address !== 'string' && address.type === familyOf(network).addressType)
+  )
+}
 
 function onChain(
   payload: z.core.ParsePayload<{ network: string }>,
@@ -105,9 +110,9 @@ function onChain(
   for (const [key, text] of Object.entries(addresses))
     if (!isOf(network, text)) addFault(payload, text, 'must be an address of its network', [key])
   for (const [key, units] of Object.entries(amounts)) {
-    // lamports and SPL amounts are u64
-    if (familyOf(network) === 'solana' && units >> 64n !== 0n)
-      addFault(payload, units, 'must be below 2^64 on Solana', [key])
+    const { name, amountBits } = familyOf(network)
+    if (units >> amountBits !== 0n)
+      addFault(payload, units, `must be below 2^${amountBits} on ${name}`, [key])
   }
 }
 

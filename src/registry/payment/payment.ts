@@ -1,5 +1,3 @@
-import bs58 from 'bs58'
-import { toHex } from '../primitives/bytes.js'
 import { wordText } from '../primitives/name.js'
 
 /** Kinds of payments by their number in the database; never renumber. */
@@ -85,12 +83,6 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   /** Time of the block, ms; on Solana the time of reclaiming, less the program's time. */
   paidMs: number
 }
-
-const SIGNATURE_BYTES = 64
-
-/** Transaction of a payment as answers show it: hash in hex, signature in base58. */
-export const txText = ({ tx }: Pick<Payment, 'tx'>): string =>
-  tx.length === SIGNATURE_BYTES ? bs58.encode(tx) : toHex(tx)
 
 /** Name that a payment is for: of a community `community/name`; malformed words in hex. */
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>

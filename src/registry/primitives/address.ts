@@ -1,14 +1,13 @@
 import bs58 from 'bs58'
 import { getAddress } from 'viem'
+import type { AddressType } from '../families.js'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { isBech32, type OtherType, parseOther } from './otherAddress.js'
 
 /** Type bytes of stored addresses (never renumber), which stand before the raw address (EVM: 20 bytes, Solana: 32). */
-export const ADDRESS_TYPE_CODE = { evm: 1, solana: 2 } as const
-/** Types of wallets that register names and pay. */
-export type AddressType = keyof typeof ADDRESS_TYPE_CODE
+export const ADDRESS_TYPE_CODE: Readonly<Record<AddressType, number>> = { evm: 1, solana: 2 }
 /** Type byte of other chains' addresses, before their canonical text. */
 const OTHER_CODE = 3
 

@@ -8,13 +8,6 @@ export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 /** The first letter of an event id (`m-1-42`). */
 export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }
 
-/** Network label of both Solana clusters. */
-export const SOLANA_LABEL = 'solana'
-
-/** Family of the chain behind a network label. */
-export const familyOf = (label: string): 'evm' | 'solana' =>
-  label === SOLANA_LABEL ? 'solana' : 'evm'
-
 /** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '1': 'mainnet',
@@ -30,8 +23,3 @@ export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '11155111': 'testnet',
   '17000': 'testnet',
 }
-
-/** True if a text is the label of one of a network's chains; Solana has one label on both. */
-export const isLabelOf = (network: Network, label: string): boolean =>
-  label === SOLANA_LABEL ||
-  (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)

@@ -136,7 +136,7 @@ export const withdrawalOnHub = (hub: Hex, to: Hex): UnsignedTransaction => ({
   data: encodeFunctionData({ abi: hubAbi, functionName: 'withdrawRefund', args: [to] }),
 })
 
-/** As `EvmRefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
+/** As `RefundPort.withdrawal`, from a spoke. @throws BridgeError when the endpoint can't quote */
 export async function withdrawalOnSpoke(
   call: Call,
   { contract, bridgeMarginPercent }: Pick<ChainConfig, 'contract' | 'bridgeMarginPercent'>,

@@ -5,10 +5,10 @@ import { NATIVE } from '../../../registry/community/rules.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
 import {
-  type ChainPort,
   ChainUnavailableError,
   type CommunityPaymentRequest,
   type CommunityPort,
+  type EvmPort,
   type Hex,
   orUnavailable,
 } from '../../chain.js'
@@ -30,7 +30,7 @@ export function createCommunityPort(
     chainId,
     communityPayments,
   }: Pick<ChainConfig, 'label' | 'chainId' | 'communityPayments'>,
-): Pick<ChainPort, keyof CommunityPort> {
+): Pick<EvmPort, keyof CommunityPort> {
   const ask = (token: Hex, question: Hex): Promise<bigint> =>
     orUnavailable(`chain "${label}"`, () =>
       rpc.onOneNode((call) => askToken(call, token, question)),

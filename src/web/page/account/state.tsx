@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
-import { familyOf } from '../../../registry/primitives/network.js'
+import { familyOf } from '../../../registry/families.js'
 import { type Call, call } from '../lib/api.js'
 import { type Part, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
@@ -374,7 +374,8 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
 /** Chains that the signed-in wallet can send on. */
 export const payable = ({ chains, session }: Account): readonly Chain[] =>
   chains.filter(
-    ({ canRegister, network }) => canRegister && familyOf(network) === (session?.type ?? 'evm'),
+    ({ canRegister, network }) =>
+      canRegister && familyOf(network).addressType === (session?.type ?? 'evm'),
   )
 
 /** Names held by the wallet's cluster. */

@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseTxId } from './status.js'
+import { parseTxId } from './txId.js'
 
 describe('parseTxId', () => {
   it('reads hashes and signatures by their form', () => {

@@ -1,32 +1,35 @@
-import bs58 from 'bs58'
-import { ChainUnavailableError, type SolanaPort } from '../../chains/chain.js'
+import { ChainUnavailableError, isPaymentPort, type PaymentPort } from '../../chains/chain.js'
 import { findTracked, keepVerdict, rememberSighting } from '../../db/journal/transactions.js'
 import { bestEffort } from '../../db/pg/unavailable.js'
 import { orIf } from '../../ops/log/errors.js'
+import { txIdFormOf, txIdText } from '../../registry/primitives/txId.js'
 import { type Confirmations, isTerminal } from '../../registry/status.js'
-import type { Context } from '../http/context.js'
+import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
+import { askChains } from './ask.js'
 import { decide, type TxStatus } from './decide.js'
 import { ofPaidNames, ofSent, paidNamesOf, paymentsOf } from './packets.js'
 
-/** Confirmations of a transaction that the cluster has not reported. */
+/** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
 
 /**
- * @param signature base58 of 64 bytes
- * @throws ChainUnavailableError when no record decides and the cluster does not answer
+ * Status of a transaction on a chain on which names are paid for.
+ * @throws ChainUnavailableError when no record decides and a chain that may have the transaction does not answer
  */
-export async function solanaStatus(context: Context, signature: string): Promise<TxStatus> {
+export async function paymentStatus(context: Context, tx: Buffer): Promise<TxStatus> {
   const { pool, network } = context
-  const tx = Buffer.from(bs58.decode(signature))
-  const cluster = context.solana.find((one) => one.network === network)
+  const ports = chainsOf(context)
+    .filter(isPaymentPort)
+    .filter(({ family }) => family.txIdForm === txIdFormOf(tx))
+  const ask = () => askChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
-    const sent = await paymentsOf({ context, tx }, () => confirmationsOf(cluster, signature))
+    const sent = await paymentsOf({ context, tx }, () => confirmationsOf(ask))
     if (sent) return ofSent(context, sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
-      const confirmations = await confirmationsOf(cluster, signature)
+      const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
     return ofPaidNames(context, named)
@@ -36,17 +39,16 @@ export async function solanaStatus(context: Context, signature: string): Promise
   const tracked = await findTracked(pool, network, tx)
   if (tracked?.verdict)
     return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
-  if (!cluster) return decide(context, { tracked })
-  const seen = await cluster.transaction(signature)
-  if (seen.state === 'unknown') return decide(context, { tracked })
+  if (ports.length === 0) return decide(context, { tracked })
+  const { chain, seen } = await ask()
+  if (seen.state !== 'mined') return decide(context, { tracked })
   // the watcher may have stored the payment between the two questions
   const late = await ofPayments()
   if (late) return late
-  const { chain } = cluster
-  if (chain !== null && (tracked || seen.isOurs))
+  if (chain.chain !== null && (tracked || seen.isOurs))
     await bestEffort(
       rememberSighting(pool, network, tx, {
-        chain,
+        chain: chain.chain,
         sender: null,
         nonce: null,
         seenMs: context.now(),
@@ -58,13 +60,11 @@ export async function solanaStatus(context: Context, signature: string): Promise
   return answer
 }
 
-/** Confirmations of a transaction; an unavailable cluster withholds no answer that our records give. */
+/** Confirmations of a transaction; an unavailable chain withholds no answer that our records give. */
 async function confirmationsOf(
-  cluster: SolanaPort | undefined,
-  signature: string,
+  ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
 ): Promise<Confirmations> {
-  if (!cluster) return UNREPORTED
   const isAway = (error: unknown) => error instanceof ChainUnavailableError
-  const tx = await orIf(cluster.transaction(signature), isAway, null)
-  return tx?.state === 'mined' ? tx.confirmations : UNREPORTED
+  const found = await orIf(ask(), isAway, null)
+  return found?.seen.state === 'mined' ? found.seen.confirmations : UNREPORTED
 }

@@ -1,0 +1,51 @@
+import { NETWORK_LABELS, type Network } from './primitives/network.js'
+
+/** Types of wallets that register names and pay. */
+export type AddressType = 'evm' | 'solana'
+/** A hash of 32 bytes in hex, or a signature of 64 bytes in base58. */
+export type TxIdForm = 'hash' | 'signature'
+
+/** Facts about a family of chains that rules, statements and answers depend on. Its code lies in src/chains/<key>. */
+export interface Family {
+  /** In the database (`chains.family`) and in answers (`type`). Never rename. */
+  readonly key: string
+  /** For people. */
+  readonly name: string
+  /** Network label of its chains on both networks; null where each chain has one of its own (`NETWORK_LABELS`). */
+  readonly label: string | null
+  /** Type of the addresses that pay, own tokens and are paid. */
+  readonly addressType: AddressType
+  readonly txIdForm: TxIdForm
+  /** Bits of an amount in a token's base units. */
+  readonly amountBits: bigint
+}
+
+export const EVM: Family = {
+  key: 'evm',
+  name: 'EVM',
+  label: null,
+  addressType: 'evm',
+  txIdForm: 'hash',
+  amountBits: 256n,
+}
+
+export const SOLANA: Family & { readonly label: string } = {
+  key: 'solana',
+  name: 'Solana',
+  label: 'solana',
+  addressType: 'solana',
+  txIdForm: 'signature',
+  // lamports and SPL amounts are u64
+  amountBits: 64n,
+}
+
+export const FAMILIES: readonly Family[] = [EVM, SOLANA]
+
+/** Family of the chain behind a network label: a label that no family has to itself is an EIP-155 id. */
+export const familyOf = (label: string): Family =>
+  FAMILIES.find((family) => family.label === label) ?? EVM
+
+/** True if a text is the label of one of a network's chains. */
+export const isLabelOf = (network: Network, label: string): boolean =>
+  familyOf(label).label !== null ||
+  (Object.hasOwn(NETWORK_LABELS, label) && NETWORK_LABELS[label] === network)
