@@ -97,10 +97,12 @@ const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<
 const relayer = {
   network: 'mainnet',
   chain: '1',
+  expiry: 'nonce',
   stats,
   stuck: [],
   nonceGaps: 0,
   nonceClaimed: null,
+  refusedNames: 0,
   balance: 10n ** 18n,
   runwayMs: 30 * 86_400_000,
 }
@@ -111,7 +113,14 @@ const webhooks: WebhookCounts = {
   parked: 0,
   oldestMs: 0,
 }
-const payer = { stats: { open: [], owed: { count: 0 } }, balance: 10n ** 9n }
+const payer = {
+  network: 'mainnet',
+  chain: 'solana',
+  expiry: 'blockhash',
+  stats: { open: [], owed: { count: 0 } },
+  balance: 10n ** 9n,
+  refusedNames: 0,
+}
 
 interface State {
   chain?: Partial<ChainState>
@@ -131,8 +140,11 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
   metrics.wentBack.inc({ network: 'mainnet' }, state.wentBack ?? 0)
-  const relayers = [{ ...relayer, ...state.relayer }]
-  const shown = { network: 'mainnet', relayers, payer: { ...payer, ...state.payer } }
+  const relayers = [
+    { ...relayer, ...state.relayer },
+    { ...payer, ...state.payer },
+  ]
+  const shown = { network: 'mainnet', relayers }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
   createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState])
   const first = parseSamples(await metrics.registry.metrics())

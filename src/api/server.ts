@@ -5,6 +5,7 @@ import { readFeed } from './feed/port.js'
 import { endAfter, isEnded, protectServer, serverLimits } from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createContexts } from './http/context.js'
+import type { Route } from './http/route.js'
 import { createGate } from './limits/gate.js'
 import { beyondFeed, ofNetwork, routes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
@@ -19,6 +20,8 @@ const REQUEST_DEADLINE_MS = 15_000
 const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
+  /** Routes of families of chains beside those of the interface. */
+  moreRoutes?: readonly Route[]
   /** Default 15 s. */
   requestDeadlineMs?: number
   /** Proxies before this process, as Express's `trust proxy`: their number, or their addresses. */
@@ -53,7 +56,10 @@ export function createApi(deps: ApiDeps) {
   )
   const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
   // the page of a name has any first part of a path: the shell serves it after its documents
-  const match = createRouter(routes.filter((route) => route !== profile))
+  const match = createRouter([
+    ...routes.filter((route) => route !== profile),
+    ...(deps.moreRoutes ?? []),
+  ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
     if (isEnded(req)) return

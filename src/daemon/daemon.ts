@@ -10,8 +10,7 @@ import { createMemory } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
-import type { OpenChain } from '../indexer/evm/worker.js'
-import { type IndexRun, runIndexers, type Sources } from '../indexer/run.js'
+import { type IndexRun, runIndexers } from '../indexer/run.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
@@ -28,10 +27,9 @@ import { releaseTypedData } from '../registry/community/release.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
-import { relayPlanOf } from '../relayer/targets.js'
-import { type OpenSolana, openChain, openClusters } from './open.js'
+import type { ChainFamily, OpenedChain } from './families/family.js'
+import { FAMILIES } from './families/index.js'
 import { overviewPage } from './opsPage.js'
-import { proofWorker } from './replica.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -50,6 +48,8 @@ export class Daemon {
   opsPort = 0
   readonly #config: Config
   readonly #log: Logger
+  readonly #families: readonly ChainFamily[]
+  #chains: readonly OpenedChain[] = []
   readonly #stopping = new AbortController()
   readonly #metrics: Metrics
   readonly #writePool: pg.Pool
@@ -70,9 +70,10 @@ export class Daemon {
   readonly #listener: Listener
   #stopped: Promise<void> | null = null
 
-  constructor(config: Config, log: Logger) {
+  constructor(config: Config, log: Logger, families = FAMILIES) {
     this.#config = config
     this.#log = log
+    this.#families = families
     const { databaseUrl: url, databaseDirectUrl, databasePool } = config
     const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
@@ -123,29 +124,26 @@ export class Daemon {
     const replicas = await readReplicas(this.#writePool)
     if (replicas.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database was imported, and is read alone: start with `--roles api`.')
-    const chains: OpenChain[] = []
-    for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
-    const clusters = await openClusters(this.#config, chains, opening)
+    for (const family of this.#families) {
+      const opened = await family.open(this.#config, opening, this.#chains)
+      this.#chains = [...this.#chains, ...opened]
+    }
     for (const network of NETWORKS) {
       const ctx = { network, ...opening, signal: this.#stopping.signal }
-      const sources = {
-        chains: chains.filter(({ chain }) => chain.network === network),
-        solana: clusters.find(({ chain }) => chain.network === network) ?? null,
-        isSqlServed: this.#config.isSqlServed,
-      }
-      if (sources.chains.length === 0) continue
+      const chains = this.#chains.filter(({ port }) => port.network === network)
+      if (chains.length === 0) continue
+      const sources = { chains, isSqlServed: this.#config.isSqlServed }
       if (roles.includes('index'))
         this.#runs.push(
           runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }),
         )
-      this.#startRelayer(ctx, sources)
-      const hub = sources.chains.find(({ chain }) => chain.role === 'hub')
-      const proof = hub && proofWorker(this.#writePool, hub.chain.forUse('judge'))
-      if (proof && !roles.includes('index'))
-        this.#proofs.push(runWorkers([proof], ctx).catch(() => {}))
+      this.#startRelayer(ctx, chains)
+      const proofs = chains.flatMap(({ proof }) => proof ?? [])
+      if (proofs.length > 0 && !roles.includes('index'))
+        this.#proofs.push(runWorkers(proofs, ctx).catch(() => {}))
     }
     // loaded while the indexers take the lead
-    if (roles.includes('api')) await this.#startApi(chains, clusters)
+    if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
     const { host, opsHost } = this.#config
     const api = roles.includes('api') ? { api: `http://${host}:${this.apiPort}` } : {}
@@ -192,7 +190,7 @@ export class Daemon {
       await close().catch((err: Error) => this.#log.warn({ err }, 'closing'))
   }
 
-  async #startApi(chains: readonly OpenChain[], clusters: readonly OpenSolana[]): Promise<void> {
+  async #startApi(): Promise<void> {
     const { airdropOperatorKey, relayerKey, ensKey, ens, port, host } = this.#config
     const relayer = relayerKey ? relayerAccount(relayerKey) : null
     const gateway =
@@ -209,10 +207,8 @@ export class Daemon {
     const api = createApi({
       news,
       pool: this.#readPool,
-      chains: [
-        ...chains.map(({ chain }) => chain.forStrangers()),
-        ...clusters.map(({ chain }) => chain),
-      ],
+      chains: this.#chains.map(({ port }) => port),
+      moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
@@ -251,24 +247,20 @@ export class Daemon {
   }
 
   /** Starts a network's relayer, where there is something to send and a key, or the order to watch. */
-  #startRelayer(ctx: Context, { chains, solana }: Sources & { solana: OpenSolana | null }): void {
+  #startRelayer(ctx: Context, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
-    const { roles, relayWatch, relayerKey: key, solanaRelayerKey } = this.#config
-    const plan = relayPlanOf(
-      chains.map(({ chain }) => chain.forUse('relay')),
-      solana !== null,
-    )
-    if (plan.problem) log.warn({ network }, plan.problem)
-    if (plan.targets.length === 0) return
+    const { roles, relayWatch, relayerKey } = this.#config
+    const parts = this.#families
+      .map((family) => family.relay?.(opened, this.#config, network))
+      .filter((part) => part !== undefined)
+    for (const { problem } of parts) if (problem) log.warn({ network }, problem)
+    const chains = parts.flatMap(({ sources }) => sources)
+    // what is paid elsewhere goes to the hub
+    if (!chains.some(({ expiry }) => expiry === 'nonce')) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
-    const keys = [
-      { key, from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL' },
-      ...(solana
-        ? [{ key: solanaRelayerKey, from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE' }]
-        : []),
-    ]
-    const missingKeys = keys.filter((one) => one.key === undefined).map(({ from }) => from)
+    const keys = parts.filter(({ sources }) => sources.length > 0).map(({ key }) => key)
+    const missingKeys = keys.filter(({ isGiven }) => !isGiven).map(({ from }) => from)
     if (missingKeys.length === keys.length && !relayWatch) {
       log.warn(
         { network, missingKeys },
@@ -280,11 +272,9 @@ export class Daemon {
       ...ctx,
       leases: this.#leases,
       listener: this.#listener,
-      targets: plan.targets,
+      chains,
+      delivers: relayerKey !== undefined,
       missingKeys,
-      account: key ? relayerAccount(key) : null,
-      settings: this.#config.deliveries[network],
-      solana: solana?.payer,
     })
     this.#relays.push(run)
   }
@@ -305,6 +295,7 @@ export class Daemon {
   #sources(): StatusSources {
     return {
       config: this.#config,
+      chains: this.#chains.map(({ port: { network, label, role } }) => ({ network, label, role })),
       pool: this.#readPool,
       loops: this.#loops,
       runs: this.#runs,

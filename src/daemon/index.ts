@@ -7,6 +7,7 @@ import type { Logger } from '../ops/log/log.js'
 import { pause } from '../ops/notify.js'
 import { oncePerMinute } from '../ops/oncePerMinute.js'
 import type { Daemon } from './daemon.js'
+import type { ChainFamily } from './families/family.js'
 
 /** Time for which a start waits for its database, and between two attempts. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
@@ -16,12 +17,14 @@ const DATABASE_PAUSE_MS = 1_000
  * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
  * and one that lacks migrations which this process is not to apply.
  * @param signal ends the wait
+ * @param families kinds of chains that are opened; default: all
  * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)
  */
 export async function startDaemon(
   config: Config,
   log: Logger,
   signal: AbortSignal = new AbortController().signal,
+  families?: readonly ChainFamily[],
 ): Promise<Daemon> {
   armFailpoint(config.failpoint)
   const report = oncePerMinute((err) => {
@@ -31,7 +34,7 @@ export async function startDaemon(
   const endMs = performance.now() + DATABASE_PATIENCE_MS
   for (;;) {
     try {
-      return await startOnce(config, log)
+      return await startOnce(config, log, families)
     } catch (error) {
       const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
       if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
@@ -41,7 +44,11 @@ export async function startDaemon(
   }
 }
 
-async function startOnce(config: Config, log: Logger): Promise<Daemon> {
+async function startOnce(
+  config: Config,
+  log: Logger,
+  families: readonly ChainFamily[] | undefined,
+): Promise<Daemon> {
   const url = config.databaseDirectUrl
   // a pooler refuses what other sessions state, with an error that does not name it
   await refusePooler(url)
@@ -53,7 +60,7 @@ async function startOnce(config: Config, log: Logger): Promise<Daemon> {
     if (applied.length > 0) log.info({ migrations: applied }, 'migrated the database')
   }
   const { Daemon } = await import('./daemon.js')
-  const daemon = new Daemon(config, log)
+  const daemon = new Daemon(config, log, families)
   try {
     await daemon.start()
     return daemon

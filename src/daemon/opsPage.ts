@@ -8,7 +8,9 @@ import { type Html, html } from '../ops/port/html.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
-import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import { NETWORKS } from '../registry/primitives/network.js'
+import type { RelayerState } from '../relayer/chainRelayer.js'
+import { type EvmRelayerState, isEvmState } from '../relayer/evmRelayer.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */
@@ -103,30 +105,29 @@ const proseOf = (text: string): unknown[] =>
 
 /** Accounts that pay for what is sent, how much is left, and for how long; known to the process that leads. */
 function balancesOf(relay: StatusSources['relays'][number]): object[] {
-  const { network, relayers, payer } = relay.state()
-  const lamports = payer?.balance ?? null
-  const signers = relayers.filter(({ balance }) => balance !== null)
-  return [
-    ...signers.map(({ chain, signer, balance, stats, runwayMs }) => ({
-      network,
-      chain,
-      account: codeOf(signer ?? ''),
-      balance: shortEther(balance!),
-      signedToday: shortEther(stats?.signedTodayWei ?? 0n),
-      lastsDays: badly(
-        runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
-        runwayMs && Math.floor(runwayMs / DAY_MS),
-      ),
-    })),
-    ...(lamports === null ? [] : [authorityRow(network, lamports)]),
-  ]
+  return relay
+    .state()
+    .relayers.filter(({ balance }) => balance !== null)
+    .map((state) => (isEvmState(state) ? signerRow(state) : authorityRow(state)))
 }
 
-const authorityRow = (network: Network, lamports: bigint): object => ({
+const signerRow = ({ network, chain, signer, balance, stats, runwayMs }: EvmRelayerState) => ({
   network,
-  chain: 'solana',
+  chain,
+  account: codeOf(signer ?? ''),
+  balance: shortEther(balance!),
+  signedToday: shortEther(stats?.signedTodayWei ?? 0n),
+  lastsDays: badly(
+    runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
+    runwayMs && Math.floor(runwayMs / DAY_MS),
+  ),
+})
+
+const authorityRow = ({ network, chain, balance }: RelayerState) => ({
+  network,
+  chain,
   account: 'relay authority',
-  balance: badly(lamports < LOW_BALANCE_LAMPORTS, formatUnits(lamports, 9)),
+  balance: badly(balance! < LOW_BALANCE_LAMPORTS, formatUnits(balance!, 9)),
   signedToday: '',
   lastsDays: '',
 })

@@ -26,7 +26,9 @@ const STATE_LIMIT_MS = 10_000
 
 /** Parts of the operator's answers. */
 export interface StatusSources {
-  config: Pick<Config, 'chains' | 'solana' | 'roles'>
+  config: Pick<Config, 'chains' | 'roles'>
+  /** Every chain that is served. */
+  chains: readonly { network: Network; label: string; role: 'hub' | 'spoke' }[]
   pool: pg.Pool
   loops: Loops
   runs: readonly IndexRun[]
@@ -83,7 +85,7 @@ export async function statusOf(sources: StatusSources) {
   const causes = loops.problems()
   const isExplained = ({ network }: { network: Network }) =>
     !stored || (causes.length > 0 && !isLed(leaders, network, 'index'))
-  const chains = configured(config).flatMap(({ role, ...chain }) => {
+  const chains = sources.chains.flatMap(({ role, ...chain }) => {
     if (!replicas.has(chain.network)) {
       const found = stateOf(chain, runs, { states, leaders }, nowMs)
       const follows = found.problem !== null && FOLLOWING.has(found.problem.alarm)
@@ -101,7 +103,7 @@ export async function statusOf(sources: StatusSources) {
       : [{ alarm: 'ClusterdDatabaseAway' as const, text: databaseFault }]),
     ...loops.ownErrors.problems(),
     ...sources.requests.problems(),
-    ...(stored ? unindexed(config, leaders) : []).filter(
+    ...(stored ? unindexed(sources, leaders) : []).filter(
       (unled) => !replicas.has(unled.network) && !isExplained(unled),
     ),
     ...chains.flatMap(({ network, label, problem }) =>
@@ -168,14 +170,6 @@ const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise
     otherwise,
   )
 
-function configured({ chains, solana }: StatusSources['config']) {
-  const clusters = NETWORKS.filter((network) => solana[network])
-  return [
-    ...chains.map(({ network, label, role }) => ({ network, label, role })),
-    ...clusters.map((network) => ({ network, label: 'solana', role: 'spoke' as const })),
-  ]
-}
-
 /**
  * A chain's state: this process's own where it leads, else what the leader has written. A leader is well once the
  * others can see it. What an earlier leader wrote says nothing of the chain as this one finds it.
@@ -201,7 +195,7 @@ function stateOf(
 const isLed = (leaders: readonly Leader[], network: Network, role: LeaderRole): boolean =>
   leaders.some((leader) => leader.network === network && leader.role === role)
 
-const unindexed = ({ chains }: StatusSources['config'], leaders: readonly Leader[]) =>
+const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
   NETWORKS.filter(
     (network) =>
       chains.some((chain) => chain.network === network) && !isLed(leaders, network, 'index'),

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { createBalancePort } from '../chains/evm/community/port.js'
 import type { BalancePort } from '../chains/requirementInputs.js'
 import { writeChainStates } from '../db/deployment/chainStates.js'
 import { removeExpired } from '../db/deployment/retention.js'
@@ -14,18 +13,23 @@ import { createNotify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { checkpointWorker, sqlWorker } from '../push/checkpoint.js'
 import type { Network } from '../registry/primitives/network.js'
-import { airdropWorker } from './airdrops.js'
-import { chainWorker, type OpenChain } from './evm/worker.js'
 import { paymentJudgeWorker } from './judge.js'
 import { createProgressLog, type Reporting } from './progress.js'
-import { paymentWatcherWorker, type SolanaSource } from './solana/worker.js'
+
+/** A chain that is indexed. */
+export interface IndexSource {
+  readonly label: string
+  readonly pollMs: number
+  /** Balances for the judge of payments, by nodes of its own share: requests of the API delay no payment. */
+  readonly balances: BalancePort
+  /** Workers for the time of one lead. */
+  watch(ctx: LeaderContext, reporting: Reporting): Worker[]
+}
 
 /** The chains of one network. */
 export interface Sources {
-  /** The hub and its spokes. */
-  chains: readonly OpenChain[]
-  /** The Solana cluster, where the network has one. */
-  solana: SolanaSource | null
+  /** The hub and all others. */
+  chains: readonly IndexSource[]
   /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
 }
@@ -50,9 +54,7 @@ export function runIndexers(
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
-  const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(
-    ({ chain }) => chain.label,
-  )
+  const labels = sources.chains.map(({ label }) => label)
   const onError = (err: Error) =>
     log[causeOf(err) === 'database' ? 'warn' : 'error'](
       { network, err },
@@ -117,7 +119,7 @@ function workersOf(
   sources: Sources,
   on: Pick<Reporting, 'onStart' | 'onAdvance'>,
 ): Worker[] {
-  const { chains, solana } = sources
+  const { chains } = sources
   const notify = createNotify()
   const onAdvance = (isNews: boolean): void => {
     if (isNews) notify.notify()
@@ -128,24 +130,16 @@ function workersOf(
     onAdvance,
     onProgress: createProgressLog(ctx.log),
   }
-  const pollMs = Math.min(...chains.map(({ chain }) => chain.config.pollMs))
+  const pollMs = Math.min(...chains.map((chain) => chain.pollMs))
   return [
-    ...chains.map((chain) => chainWorker(ctx, chain, reporting)),
-    ...(solana ? [paymentWatcherWorker(ctx, solana, reporting)] : []),
-    paymentJudgeWorker(ctx, { ports: portsOf(sources), notify, pollMs }),
-    ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
+    ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
+    paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     retentionWorker(ctx, sources.isSqlServed),
     checkpointWorker(ctx),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]
 }
-
-/** Balances are read by a share of the judge's own: requests of the API delay no payment. */
-const portsOf = ({ chains, solana }: Sources): BalancePort[] => [
-  ...chains.map(({ chain }) => createBalancePort(chain.rpc.forUse('judge'))),
-  ...(solana ? [solana.chain.balances] : []),
-]
 
 const FORGET_EVERY_MS = 60 * 60_000
 

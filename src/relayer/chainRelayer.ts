@@ -2,10 +2,12 @@ import type pg from 'pg'
 import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
 import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
+import type { OpenJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isOwnError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
+import type { Network } from '../registry/primitives/network.js'
 import type { Clock, Outcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
@@ -25,6 +27,21 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
 
+/** What a relayer shows of one chain. */
+export interface RelayerState {
+  network: Network
+  /** Label of the chain. */
+  chain: string
+  /** What makes its signed transactions void: a nonce that another one used, or a blockhash that is too old. */
+  expiry: 'nonce' | 'blockhash'
+  /** `open`: the chain's jobs. */
+  stats: { open: readonly OpenJobs[] } | null
+  /** Of the account that pays, in the smallest unit of the chain's coin. */
+  balance: bigint | null
+  /** Payments that were refused though their names are registered. */
+  refusedNames: number
+}
+
 /** A job in the report of an error. */
 export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
   job: id,
@@ -36,7 +53,7 @@ export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonc
  * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
  * is signed, sent and followed, and how it expires: by its nonce (evmRelayer.ts) or its blockhash (solanaRelayer.ts).
  */
-export abstract class ChainRelayer<State extends { balance: bigint | null; refusedNames: number }> {
+export abstract class ChainRelayer<State extends RelayerState> {
   abstract readonly state: State
   /** The chain whose jobs are followed. */
   protected abstract readonly place: ChainKey

@@ -31,9 +31,13 @@ import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import type { Network } from '../registry/primitives/network.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
-import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import {
+  aboutJob,
+  ChainRelayer,
+  type ChainRelayerOptions,
+  type RelayerState,
+} from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import type { Policy } from './machine/index.js'
 import { hasEnded, parked } from './machine/job.js'
@@ -57,28 +61,24 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   settings: DeliverySettings
 }
 
-export interface EvmRelayerState {
-  network: Network
+export interface EvmRelayerState extends RelayerState {
+  expiry: 'nonce'
   /** Signer; null without a key. */
   signer: Hex | null
-  /** Label of the chain. */
-  chain: string
-  /** `open`: the chain's jobs. */
   stats: (SignerStats & { open: readonly OpenJobs[] }) | null
   /** Guids of messages that the hub has not received in time, oldest first, bounded; null where none are carried. */
   stuck: readonly Hex[] | null
   nonceGaps: number
   /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
   nonceClaimed: number | null
-  /** Wei. */
-  balance: bigint | null
-  /** Payments that were refused though their names are registered. */
-  refusedNames: number
   /**
    * Time for which the balance lasts at a day's spending; null: none, 0: a job waits for funds.
    */
   runwayMs: number | null
 }
+
+export const isEvmState = (state: RelayerState): state is EvmRelayerState =>
+  state.expiry === 'nonce'
 
 type Row = JobRow<NonceTx>
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
@@ -121,6 +121,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       network,
       signer: account?.address ?? null,
       chain: at.label,
+      expiry: 'nonce',
       stats: null,
       stuck: path && [],
       nonceGaps: 0,

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client'
 import type { OpenJobs } from '../db/outbox/stats.js'
 import { metricFactories } from '../ops/metricFactories.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
-import type { EvmRelayerState } from './evmRelayer.js'
+import { type EvmRelayerState, isEvmState } from './evmRelayer.js'
 import type { OutboxState } from './report.js'
 
 const KINDS = Object.keys(JOB_KIND)
@@ -16,8 +16,8 @@ export function createOutboxMetrics(
   const { gauge } = metricFactories(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
     gauge(name, help, ['network', 'kind', 'state'], () =>
-      states().flatMap(({ network, relayers, payer }) => {
-        const counted = [...relayers, payer].flatMap((one) => (one?.stats ? [one.stats.open] : []))
+      states().flatMap(({ network, relayers }) => {
+        const counted = relayers.flatMap(({ stats }) => (stats ? [stats.open] : []))
         if (counted.length === 0) return []
         const of = (kind: string, state: string) =>
           counted.flat().filter((jobs) => jobs.kind === kind && jobs.state === state)
@@ -33,7 +33,7 @@ export function createOutboxMetrics(
   const ofSigner = (name: string, help: string, read: (state: EvmRelayerState) => number | null) =>
     gauge(name, help, ['network', 'chain'], () =>
       states()
-        .flatMap(({ relayers }) => relayers)
+        .flatMap(({ relayers }) => relayers.filter(isEvmState))
         .map((state) => [{ network: state.network, chain: state.chain }, read(state)]),
     )
   ofJobs(
@@ -57,13 +57,13 @@ export function createOutboxMetrics(
   ofNetwork(
     'clusterd_refused_names',
     'Payments that were refused though their names are registered, until their payers could have taken them back',
-    ({ relayers, payer }) =>
-      [...relayers, payer].reduce((sum, one) => sum + (one?.refusedNames ?? 0), 0),
+    ({ relayers }) => relayers.reduce((sum, one) => sum + one.refusedNames, 0),
   )
   ofNetwork(
     'clusterd_stuck_packets',
     'Packets confirmed at their source that the hub has not received in the configured time',
-    ({ relayers }) => relayers.find(({ stuck }) => stuck !== null)?.stuck?.length ?? null,
+    ({ relayers }) =>
+      relayers.filter(isEvmState).find(({ stuck }) => stuck !== null)?.stuck?.length ?? null,
   )
   ofSigner(
     'clusterd_relayer_nonce_gaps',
@@ -94,8 +94,8 @@ export function createOutboxMetrics(
   ofNetwork(
     'clusterd_relay_authority_lamports',
     'Balance of the relay authority on Solana',
-    ({ payer }) => {
-      const balance = payer?.balance ?? null
+    ({ relayers }) => {
+      const balance = relayers.find(({ expiry }) => expiry === 'blockhash')?.balance ?? null
       return balance === null ? null : Number(balance)
     },
   )

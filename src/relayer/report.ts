@@ -11,26 +11,25 @@ import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { EvmRelayerState } from './evmRelayer.js'
-import type { SolanaRelayerState } from './solanaRelayer.js'
+import type { RelayerState } from './chainRelayer.js'
+import { isEvmState } from './evmRelayer.js'
 import type { Outcome } from './step.js'
 
 export interface OutboxState {
   network: Network
-  relayers: readonly EvmRelayerState[]
-  payer: SolanaRelayerState | null
+  /** One for each chain on which there is something to send. */
+  relayers: readonly RelayerState[]
 }
 
 /** The same facts that the alarms' rules find. */
-export function outboxProblems(
-  { network, relayers, payer }: OutboxState,
-  nowMs: number,
-): Problem[] {
+export function outboxProblems({ network, relayers }: OutboxState, nowMs: number): Problem[] {
   const problems: Problem[] = []
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
     if (holds) problems.push({ alarm, text: `${network}: ${text}` })
   }
-  for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers) {
+  for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers.filter(
+    isEvmState,
+  )) {
     const on = `on chain "${chain}"`
     const [oldest] = stuck ?? []
     found(
@@ -54,8 +53,8 @@ export function outboxProblems(
       `${signer} runs dry ${on}`,
     )
   }
-  for (const { kind, state, count, oldestMs, heldShare } of [...relayers, payer].flatMap(
-    (one) => one?.stats?.open ?? [],
+  for (const { kind, state, count, oldestMs, heldShare } of relayers.flatMap(
+    ({ stats }) => stats?.open ?? [],
   )) {
     const isParked = state === 'parked'
     const ageMs = nowMs - oldestMs
@@ -68,16 +67,18 @@ export function outboxProblems(
       `a payment whose ${kind} is ${state} has been held for ${Math.floor((heldShare ?? 0) * 100)} % of its time`,
     )
   }
-  const refusedNames = [...relayers, payer].reduce((sum, one) => sum + (one?.refusedNames ?? 0), 0)
+  const refusedNames = relayers.reduce((sum, one) => sum + one.refusedNames, 0)
   found(
     refusedNames > 0,
     'ClusterdNamesRefused',
     `payments that were refused though their names are registered: ${refusedNames}`,
   )
-  if (!payer) return problems
-  const lamports = payer.balance
-  const isLow = lamports !== null && lamports < LOW_BALANCE_LAMPORTS
-  found(isLow, 'ClusterdRelayAuthorityRunsDry', `${lamports} lamports are left`)
+  for (const { expiry, balance } of relayers)
+    found(
+      expiry === 'blockhash' && balance !== null && balance < LOW_BALANCE_LAMPORTS,
+      'ClusterdRelayAuthorityRunsDry',
+      `${balance} lamports are left`,
+    )
   return problems
 }
 

@@ -4,14 +4,19 @@ import { dueBlockhashJobs } from '../db/outbox/due.js'
 import { asRelayer, saveJobs } from '../db/outbox/jobs.js'
 import { queuePayouts } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { type OpenJobs, openJobs } from '../db/outbox/stats.js'
+import { openJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { NATIVE } from '../registry/community/rules.js'
+import { SOLANA } from '../registry/families.js'
 import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
-import type { Network } from '../registry/primitives/network.js'
-import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import {
+  aboutJob,
+  ChainRelayer,
+  type ChainRelayerOptions,
+  type RelayerState,
+} from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import {
   type BlockhashSeen,
@@ -35,23 +40,13 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   releaseAfterMs: number
 }
 
-export interface SolanaRelayerState {
-  network: Network
-  /** Jobs on the cluster. */
-  stats: { open: readonly OpenJobs[] } | null
-  /** Lamports of the relay authority. */
-  balance: bigint | null
-  /** Payments that were refused though their names are registered. */
-  refusedNames: number
-}
-
 type Row = JobRow<BlockhashTx>
 /** Jobs that share a transaction, or are going to: at least one. */
 type Group = readonly Row[]
 
 /** The relay authority's transactions are valid until a blockhash expires. */
-export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
-  readonly state: SolanaRelayerState
+export class SolanaRelayer extends ChainRelayer<RelayerState> {
+  readonly state: RelayerState
   protected readonly place: ChainKey
   protected readonly key: ChainKey | null
   readonly #options: SolanaRelayerOptions
@@ -64,7 +59,14 @@ export class SolanaRelayer extends ChainRelayer<SolanaRelayerState> {
     this.#options = options
     this.place = { network, chain }
     this.key = signer && this.place
-    this.state = { network, stats: null, balance: null, refusedNames: 0 }
+    this.state = {
+      network,
+      chain: SOLANA.label,
+      expiry: 'blockhash',
+      stats: null,
+      balance: null,
+      refusedNames: 0,
+    }
   }
 
   get #signer(): SolanaSigner {

@@ -48,9 +48,7 @@ const expectOnce = (guid: `0x${string}`, relayer: SteppedRelayer) =>
 const clusterd = (...args: string[]) => outboxCommand(world)('nonce', ...args)
 
 const alarmsOf = ({ state }: SteppedRelayer) =>
-  outboxProblems({ network: 'mainnet', relayers: [state], payer: null }, Date.now()).map(
-    ({ alarm }) => alarm,
-  )
+  outboxProblems({ network: 'mainnet', relayers: [state] }, Date.now()).map(({ alarm }) => alarm)
 
 describe('a count of the chain', () => {
   it.each([

@@ -1,13 +1,13 @@
 import { pino } from 'pino'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainUnavailableError } from '../../src/chains/chain.js'
-import { parseChainsFile } from '../../src/config/index.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createListener, notify } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
 import { outboxProblems } from '../../src/relayer/report.js'
 import { runRelayer } from '../../src/relayer/run.js'
 import type { SolanaRelayer } from '../../src/relayer/solanaRelayer.js'
+import { solanaRelaySource } from '../../src/relayer/sources.js'
 import { useWorld } from '../support/useWorld.js'
 import { LAMPORTS, startPaymentWorld } from './paymentWorld.js'
 
@@ -164,7 +164,7 @@ describe('a payment whose name was won, and that its payer may take back before 
   const RENT = 890_880n
   const alarmsOf = (payer: SolanaRelayer) =>
     outboxProblems(
-      { network: 'mainnet', relayers: [], payer: payer.state },
+      { network: 'mainnet', relayers: [payer.state] },
       Date.now() + world.bridge.aheadMs,
     ).map(({ alarm }) => alarm)
 
@@ -259,7 +259,7 @@ const WAIT = { timeout: 40_000, interval: 200 }
 describe('a running payer', () => {
   it('waits for a cluster that is away, pays, and shows itself', async () => {
     await world.bridge.release()
-    const { pool, postgres, file } = world.bridge
+    const { pool, postgres } = world.bridge
     const logged: { level: number; msg: string }[] = []
     const stopping = new AbortController()
     let isAway = true
@@ -273,23 +273,23 @@ describe('a running payer', () => {
       leases: pool,
       pool,
       network: 'mainnet',
-      targets: [],
-      account: null,
+      delivers: false,
       signal,
-      settings: parseChainsFile(file, 'test').deliveries.mainnet,
       log: pino(
         { level: 'debug' },
         { write: (line: string) => void logged.push(JSON.parse(line)) },
       ),
-      solana: {
-        signer: world.signer,
-        releaseAfterMs: 1,
-        pollMs: 60_000,
-        open: async () => {
-          if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
-          return { chain: world.chain }
-        },
-      },
+      chains: [
+        solanaRelaySource({
+          signer: world.signer,
+          releaseAfterMs: 1,
+          pollMs: 60_000,
+          open: async () => {
+            if (isAway) throw new ChainUnavailableError('chain "solana": no RPC URL answers')
+            return { chain: world.chain }
+          },
+        }),
+      ],
     })
     const paid = await world.pay('run', { foreign: true })
     await expect
@@ -306,7 +306,7 @@ describe('a running payer', () => {
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)
     await expect
-      .poll(() => run.state().payer, WAIT)
+      .poll(() => run.state().relayers[0], WAIT)
       .toMatchObject({ stats: { open: expect.any(Array) } })
     stopping.abort()
     await run.done

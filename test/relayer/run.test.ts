@@ -10,6 +10,7 @@ import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
+import { evmRelaySource } from '../../src/relayer/sources.js'
 import { openChains, RELAYER_KEY, startBridgeWorld, targetOf } from '../support/bridgeWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { outboxCommand, setPeer } from './deliveries.js'
@@ -34,11 +35,18 @@ beforeAll(async () => {
     loops,
     leases: world.pool,
     listener: createListener({ url: world.postgres.url, signal, loops, onError }),
-    targets: [{ at: { ...at, config: slow }, path }],
+    chains: [
+      evmRelaySource(
+        { at: { ...at, config: slow }, path },
+        {
+          account: privateKeyToAccount(RELAYER_KEY),
+          settings: parseChainsFile(world.file, 'test').deliveries.mainnet,
+        },
+      ),
+    ],
+    delivers: true,
     pool: world.pool,
     network: 'mainnet',
-    account: privateKeyToAccount(RELAYER_KEY),
-    settings: parseChainsFile(world.file, 'test').deliveries.mainnet,
     log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) }),
     signal,
   })
@@ -137,7 +145,7 @@ describe('a running relayer', () => {
 
   /** Whether the operator's page shows a parked job. */
   async function shownParked(id: string): Promise<void> {
-    const { chains, solana } = parseChainsFile(world.file, 'test')
+    const { chains } = parseChainsFile(world.file, 'test')
     const nobody = {
       loops: new Loops(),
       runs: [],
@@ -150,7 +158,8 @@ describe('a running relayer', () => {
     const sources = {
       ...nobody,
       pool: world.pool,
-      config: { chains, solana, roles: ['relay' as const] },
+      chains,
+      config: { chains, roles: ['relay' as const] },
     }
     const page = overviewPage(() => sources, metrics.rpc.nodes)
     const state = async () =>

@@ -18,10 +18,9 @@ const world = useBridge()
 const { asVerifier } = deliveriesOf(() => world)
 
 const alarmsOf = ({ state }: SteppedRelayer): string[] =>
-  outboxProblems(
-    { network: 'mainnet', relayers: [state], payer: null },
-    Date.now() + world.aheadMs,
-  ).map(({ alarm }) => alarm)
+  outboxProblems({ network: 'mainnet', relayers: [state] }, Date.now() + world.aheadMs).map(
+    ({ alarm }) => alarm,
+  )
 
 /** Lets time pass, so that the relayer looks at everything anew. */
 async function later(relayer: SteppedRelayer, ms: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { createRpc } from '../../src/chains/rpc/evm.js'
-import { openSolana } from '../../src/daemon/open.js'
+import { openSolana } from '../../src/daemon/families/solana.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ChainConfig } from '../../src/config/index.js'
 import { type StatusSources, statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
@@ -14,11 +13,8 @@ const database = useDatabase()
 
 /** Sources of a process that indexes one chain of mainnet. */
 const sources = (own: Partial<StatusSources>): StatusSources => ({
-  config: {
-    chains: [{ network: 'mainnet', label: '1' } as ChainConfig],
-    solana: {},
-    roles: ['api', 'index'],
-  },
+  chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
+  config: { chains: [], roles: ['api', 'index'] },
   pool: database.pool,
   loops: new Loops(),
   runs: [],

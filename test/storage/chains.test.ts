@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
-import { openChain } from '../../src/daemon/open.js'
+import { openChain } from '../../src/daemon/families/evm.js'
 import { appendEntries } from '../../src/db/journal/append.js'
 import {
   type ChainIdentity,

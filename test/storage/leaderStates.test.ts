@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { ChainConfig } from '../../src/config/index.js'
 import { statusOf } from '../../src/daemon/status.js'
 import { writeChainStates } from '../../src/db/deployment/chainStates.js'
 import { tryLead } from '../../src/db/pg/leader.js'
@@ -34,11 +33,8 @@ const stateNow = (): ChainState => ({
 
 const status = () =>
   statusOf({
-    config: {
-      chains: [{ network: 'mainnet', label: '1' } as ChainConfig],
-      solana: {},
-      roles: ['api'],
-    },
+    chains: [{ network: 'mainnet', label: '1', role: 'hub' }],
+    config: { chains: [], roles: ['api'] },
     pool: database.pool,
     loops: new Loops(),
     runs: [],

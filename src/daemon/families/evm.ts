@@ -1,0 +1,156 @@
+import type pg from 'pg'
+import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
+import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { createBalancePort } from '../../chains/evm/community/port.js'
+import { keepersOf, keepsRecord } from '../../chains/evm/record.js'
+import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import type { Rpc } from '../../chains/rpc/evm.js'
+import { type ChainConfig, ConfigError } from '../../config/index.js'
+import { knownGenesis, registerChain, requireHub } from '../../db/journal/chains.js'
+import { keepPaymentsContract } from '../../db/outbox/contract.js'
+import { airdropWorker } from '../../indexer/airdrops.js'
+import { chainWorker, type OpenChain } from '../../indexer/evm/worker.js'
+import { alarmFields } from '../../ops/alarms.js'
+import type { Logger } from '../../ops/log/log.js'
+import { inTime } from '../../ops/notify.js'
+import { EVM } from '../../registry/families.js'
+import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { evmRelaySource } from '../../relayer/sources.js'
+import { relayPlanOf } from '../../relayer/targets.js'
+import { proofWorker } from '../replica.js'
+import type { ChainFamily, OpenContext, OpenedChain } from './family.js'
+import { faultReporter } from './faultReporter.js'
+
+/** Time for which a start waits for a node to say which chain it serves. */
+const IDENTITY_LIMIT_MS = 5_000
+
+/**
+ * Opens a configured EVM chain by the database alone: its node may be away, and is identified when it is first reached.
+ * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
+ * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is asked
+ */
+export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
+  const { pool, log } = ctx
+  const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
+  if (config.watchOnly && !config.trust)
+    throw new ConfigError(
+      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+    )
+  const stored = await knownGenesis(pool, network, label)
+  const known = config.genesisHash ? fromHex(config.genesisHash) : stored
+  const rpc = createChainRpc(
+    known ? { ...config, genesisHash: toHex(known) } : config,
+    faultReporter(label, ctx),
+  )
+  ctx.metrics.rpc.watch(label, () => rpc.health())
+  const register = (genesisHash: Buffer | null) =>
+    registerChain(pool, {
+      network,
+      label,
+      instance: '',
+      family: EVM.key,
+      chainId,
+      genesisHash,
+      contract: fromHex(contract),
+      startBlock,
+    })
+  const asked = local || (role === 'hub' && !stored) ? await identityInTime(rpc, label, log) : null
+  const row = await register(asked ? fromHex(asked) : known)
+  if (role === 'hub') await requireHub(pool, row)
+  if (asked) await requireRecord(rpc, config).catch(unlessAway)
+  await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
+  if (row.halted)
+    log.error(
+      { chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') },
+      'the chain is halted',
+    )
+  let isIdentified = asked !== null
+  const identify = async (): Promise<void> => {
+    if (!isIdentified) {
+      await register(fromHex(await rpc.genesisHash()))
+      await requireRecord(rpc, config).catch(unlessAway)
+    }
+    isIdentified = true
+  }
+  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }), identify }
+}
+
+/** @throws whatever is no outage: that is met again at the first contact */
+const unlessAway = (error: Error): void => {
+  if (!(error instanceof ChainUnavailableError)) throw error
+}
+
+/**
+ * Whether contracts keep a record is known by their code, never by a failed question about the record.
+ * @throws ConfigError for a contract that keeps none; ChainUnavailableError
+ */
+async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
+  for (const { kind, address } of keepersOf(config)) {
+    const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
+    if (code !== '0x' && !keepsRecord(code))
+      throw new ConfigError(
+        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+      )
+  }
+}
+
+/** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
+async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
+  const answer = rpc.genesisHash().catch((error: Error) => {
+    if (error.name !== 'ChainUnavailableError') throw error
+    return null
+  })
+  const genesis = await inTime(IDENTITY_LIMIT_MS, answer, null)
+  if (genesis === null)
+    log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
+  return genesis
+}
+
+/** An opened EVM chain. */
+interface OpenedEvmChain extends OpenedChain {
+  evm: OpenChain['chain']
+}
+
+const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
+
+/** The EVM chain that is the hub of a network. */
+export const hubOf = (opened: readonly OpenedChain[], network: string) =>
+  opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
+
+function asOpened(open: OpenChain, pool: pg.Pool): OpenedEvmChain {
+  const { chain } = open
+  return {
+    evm: chain,
+    port: chain.forStrangers(),
+    label: chain.label,
+    pollMs: chain.config.pollMs,
+    balances: createBalancePort(chain.rpc.forUse('judge')),
+    watch: (ctx, reporting) => [chainWorker(ctx, open, reporting), airdropWorker(ctx, chain)],
+    ...(chain.role === 'hub' && { proof: proofWorker(pool, chain.forUse('judge')) }),
+  }
+}
+
+/** Hubs and spokes. */
+export const evmFamily: ChainFamily = {
+  async open({ chains }, ctx) {
+    const opened: OpenedChain[] = []
+    for (const chain of chains) opened.push(asOpened(await openChain(chain, ctx), ctx.pool))
+    return opened
+  },
+  relay(opened, { relayerKey: key, deliveries }, network) {
+    const { targets, problem } = relayPlanOf(
+      opened.filter(isEvm).map(({ evm }) => evm.forUse('relay')),
+      opened.some(({ port }) => isPaymentPort(port)),
+    )
+    const account = key ? relayerAccount(key) : null
+    const settings = deliveries[network]
+    return {
+      sources: targets.map((target) => evmRelaySource(target, { account, settings })),
+      key: {
+        isGiven: key !== undefined,
+        from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
+      },
+      problem,
+    }
+  },
+}

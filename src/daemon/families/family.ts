@@ -1,0 +1,45 @@
+import type { Route } from '../../api/http/route.js'
+import type { ChainPort } from '../../chains/chain.js'
+import type { Config } from '../../config/index.js'
+import type { IndexSource } from '../../indexer/run.js'
+import type { Context } from '../../ops/context.js'
+import type { Worker } from '../../ops/worker.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { RelaySource } from '../../relayer/run.js'
+
+export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
+
+/** A configured chain, opened: what each part of the daemon needs of it. */
+export interface OpenedChain extends IndexSource {
+  /** For the API, which asks for strangers. */
+  readonly port: ChainPort
+  /** Of a hub: proves the names of an imported network. */
+  readonly proof?: Worker
+}
+
+/** What a family's chains have to send on one network. */
+interface RelayPart {
+  readonly sources: readonly RelaySource[]
+  /** The key that pays. `from`: settings that give it, for people. */
+  readonly key: { readonly isGiven: boolean; readonly from: string }
+  /** Names what the chains file lacks; null where nothing is. */
+  readonly problem?: string | null
+}
+
+/** A row of the table of families: what the daemon asks of a kind of chains. */
+export interface ChainFamily {
+  /**
+   * Opens the configured chains. A node that is away must not delay the others.
+   * @param opened chains of the families before this one in the list
+   * @throws ChainMismatchError, WrongChainError, ConfigError
+   */
+  open(
+    config: Config,
+    ctx: OpenContext,
+    opened: readonly OpenedChain[],
+  ): Promise<readonly OpenedChain[]>
+  /** @param opened chains of one network, of all families. Absent: the family's chains are sent nothing. */
+  relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
+  /** Routes of the family beside those of the interface. */
+  readonly routes?: readonly Route[]
+}

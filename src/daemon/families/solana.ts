@@ -1,0 +1,134 @@
+import bs58 from 'bs58'
+import type pg from 'pg'
+import type { RpcError } from '../../chains/rpc/errors.js'
+import type { SolanaChain } from '../../chains/solana/chain.js'
+import type { QuoterOptions } from '../../chains/solana/quote.js'
+import { knownGenesis, registerChain } from '../../db/journal/chains.js'
+import type { ProgramIdentity } from '../../indexer/solana/row.js'
+import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
+import { SOLANA } from '../../registry/families.js'
+import { NETWORKS } from '../../registry/primitives/network.js'
+import { type SolanaPayerOptions, solanaRelaySource } from '../../relayer/sources.js'
+import { hubOf } from './evm.js'
+import type { ChainFamily, OpenedChain } from './family.js'
+import { faultReporter } from './faultReporter.js'
+
+export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
+  /** The key of quotes, then earlier ones. */
+  quoteKeys: readonly Uint8Array[]
+  pool: pg.Pool
+  /** The relay authority's key, 64 bytes; nothing is settled or refunded without it. */
+  relayKey?: Uint8Array | undefined
+  releaseAfterMs: number
+  onFault?: (url: string, error: RpcError) => void
+}
+
+/** A network's Solana cluster, the source of its watcher, and the payer of its jobs. */
+export interface OpenSolana extends SolanaSource {
+  chain: SolanaChain
+  payer: SolanaPayerOptions
+}
+
+/**
+ * Opens a network's Solana cluster under the genesis that the configuration or the database knows. A cluster that is
+ * away and whose genesis neither knows is opened later by its watcher, so that it delays nothing else. Solana's
+ * libraries load here.
+ * @throws ChainMismatchError, WrongChainError
+ */
+export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana> {
+  const { createClusterRpc, createSolanaChain } = await import('../../chains/solana/chain.js')
+  const { createSolanaSigner } = await import('../../chains/solana/signer.js')
+  const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
+  const instance = config.programId
+  const programId = Buffer.from(bs58.decode(instance))
+  const known = await knownGenesis(pool, network, SOLANA.label, instance)
+  const genesisHash = config.genesisHash ?? (known ? bs58.encode(known) : undefined)
+  const rpc = createClusterRpc({ rpcUrls: config.rpcUrls, genesisHash }, options.onFault)
+  const chain = createSolanaChain({ config, network, rpc, hub, quoteKey: quoteKeys[0]! })
+
+  const register = async (
+    genesis: string,
+  ): Promise<{ identity: ProgramIdentity; chain: number }> => {
+    const genesisBytes = Buffer.from(bs58.decode(genesis))
+    const row = await registerChain(pool, {
+      network,
+      label: SOLANA.label,
+      instance,
+      family: SOLANA.key,
+      chainId: null,
+      genesisHash: genesisBytes,
+      contract: programId,
+      startBlock: config.startSlot,
+    })
+    chain.chain = row.chain
+    return {
+      identity: { network, genesisHash: genesisBytes, programId, quoteKeys },
+      chain: row.chain,
+    }
+  }
+  const open = async () => register(genesisHash ?? (await rpc.genesisHash()))
+  if (genesisHash) await open()
+  // not waited for: a process that doesn't lead needs the chain's number too
+  else open().catch(() => {})
+  const { commitment, pollMs, maxUnitPrice } = config
+  const { registrar } = chain
+  const signer = secretKey
+    ? createSolanaSigner({
+        rpc: rpc.forUse('relay'),
+        registrar,
+        commitment,
+        secretKey,
+        maxUnitPrice,
+      })
+    : null
+  const { releaseAfterMs } = options
+  return { chain, open, payer: { signer, releaseAfterMs, pollMs, open } }
+}
+
+/** An opened cluster. */
+interface OpenedCluster extends OpenedChain {
+  payer: SolanaPayerOptions
+}
+
+const isCluster = (opened: OpenedChain): opened is OpenedCluster => 'payer' in opened
+
+const asOpened = (open: OpenSolana): OpenedCluster => ({
+  port: open.chain,
+  label: SOLANA.label,
+  pollMs: open.chain.config.pollMs,
+  balances: open.chain.balances,
+  watch: (ctx, reporting) => [paymentWatcherWorker(ctx, open, reporting)],
+  payer: open.payer,
+})
+
+/** At most one cluster a network, whose price feeds are on the hub. */
+export const solanaFamily: ChainFamily = {
+  async open(config, ctx, opened) {
+    const clusters: OpenedChain[] = []
+    for (const network of NETWORKS) {
+      const cluster = config.solana[network]
+      const hub = hubOf(opened, network)
+      if (!cluster || !hub) continue
+      const open = await openSolana({
+        pool: ctx.pool,
+        network,
+        config: cluster,
+        hub: hub.rpc.forUse('api'),
+        quoteKeys: config.quoteKeys,
+        relayKey: config.solanaRelayerKey,
+        releaseAfterMs: config.payments.releaseAfterMs,
+        onFault: faultReporter(SOLANA.label, ctx),
+      })
+      ctx.metrics.rpc.watch(`${SOLANA.label} ${network}`, () => open.chain.rpc.health())
+      clusters.push(asOpened(open))
+    }
+    return clusters
+  },
+  relay: (opened, { solanaRelayerKey }) => ({
+    sources: opened.filter(isCluster).map(({ payer }) => solanaRelaySource(payer)),
+    key: {
+      isGiven: solanaRelayerKey !== undefined,
+      from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE',
+    },
+  }),
+}

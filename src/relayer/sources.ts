@@ -1,0 +1,83 @@
+import type { SolanaSigner } from '../chains/solana/signer.js'
+import { SOLANA } from '../registry/families.js'
+import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
+import type { Led, RelaySource } from './run.js'
+import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
+import type { RelayTarget } from './targets.js'
+
+export const evmRelaySource = (
+  target: RelayTarget,
+  { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
+): RelaySource => ({
+  label: target.at.label,
+  expiry: 'nonce',
+  allowsOneNode: Boolean(target.at.config.singleNodeAfter),
+  worker({ network, optionsAt, show }) {
+    const { label: chain, config } = target.at
+    const name = 'the relayer'
+    const fields = { network, chain }
+    const relayer = new EvmRelayer({
+      ...optionsAt({ name, ...fields }),
+      ...target,
+      account,
+      settings,
+    })
+    show(relayer.state)
+    return { name, fields, pollMs: config.pollMs, step: (_, alive) => relayer.step(alive) }
+  },
+})
+
+export interface SolanaPayerOptions
+  extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
+  pollMs: number
+  /**
+   * Finds the program's chain number; asks the cluster when it was never reached before.
+   * @throws ChainUnavailableError
+   */
+  open(): Promise<{ chain: number }>
+}
+
+/** Its relayer is opened at the first step: a cluster that is away delays no chain. */
+export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): RelaySource => ({
+  label: SOLANA.label,
+  expiry: 'blockhash',
+  allowsOneNode: false,
+  worker(led) {
+    const { network, optionsAt, show } = led
+    const name = 'the payer'
+    let payer: SolanaRelayer | null = null
+    const open = async (): Promise<SolanaRelayer> => {
+      const { chain } = await options.open()
+      await reportAuthority(led, options.signer)
+      const opened = new SolanaRelayer({ ...optionsAt({ name, network }), ...options, chain })
+      show(opened.state)
+      return opened
+    }
+    return {
+      name,
+      fields: { network },
+      pollMs,
+      async step(_, alive) {
+        payer ??= await open()
+        return payer.step(alive)
+      },
+    }
+  },
+})
+
+/** Says whose decisions the program obeys: a key that was rotated decides nothing. */
+async function reportAuthority({ log, network }: Led, signer: SolanaSigner | null): Promise<void> {
+  if (!signer)
+    return log.info(
+      { network },
+      "without the relay authority's key payments are neither settled nor refunded",
+    )
+  const authority = signer.authority.toBase58()
+  const obeyed = (await signer.relayAuthority())?.toBase58() ?? null
+  if (authority === obeyed) log.info({ network, authority }, 'deciding payments on Solana')
+  else
+    log.error(
+      { network, authority, obeyed },
+      "the relay authority's key is not the one that the program obeys",
+    )
+}
