@@ -258,8 +258,6 @@ export interface EvmPort extends ChainPort {
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
   /** Transaction that used a nonce up to a confirmed block, if any. @throws ChainUnavailableError */
   replacement(sender: Hex, nonce: number, confirmed: number): Promise<Hex | null>
-  /** @throws ChainUnavailableError */
-  head(): Promise<{ latest: number; confirmed: number }>
   /** As `messageNames`, of a packet sent from this chain. */
   namesOfPacket(packet: Uint8Array): string[] | null
   quote(request: RegistrationRequest): Promise<EvmQuote>

@@ -259,9 +259,9 @@ export class Daemon {
     if (!chains.some(({ expiry }) => expiry === 'nonce')) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
-    const keys = parts.filter(({ sources }) => sources.length > 0).map(({ key }) => key)
-    const missingKeys = keys.filter(({ isGiven }) => !isGiven).map(({ from }) => from)
-    if (missingKeys.length === keys.length && !relayWatch) {
+    const payers = parts.filter(({ sources }) => sources.length > 0)
+    const missingKeys = payers.filter(({ hasKey }) => !hasKey).map(({ keyFrom }) => keyFrom)
+    if (missingKeys.length === payers.length && !relayWatch) {
       log.warn(
         { network, missingKeys },
         'without these keys this process never relays; --watch lets it look on',

@@ -27,8 +27,7 @@ export const evmRelaySource = (
   },
 })
 
-export interface SolanaPayerOptions
-  extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
+interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'releaseAfterMs'> {
   pollMs: number
   /**
    * Finds the program's chain number; asks the cluster when it was never reached before.

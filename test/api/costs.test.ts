@@ -256,7 +256,11 @@ it('a refusal of a full queue takes less than its bound, beyond its connection a
       return new Promise<never>(() => {})
     },
   }
-  const small = await startApi({ limits: LIMITS, solana: [silent], requestDeadlineMs: 600_000 })
+  const small = await startApi({
+    limits: LIMITS,
+    otherChains: [silent],
+    requestDeadlineMs: 600_000,
+  })
   const quote: Sent = {
     method: 'POST',
     path: '/v1/names/register/solana',

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { type Hex, pad } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
-import { openChain } from '../../src/daemon/open.js'
+import { openChain } from '../../src/daemon/families/evm.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
@@ -79,10 +79,7 @@ describe('a chain whose contracts keep no record', () => {
         name: 'ConfigError',
         message: expect.stringMatching(sentence),
       })
-      await expect(start({ ...changes, trust: 'trusted' })).resolves.toHaveProperty(
-        'row.label',
-        '1',
-      )
+      await expect(start({ ...changes, trust: 'trusted' })).resolves.toHaveProperty('label', '1')
     },
   )
 })

@@ -33,6 +33,8 @@ const REST = [
   /^src\/testing\//,
   /^test\/(airdrop|bench|scale)\//,
   /^test\/bundle\.test/,
+  // a family of chains outside the product, in a daemon of its own
+  /^test\/families\//,
 ]
 
 export type Tier = 'quick' | 'rest' | 'all'

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/index.js'
 import type { Daemon } from '../../src/daemon/daemon.js'
+import type { ChainFamily } from '../../src/daemon/families/family.js'
 import { startDaemon } from '../../src/daemon/index.js'
 import { createLog } from '../../src/ops/log/log.js'
 import { metricLines } from './metrics.js'
@@ -30,6 +31,7 @@ export async function startTestDaemon(
   databaseUrl: string,
   chainsFile: object,
   env: Record<string, string> = {},
+  families?: readonly ChainFamily[],
 ): Promise<TestDaemon> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
   const file = join(home, 'chains.json')
@@ -48,7 +50,7 @@ export async function startTestDaemon(
     to: { write: (line) => void lines.push(line) },
   })
   const startedMs = performance.now()
-  const daemon: Daemon = await startDaemon(config, log)
+  const daemon: Daemon = await startDaemon(config, log, undefined, families)
   const startMs = performance.now() - startedMs
   const ops = `http://127.0.0.1:${daemon.opsPort}`
   return {

@@ -27,7 +27,7 @@ import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
 import { createSignatureCheck } from './smartWallet.js'
-import { findByNonce, holdsNonce, readTransaction } from './transactions.js'
+import { findByNonce, holdsNonce, readTransaction, type TransactionQuery } from './transactions.js'
 
 export interface Heads {
   latest: Header
@@ -47,6 +47,8 @@ export interface EvmChain extends EvmPort {
   forStrangers(): EvmPort
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
+  /** Some ms old. */
+  head: TransactionQuery['head']
 }
 
 /** Lifetime of a cached head, shared by concurrent status polls. */
@@ -130,7 +132,6 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
     isValidSignature: forUse('wallets').isValidSignature,
-    head: status.head,
     transaction: servedByKey(status.transaction, SIGHTINGS),
     replacement: servedByKey(status.replacement, REPLACEMENT),
     tokenBalance,

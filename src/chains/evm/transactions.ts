@@ -1,5 +1,5 @@
 import { orIf } from '../../ops/log/errors.js'
-import type { ChainTx, EvmPort, Hex } from '../chain.js'
+import type { ChainTx, Hex } from '../chain.js'
 import { RpcError, transient, wordsIn } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
@@ -21,7 +21,8 @@ export interface TransactionQuery {
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: OurContracts
-  head: EvmPort['head']
+  /** Numbers of the newest and the last confirmed block. @throws ChainUnavailableError */
+  head(): Promise<{ latest: number; confirmed: number }>
 }
 
 /** @throws RpcError transient where the node contradicts itself */

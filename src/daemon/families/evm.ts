@@ -1,6 +1,5 @@
-import type pg from 'pg'
 import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
-import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
+import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { createBalancePort } from '../../chains/evm/community/port.js'
 import { keepersOf, keepsRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
@@ -9,7 +8,7 @@ import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { knownGenesis, registerChain, requireHub } from '../../db/journal/chains.js'
 import { keepPaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
-import { chainWorker, type OpenChain } from '../../indexer/evm/worker.js'
+import { chainWorker } from '../../indexer/evm/worker.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
 import { inTime } from '../../ops/notify.js'
@@ -18,8 +17,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { evmRelaySource } from '../../relayer/sources.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { proofWorker } from '../replica.js'
-import type { ChainFamily, OpenContext, OpenedChain } from './family.js'
-import { faultReporter } from './faultReporter.js'
+import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
 
 /** Time for which a start waits for a node to say which chain it serves. */
 const IDENTITY_LIMIT_MS = 5_000
@@ -29,7 +27,7 @@ const IDENTITY_LIMIT_MS = 5_000
  * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
  * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is asked
  */
-export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenChain> {
+export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
   const { pool, log } = ctx
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
@@ -72,7 +70,19 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
     }
     isIdentified = true
   }
-  return { row, chain: createEvmChain({ config, chain: row.chain, rpc }), identify }
+  const chain = createEvmChain({ config, chain: row.chain, rpc })
+  return {
+    evm: chain,
+    port: chain.forStrangers(),
+    label,
+    pollMs: config.pollMs,
+    balances: createBalancePort(rpc.forUse('judge')),
+    watch: (leader, reporting) => [
+      chainWorker(leader, { row, chain, identify }, reporting),
+      airdropWorker(leader, chain),
+    ],
+    ...(role === 'hub' && { proof: proofWorker(pool, chain.forUse('judge')) }),
+  }
 }
 
 /** @throws whatever is no outage: that is met again at the first contact */
@@ -108,7 +118,7 @@ async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex
 
 /** An opened EVM chain. */
 interface OpenedEvmChain extends OpenedChain {
-  evm: OpenChain['chain']
+  evm: EvmChain
 }
 
 const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
@@ -117,24 +127,11 @@ const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 export const hubOf = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
-function asOpened(open: OpenChain, pool: pg.Pool): OpenedEvmChain {
-  const { chain } = open
-  return {
-    evm: chain,
-    port: chain.forStrangers(),
-    label: chain.label,
-    pollMs: chain.config.pollMs,
-    balances: createBalancePort(chain.rpc.forUse('judge')),
-    watch: (ctx, reporting) => [chainWorker(ctx, open, reporting), airdropWorker(ctx, chain)],
-    ...(chain.role === 'hub' && { proof: proofWorker(pool, chain.forUse('judge')) }),
-  }
-}
-
 /** Hubs and spokes. */
 export const evmFamily: ChainFamily = {
   async open({ chains }, ctx) {
     const opened: OpenedChain[] = []
-    for (const chain of chains) opened.push(asOpened(await openChain(chain, ctx), ctx.pool))
+    for (const chain of chains) opened.push(await openChain(chain, ctx))
     return opened
   },
   relay(opened, { relayerKey: key, deliveries }, network) {
@@ -146,10 +143,8 @@ export const evmFamily: ChainFamily = {
     const settings = deliveries[network]
     return {
       sources: targets.map((target) => evmRelaySource(target, { account, settings })),
-      key: {
-        isGiven: key !== undefined,
-        from: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
-      },
+      hasKey: key !== undefined,
+      keyFrom: 'RELAYER_PRIVATE_KEY, RELAYER_KEYSTORE or RELAYER_SIGNER_URL',
       problem,
     }
   },

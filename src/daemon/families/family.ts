@@ -1,7 +1,9 @@
 import type { Route } from '../../api/http/route.js'
 import type { ChainPort } from '../../chains/chain.js'
+import { RefutedError, type RpcError } from '../../chains/rpc/errors.js'
 import type { Config } from '../../config/index.js'
 import type { IndexSource } from '../../indexer/run.js'
+import { alarmFields } from '../../ops/alarms.js'
 import type { Context } from '../../ops/context.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -20,8 +22,9 @@ export interface OpenedChain extends IndexSource {
 /** What a family's chains have to send on one network. */
 interface RelayPart {
   readonly sources: readonly RelaySource[]
-  /** The key that pays. `from`: settings that give it, for people. */
-  readonly key: { readonly isGiven: boolean; readonly from: string }
+  /** Whether this process has the key that pays, and the settings that give it, for people. */
+  readonly hasKey: boolean
+  readonly keyFrom: string
   /** Names what the chains file lacks; null where nothing is. */
   readonly problem?: string | null
 }
@@ -43,3 +46,12 @@ export interface ChainFamily {
   /** Routes of the family beside those of the interface. */
   readonly routes?: readonly Route[]
 }
+
+/** Logs what a chain's nodes do wrong. */
+export const faultReporter =
+  (chain: string, { log }: OpenContext) =>
+  (url: string, error: RpcError): void => {
+    const refuted = error instanceof RefutedError && alarmFields('ClusterdRpcWrongChain')
+    const fields = { chain, url: new URL(url).host, fault: error.fault, err: error, ...refuted }
+    log[refuted ? 'error' : 'debug'](fields, 'an RPC URL failed')
+  }

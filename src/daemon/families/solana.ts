@@ -1,17 +1,16 @@
 import bs58 from 'bs58'
 import type pg from 'pg'
 import type { RpcError } from '../../chains/rpc/errors.js'
-import type { SolanaChain } from '../../chains/solana/chain.js'
 import type { QuoterOptions } from '../../chains/solana/quote.js'
 import { knownGenesis, registerChain } from '../../db/journal/chains.js'
 import type { ProgramIdentity } from '../../indexer/solana/row.js'
 import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/worker.js'
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { type SolanaPayerOptions, solanaRelaySource } from '../../relayer/sources.js'
+import type { RelaySource } from '../../relayer/run.js'
+import { solanaRelaySource } from '../../relayer/sources.js'
 import { hubOf } from './evm.js'
-import type { ChainFamily, OpenedChain } from './family.js'
-import { faultReporter } from './faultReporter.js'
+import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
 
 export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key of quotes, then earlier ones. */
@@ -24,9 +23,8 @@ export interface OpenSolanaOptions extends Pick<QuoterOptions, 'network' | 'conf
 }
 
 /** A network's Solana cluster, the source of its watcher, and the payer of its jobs. */
-export interface OpenSolana extends SolanaSource {
-  chain: SolanaChain
-  payer: SolanaPayerOptions
+export interface OpenSolana extends OpenedChain, SolanaSource {
+  payer: RelaySource
 }
 
 /**
@@ -82,24 +80,19 @@ export async function openSolana(options: OpenSolanaOptions): Promise<OpenSolana
       })
     : null
   const { releaseAfterMs } = options
-  return { chain, open, payer: { signer, releaseAfterMs, pollMs, open } }
+  return {
+    chain,
+    open,
+    port: chain,
+    label: SOLANA.label,
+    pollMs,
+    balances: chain.balances,
+    watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
+    payer: solanaRelaySource({ signer, releaseAfterMs, pollMs, open }),
+  }
 }
 
-/** An opened cluster. */
-interface OpenedCluster extends OpenedChain {
-  payer: SolanaPayerOptions
-}
-
-const isCluster = (opened: OpenedChain): opened is OpenedCluster => 'payer' in opened
-
-const asOpened = (open: OpenSolana): OpenedCluster => ({
-  port: open.chain,
-  label: SOLANA.label,
-  pollMs: open.chain.config.pollMs,
-  balances: open.chain.balances,
-  watch: (ctx, reporting) => [paymentWatcherWorker(ctx, open, reporting)],
-  payer: open.payer,
-})
+const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in opened
 
 /** At most one cluster a network, whose price feeds are on the hub. */
 export const solanaFamily: ChainFamily = {
@@ -120,15 +113,13 @@ export const solanaFamily: ChainFamily = {
         onFault: faultReporter(SOLANA.label, ctx),
       })
       ctx.metrics.rpc.watch(`${SOLANA.label} ${network}`, () => open.chain.rpc.health())
-      clusters.push(asOpened(open))
+      clusters.push(open)
     }
     return clusters
   },
   relay: (opened, { solanaRelayerKey }) => ({
-    sources: opened.filter(isCluster).map(({ payer }) => solanaRelaySource(payer)),
-    key: {
-      isGiven: solanaRelayerKey !== undefined,
-      from: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE',
-    },
+    sources: opened.filter(isCluster).map(({ payer }) => payer),
+    hasKey: solanaRelayerKey !== undefined,
+    keyFrom: 'SOLANA_RELAYER_PRIVATE_KEY or SOLANA_RELAYER_KEY_FILE',
   }),
 }

@@ -79,6 +79,7 @@ class Driver {
       network,
       label,
       instance: '',
+      family: 'evm',
       chainId,
       genesisHash: fromHex(this.#recording.blocks[0]!.hash),
       contract: fromHex(contract),

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { FAMILIES } from '../../src/daemon/families/index.js'
+import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { startHubWorld } from '../support/hubWorld.js'
+import { useWorld } from '../support/useWorld.js'
+import { ledgerFamily } from './ledger/family.js'
+import { type Order, startLedger } from './ledger/server.js'
+
+const DEADLINE = { timeout: 30_000, interval: 100 }
+
+const world = useWorld(startHubWorld)
+const ledger = useWorld(startLedger)
+const daemon = useWorld(startDaemon)
+let payer: string
+beforeAll(async () => {
+  payer = world.wallet(1).address.toLowerCase()
+  // the hub is caught up once its head is confirmed
+  await vi.waitFor(async () => expect((await check('ann')).status).toBe(200), DEADLINE)
+})
+
+/** A daemon whose list of families has the ledger beside those of the product. */
+function startDaemon(): Promise<TestDaemon> {
+  const hub = { ...world.config, confirmation: { blocks: 2 }, pollMs: 100 }
+  const env = {
+    QUOTE_KEY: `0x${'07'.repeat(32)}`,
+    RELAYER_PRIVATE_KEY: world.wallet(9).privateKey,
+  }
+  return startTestDaemon(world.postgres.url, { chains: [hub] }, env, [
+    ...FAMILIES,
+    ledgerFamily(ledger.url),
+  ])
+}
+
+async function get(path: string): Promise<Record<string, unknown>> {
+  // a block a request: what was sent becomes confirmed
+  await world.test.mine({ blocks: 1 })
+  return (await (await fetch(`${daemon.api}${path}`)).json()) as Record<string, unknown>
+}
+
+const post = (url: string, body: unknown) =>
+  fetch(url, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+
+async function check(name: string) {
+  await world.test.mine({ blocks: 1 })
+  return post(`${daemon.api}/v1/names/register/check`, [name])
+}
+
+const quote = (body: object) => post(`${daemon.api}/v1/names/register/ledger`, body)
+
+async function orderFor(name: string): Promise<Order> {
+  const response = await quote({ network: 'ledger', sender: payer, names: [{ name }] })
+  return ((await response.json()) as { orders: [Order] }).orders[0]
+}
+
+async function pay(order: Order): Promise<string> {
+  const response = await post(`${ledger.url}/pay`, order)
+  return ((await response.json()) as { id: string }).id
+}
+
+describe('a family of chains that a row adds', () => {
+  it('is among the networks that take registrations', async () => {
+    expect(await get('/v1/networks')).toContainEqual({
+      network: 'ledger',
+      isTestnet: false,
+      chainId: null,
+      role: 'spoke',
+      gasToken: { symbol: 'LDG', decimals: 6 },
+      canRegister: true,
+      explorer: null,
+    })
+  })
+
+  it('quotes in its own coin, for its own chains and addresses', async () => {
+    const asked = { network: 'ledger', sender: payer, names: [{ name: 'ann' }] }
+    expect(await (await quote(asked)).json()).toMatchObject({
+      type: 'ledger',
+      gasToken: { symbol: 'LDG', decimals: 6 },
+      registrationFee: '10000',
+      names: [{ name: 'ann', amountWei: '10000000000000000', amount: '10000' }],
+      orders: [{ payer, name: 'ann', units: '10000' }],
+    })
+    expect(await (await quote({ ...asked, network: '1' })).json()).toMatchObject({
+      error: 'unsupported_network',
+      message: 'This network is not enabled here; enabled are: ledger.',
+    })
+    const solana = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+    expect(await (await quote({ ...asked, sender: solana })).json()).toMatchObject({
+      error: 'invalid_sender',
+    })
+  })
+
+  it('registers a name: a payment there is delivered at the hub', async () => {
+    const id = await pay(await orderFor('ledger-name'))
+    const status = () => get(`/v1/names/register/tx/${id}`)
+    await expect.poll(status, DEADLINE).toMatchObject({
+      tx: id,
+      status: 'finalized',
+      names: [{ name: 'ledger-name', outcome: 'won' }],
+    })
+    expect(await get(`/v1/names/owner/address/${payer}`)).toMatchObject([
+      { name: 'ledger-name', owner: payer },
+    ])
+    expect(await get(`/v1/refunds/${payer}`)).toMatchObject({ type: 'evm', unavailable: [] })
+  })
+
+  it('loses a name that a bid has taken meanwhile', async () => {
+    const order = await orderFor('taken-name')
+    await world.bid(2, ['taken-name'])
+    const id = await pay(order)
+    const status = async () => (await get(`/v1/names/register/tx/${id}`)).status
+    await expect.poll(status, DEADLINE).toBe('lost_bid')
+  })
+
+  it('delivers no payment whose terms were not quoted', async () => {
+    const order = await orderFor('cheap-name')
+    const id = await pay({ ...order, units: '1' })
+    expect(await get(`/v1/names/register/tx/${id}`)).toMatchObject({ tx: id })
+    const status = () => get(`/v1/names/register/tx/${id}`)
+    await expect
+      .poll(status, DEADLINE)
+      .toMatchObject({ status: 'invalid', reason: 'quote_mismatch' })
+  })
+
+  it('is watched as any other chain: status, metrics and the overview name it', async () => {
+    await expect
+      .poll(async () => (await daemon.status()).chains, DEADLINE)
+      .toContainEqual(
+        expect.objectContaining({ network: 'mainnet', label: 'ledger', problem: null }),
+      )
+    expect(await daemon.metric('clusterd_chain_problem')).toContain(
+      'clusterd_chain_problem{network="mainnet",chain="ledger"} 0',
+    )
+    const { chains } = (await get('/v1/overview')) as { chains?: { network: string }[] }
+    expect(chains?.map(({ network }) => network)).toEqual(['1', 'ledger'])
+  })
+})

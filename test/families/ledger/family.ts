@@ -1,0 +1,55 @@
+import { ok } from '../../../src/api/http/answer.js'
+import { manyNames } from '../../../src/api/http/dearest.js'
+import { route } from '../../../src/api/http/route.js'
+import { answers, z } from '../../../src/api/http/schema.js'
+import { CHAIN } from '../../../src/api/limits/costs.js'
+import { quoteOn } from '../../../src/api/names/quote.js'
+import { fees, quoteRequest, Registration } from '../../../src/api/v1/register.js'
+import type { ChainFamily } from '../../../src/daemon/families/family.js'
+import { registerChain } from '../../../src/db/journal/chains.js'
+import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
+import { PROGRAM } from './payment.js'
+import { ledgerWatcher } from './watcher.js'
+
+const quote = route.post('/v1/names/register/ledger', {
+  bad: { what: '101 names', body: manyNames('ledger', 101), error: 'too_many' },
+  dearest: { what: '100 names', body: manyNames('ledger', 100) },
+  summary: 'Orders for registering names from the ledger',
+  body: Registration.extend({ network: z.string() }),
+  price: CHAIN,
+  responses: answers('The orders to send', z.object({ orders: z.array(z.unknown()) })),
+  errors: ['unsupported_network', 'invalid_sender'],
+  async handle({ body, isTestnet }, context) {
+    const quoted = await quoteOn(context, quoteRequest(body, isTestnet), isLedgerPort)
+    return ok({ type: LEDGER.key, ...fees(quoted), orders: quoted.orders })
+  },
+})
+
+/** The row of the table of families: one ledger on mainnet. */
+export const ledgerFamily = (url: string): ChainFamily => ({
+  routes: [quote],
+  async open({ quoteKeys }, { pool }) {
+    const label = LEDGER.label!
+    const { chain } = await registerChain(pool, {
+      network: 'mainnet',
+      label,
+      instance: '',
+      family: LEDGER.key,
+      chainId: null,
+      genesisHash: Buffer.from(PROGRAM.genesisHash),
+      contract: Buffer.from(PROGRAM.programId),
+      startBlock: 1,
+    })
+    const ledger: Ledger = { label, chain, pollMs: 100, quoteKeys, ask: askerOf(url) }
+    const port = ledgerPort(ledger)
+    return [
+      {
+        label,
+        pollMs: ledger.pollMs,
+        port,
+        balances: port,
+        watch: (ctx, reporting) => [ledgerWatcher(ctx, ledger, reporting)],
+      },
+    ]
+  },
+})

@@ -1,0 +1,108 @@
+import {
+  type ChainPort,
+  ChainUnavailableError,
+  type PaymentPort,
+  type PaymentTx,
+  type Quote,
+  type RegistrationRequest,
+} from '../../../src/chains/chain.js'
+import type { Family } from '../../../src/registry/families.js'
+import { orderOf } from './payment.js'
+import type { LedgerPayment, Order } from './server.js'
+
+/** Facts about the family: accounts are EVM addresses, ids of payments 64 bytes in base58. */
+export const LEDGER: Family = {
+  key: 'ledger',
+  name: 'the ledger',
+  label: 'ledger',
+  addressType: 'evm',
+  txIdForm: 'signature',
+  amountBits: 63n,
+}
+
+/** Wei of a unit of the ledger's coin. */
+const WEI_PER_UNIT = 10n ** 12n
+const QUOTE_LIFETIME_S = 600
+
+/** The ledger as this process knows it. */
+export interface Ledger {
+  label: string
+  /** Number in the database. */
+  chain: number
+  pollMs: number
+  quoteKeys: readonly Uint8Array[]
+  /** @throws ChainUnavailableError */
+  ask<Answer>(path: string): Promise<Answer>
+}
+
+interface LedgerQuote extends Quote {
+  orders: readonly Order[]
+}
+
+export interface LedgerPort extends PaymentPort {
+  quote(request: RegistrationRequest): Promise<LedgerQuote>
+}
+
+export const isLedgerPort = (port: ChainPort): port is LedgerPort => port.family === LEDGER
+
+/** Asks the ledger over HTTP. */
+export const askerOf =
+  (url: string): Ledger['ask'] =>
+  async <Answer>(path: string) => {
+    try {
+      return (await (await fetch(`${url}${path}`)).json()) as Answer
+    } catch (error) {
+      throw new ChainUnavailableError(`the ledger at ${url} does not answer`, { cause: error })
+    }
+  }
+
+/** The ledger as the API sees it: names of the hub are paid for, and nothing else. */
+export const ledgerPort = ({ chain, quoteKeys, ask }: Ledger): LedgerPort => ({
+  family: LEDGER,
+  network: 'mainnet',
+  label: LEDGER.label!,
+  chain,
+  role: 'spoke',
+  chainId: null,
+  gasToken: { symbol: 'LDG', decimals: 6 },
+  isWatchOnly: false,
+  explorer: null,
+  communityPayments: null,
+  tokenBalance: async () => 0n,
+  communityPayment: async () => {
+    throw new ChainUnavailableError('the ledger takes no payments for community names')
+  },
+  refunds: { owed: async () => [] },
+  async transaction(id): Promise<PaymentTx> {
+    const paid = await ask<LedgerPayment | null>(`/payments/${id}`)
+    if (!paid) return { state: 'unknown' }
+    return {
+      state: 'mined',
+      block: paid.height,
+      succeeded: true,
+      isOurs: true,
+      isRegistration: true,
+      isConfirmed: true,
+      confirmations: { have: 1, need: 1 },
+    }
+  },
+  async quote({ sender, names }) {
+    const quoted = names.map((one) => ({ ...one, amount: one.amountWei / WEI_PER_UNIT }))
+    const expiresAt = Math.floor(Date.now() / 1_000) + QUOTE_LIFETIME_S
+    return {
+      gasToken: { symbol: 'LDG', decimals: 6 },
+      registrationFee: quoted.reduce((sum, { amount }) => sum + amount, 0n),
+      bridgeFee: 0n,
+      names: quoted,
+      orders: quoted.map(({ name, amountWei, amount }) =>
+        orderOf(quoteKeys[0]!, {
+          payer: sender,
+          name,
+          amountWei: `${amountWei}`,
+          units: `${amount}`,
+          expiresAt,
+        }),
+      ),
+    }
+  },
+})
