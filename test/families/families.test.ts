@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 /** A daemon whose list of families has the ledger beside those of the product. */
 function startDaemon(): Promise<TestDaemon> {
-  const hub = { ...world.config, confirmation: { blocks: 2 }, pollMs: 100 }
+  const hub = { ...world.section, pollMs: 100 }
   const env = {
     QUOTE_KEY: `0x${'07'.repeat(32)}`,
     RELAYER_PRIVATE_KEY: world.wallet(9).privateKey,

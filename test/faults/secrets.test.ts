@@ -60,7 +60,7 @@ beforeAll(async () => {
   const databaseUrl = Object.assign(new URL(world.postgres.url), { password }).href
   // with a payments contract the relayer asks the node too
   const hub = {
-    ...world.config,
+    ...world.section,
     rpcUrls: [node.rpcUrl],
     pollMs: 100,
     communityPayments: `0x${'33'.repeat(20)}`,
@@ -227,7 +227,7 @@ it('a keystore and its password are told by no daemon that opens them, or can no
   }
   const content = keystore()
   const env = { ...KEYS, LOG_LEVEL: 'trace', RELAYER_KEYSTORE: file('keystore', content) }
-  const chains = { chains: [world.config] }
+  const chains = { chains: [world.section] }
   const right = { ...env, RELAYER_PASSWORD_FILE: file('password', `${password}\n`) }
   const opened = await startTestDaemon(world.postgres.url, chains, right)
   for (const path of ['/status', '/metrics']) await read(`${opened.ops}${path}`)

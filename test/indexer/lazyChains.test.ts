@@ -35,7 +35,7 @@ describe('chains of a start', () => {
       { ...SPOKE, label: '8453', chainId: 8453, rpcUrls: [other.rpcUrl] },
     ]
     daemon = await startTestDaemon(world.postgres.url, {
-      chains: [{ ...world.config, pollMs: 100 }, ...spokes],
+      chains: [{ ...world.section, pollMs: 100 }, ...spokes],
     })
     // less than a call to a silent node may take
     expect(daemon.startMs).toBeLessThan(10_000)
@@ -55,15 +55,15 @@ describe('chains of a start', () => {
   })
 
   it('are right and wrong by their id where the hub is new: a wrong hub is refused', async () => {
-    const wrong = { ...world.config, network: 'testnet', label: '11155111', chainId: 11155111 }
+    const wrong = { ...world.section, network: 'testnet', label: '11155111', chainId: 11155111 }
     const start = startTestDaemon(world.postgres.url, {
-      chains: [world.config, { ...wrong, rpcUrls: [other.rpcUrl] }],
+      chains: [world.section, { ...wrong, rpcUrls: [other.rpcUrl] }],
     })
     await expect(start).rejects.toThrow(/chain id 900000002, not 11155111/)
   })
 
   it('whose hub is known may show a wrong node: the start goes on', async () => {
-    const chains = [{ ...world.config, rpcUrls: [other.rpcUrl] }]
+    const chains = [{ ...world.section, rpcUrls: [other.rpcUrl] }]
     const later = await startTestDaemon(world.postgres.url, { chains }, { ROLES: 'api' })
     expect((await fetch(`${later.ops}/ready`)).status).toBe(200)
     await later.stop()

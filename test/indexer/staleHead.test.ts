@@ -13,7 +13,9 @@ beforeAll(async () => {
   await world.test.mine({ blocks: 5 })
   // it was caught up before its node began to stand still
   await world.pool.query('UPDATE journal_heads SET caught_up = true WHERE network = 0')
-  daemon = await startTestDaemon(world.postgres.url, { chains: [{ ...world.config, pollMs: 100 }] })
+  daemon = await startTestDaemon(world.postgres.url, {
+    chains: [{ ...world.section, pollMs: 100 }],
+  })
 }, 60_000)
 afterAll(() => daemon?.stop())
 

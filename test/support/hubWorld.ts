@@ -37,6 +37,8 @@ export interface HubWorld {
   postgres: Postgres
   pool: pg.Pool
   hub: Hex
+  /** The hub as a chains file has it, and as it is read. */
+  section: object
   config: ChainConfig
   public: ChainClients['public']
   test: ChainClients['test']
@@ -86,24 +88,18 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     pauser: owner,
   })
   const pool = createPool({ url: postgres.url, max: 4, applicationName: 'test' })
-  const [config] = parseChainsFile(
-    {
-      chains: [
-        {
-          network: 'mainnet',
-          label: '1',
-          role: 'hub',
-          chainId: HUB_CHAIN_ID,
-          rpcUrls: [anvil.rpcUrl],
-          contract: hub,
-          endpoint,
-          startBlock: Number(block),
-          confirmation: { blocks: 2 },
-        },
-      ],
-    },
-    'test',
-  ).chains as [ChainConfig]
+  const section = {
+    network: 'mainnet',
+    label: '1',
+    role: 'hub',
+    chainId: HUB_CHAIN_ID,
+    rpcUrls: [anvil.rpcUrl],
+    contract: hub,
+    endpoint,
+    startBlock: Number(block),
+    confirmation: { blocks: 2 },
+  }
+  const [config] = parseChainsFile({ chains: [section] }, 'test').chains as [ChainConfig]
   let leadership: Leadership | null = null
 
   const world: HubWorld = {
@@ -111,6 +107,7 @@ export async function startHubWorld({ slotsInAnEpoch = 32, ageS = 0 } = {}): Pro
     postgres,
     pool,
     hub: hub.toLowerCase() as Hex,
+    section,
     config,
     public: client,
     test,
