@@ -77,3 +77,14 @@ test('the hub of a filled database is no spoke, nor any other chain the hub', as
   await expect(swapped).rejects.toThrow(ChainMismatchError)
   await expect(swapped).rejects.toThrow('give chain "11155111" the role of the hub again')
 })
+
+test('a cluster that a version before the families met gets its family at the next start', async () => {
+  const { pool } = database
+  const cluster = { ...identity, label: 'solana', family: 'solana', chainId: null }
+  const row = await registerChain(pool, cluster)
+  // the default of the column
+  await pool.query(`UPDATE chains SET family = 'evm' WHERE label = 'solana'`)
+  expect(await registerChain(pool, cluster)).toMatchObject({ chain: row.chain })
+  const { rows } = await pool.query(`SELECT family FROM chains WHERE label = 'solana'`)
+  expect(rows).toEqual([{ family: 'solana' }])
+})

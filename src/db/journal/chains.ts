@@ -13,10 +13,10 @@ export type ChainRow = Pick<
   'network' | 'chain' | 'label' | 'nextBlock' | 'parentHash' | 'record' | 'halted'
 >
 
-type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract'>
+type StoredChain = ChainRow & Pick<Plain<Chain>, 'genesisHash' | 'contract' | 'family'>
 
 const COLUMNS =
-  'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract'
+  'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
 export interface ChainIdentity
   extends Pick<
@@ -57,14 +57,17 @@ export async function registerChain(pool: pg.Pool, identity: ChainIdentity): Pro
 const FIND = `SELECT ${COLUMNS} FROM chains WHERE network = $1 AND label = $2 AND instance = $3`
 const CREATE = `INSERT INTO chains AS c (network, chain, label, instance, family, chain_id, genesis_hash, contract, next_block)
   SELECT $1, coalesce(max(chain), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM chains WHERE network = $1
-  ON CONFLICT (network, label, instance) DO UPDATE SET genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
+  ON CONFLICT (network, label, instance) DO UPDATE SET family = excluded.family,
+    genesis_hash = coalesce(c.genesis_hash, excluded.genesis_hash)
   RETURNING ${COLUMNS}`
 
 async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<StoredChain> {
   const { network, label, instance, family, chainId, genesisHash, contract, startBlock } = identity
   // without a lock, which a database that only reads refuses
   const [known] = await query<StoredChain>(pool, network, FIND, [label, instance])
-  if (known && (known.genesisHash !== null || genesisHash === null)) return known
+  // a version before the families wrote the default
+  const isOfFamily = known?.family === family
+  if (known && isOfFamily && (known.genesisHash !== null || genesisHash === null)) return known
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockHead(client, network, null)
