@@ -15,6 +15,7 @@ import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
 import { joinRoutes } from './v1/join.js'
 import { keyRoutes } from './v1/keys.js'
+import { logRoutes } from './v1/log.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
 import { refundRoutes } from './v1/refunds.js'
@@ -59,6 +60,7 @@ const V1: Tagged = {
   ],
   Refunds: onNetwork(refundRoutes),
   Events: onNetwork(eventRoutes),
+  Log: logRoutes,
   Authentication: authRoutes,
   'API keys': keyRoutes,
   ENS: ensRoutes,

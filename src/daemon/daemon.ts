@@ -25,6 +25,7 @@ import { News } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { releaseTypedData } from '../registry/community/release.js'
+import { logKeysOf } from '../registry/log/signer.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
@@ -132,6 +133,7 @@ export class Daemon {
         chains: chains.filter(({ chain }) => chain.network === network),
         solana: clusters.find(({ chain }) => chain.network === network) ?? null,
         isSqlServed: this.#config.isSqlServed,
+        log: { domain: this.#config.serviceDomain, keys: logKeysOf(this.#config.logKeys) },
       }
       if (sources.chains.length === 0) continue
       if (roles.includes('index'))

@@ -6,13 +6,14 @@ import { removeExpired } from '../db/deployment/retention.js'
 import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import type { Listener } from '../db/pg/notify.js'
+import { eventFor, type Listener } from '../db/pg/notify.js'
 import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
-import { createNotify } from '../ops/notify.js'
+import { createNotify, type Notify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import { checkpointWorker, sqlWorker } from '../push/checkpoint.js'
+import { type LogOptions, logWorker } from '../push/log.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
@@ -28,6 +29,8 @@ export interface Sources {
   solana: SolanaSource | null
   /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
+  /** Name and keys of the feed's log. */
+  log: Pick<LogOptions, 'domain' | 'keys'>
 }
 
 export interface IndexRun {
@@ -50,6 +53,10 @@ export function runIndexers(
   const indexers = new Map<string, { readonly state: ChainState }>()
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
+  const logNotify = createNotify()
+  at.listener.subscribe((payload) => {
+    if (eventFor(network, payload) === 'notify') logNotify.notify()
+  })
   const labels = [...sources.chains, ...(sources.solana ? [sources.solana] : [])].map(
     ({ chain }) => chain.label,
   )
@@ -66,6 +73,7 @@ export function runIndexers(
     const workers = workersOf(leader, sources, {
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
+      logNotify,
     })
     leads = true
     try {
@@ -115,7 +123,7 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 function workersOf(
   ctx: LeaderContext,
   sources: Sources,
-  on: Pick<Reporting, 'onStart' | 'onAdvance'>,
+  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify },
 ): Worker[] {
   const { chains, solana } = sources
   const notify = createNotify()
@@ -136,6 +144,7 @@ function workersOf(
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
     retentionWorker(ctx, sources.isSqlServed),
     checkpointWorker(ctx),
+    logWorker(ctx, { ...sources.log, notify: on.logNotify }),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]

@@ -70,7 +70,8 @@ export function parseCheckpoint(text: string): TreeHead | null {
 export function keyIdOf(sha256: Sha256, name: string, publicKey: Uint8Array): number {
   const head = new TextEncoder().encode(`${name}\n`)
   const bytes = new Uint8Array([...head, ED25519, ...publicKey])
-  return new DataView(sha256(bytes).slice(0, 4).buffer).getUint32(0)
+  const hash = sha256(bytes)
+  return new DataView(hash.buffer, hash.byteOffset).getUint32(0)
 }
 
 const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')

@@ -94,9 +94,14 @@ function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uin
   const end = (offset + count) * HASH_BYTES
   if (!hashes || hashes.length < end)
     throw new RangeError(`tile ${keyOfTile(tile)} has no hash ${offset + count - 1}`)
-  let row = hashesOf(hashes.subarray(offset * HASH_BYTES, end))
-  while (row.length > 1) row = pairs(tree, row)
-  return row[0]!
+  return rootOfRow(tree, hashesOf(hashes.subarray(offset * HASH_BYTES, end)))
+}
+
+/** Root of a complete subtree by a row of its hashes, whose number is a power of two. */
+export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Array {
+  let above = row
+  while (above.length > 1) above = pairs(tree, above)
+  return above[0]!
 }
 
 /** The hashes of a tile one by one. */
