@@ -2,6 +2,7 @@ import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
+import { type LogOptions, LogReader } from './log.js'
 import { checkHub, type HubNode, type Proof } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
@@ -171,6 +172,14 @@ export class Client {
   /** Public events, each once, in their order, for ever: from the first, or behind `resume`, on. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.#transport, options)
+  }
+
+  /**
+   * The signed log of the feed (docs/use/verify.md), of which nothing is believed that its key and checkpoints don't
+   * prove.
+   */
+  log(options: LogOptions): LogReader {
+    return new LogReader(this.#transport, options)
   }
 
   /**

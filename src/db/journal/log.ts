@@ -88,7 +88,9 @@ const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, ind
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
   WHERE length(t.hashes) < length(excluded.hashes)`
-const FORGET_TILES = 'DELETE FROM log_tiles WHERE network = $1 AND generation <> $2'
+/** The tree of the generation before is kept: who knows an older checkpoint of it sees that the log went on from there. */
+const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
+  AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
 
 /** Writes a log that has grown, and its tiles, in one transaction. @throws LostLeadershipError */
 export async function writeLog(

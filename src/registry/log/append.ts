@@ -101,3 +101,39 @@ function filled({ level, index, hashes }: Level): FilledTile {
   for (const [i, hash] of hashes.entries()) bytes.set(hash, i * HASH_BYTES)
   return { level, index, width: hashes.length, hashes: bytes }
 }
+
+/** A tree that is built leaf by leaf, whose edge alone is kept. */
+export class GrowingTree {
+  size: number
+  root: Uint8Array
+  readonly #tree: TreeHash
+  #edge: TileHashes
+
+  /** @param from a tree that it goes on from; default: without leaves */
+  constructor(
+    tree: TreeHash,
+    from: { size: number; edge: TileHashes } = { size: 0, edge: new Map() },
+  ) {
+    this.#tree = tree
+    this.size = from.size
+    this.#edge = from.edge
+    this.root = appendLeaves(tree, from, []).root
+  }
+
+  /** @param leaves hashes @returns tiles that are new or longer */
+  append(leaves: readonly Uint8Array[]): FilledTile[] {
+    const { size, root, tiles } = appendLeaves(
+      this.#tree,
+      { size: this.size, edge: this.#edge },
+      leaves,
+    )
+    const known = new Map([
+      ...this.#edge,
+      ...tiles.map((tile) => [keyOfTile(tile), tile.hashes] as const),
+    ])
+    this.#edge = new Map(edgeOf(size).map((tile) => [keyOfTile(tile), known.get(keyOfTile(tile))!]))
+    this.size = size
+    this.root = root
+    return tiles
+  }
+}
