@@ -7,6 +7,7 @@ import { addContractCommands } from './cli/contracts/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
+import { addLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
@@ -84,6 +85,7 @@ program
 addInitCommand(program)
 addJournalCommands(program)
 addBackupCommands(program)
+addLogCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)
