@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto'
 import { ed25519PrivateKey, ed25519PublicKey, isSignedByEd25519 } from '../primitives/ed25519.js'
 import type { Network } from '../primitives/network.js'
 import { sha256Once } from './hash.js'
-import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead, verifierKey } from './note.js'
+import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead } from './note.js'
 
 /** An Ed25519 key of a service's logs (RFC 8032). */
 export interface LogKey {
@@ -43,10 +43,6 @@ export function isSignedBy(
   const wanted = keys.map(({ publicKey }) => keyIdOf(sha256Once, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
 }
-
-/** Keys of a log as verifiers take them, Go's `note.NewVerifier` among them. */
-export const verifierKeysOf = (origin: string, keys: LogKeys): string[] =>
-  keys.map(({ publicKey }) => verifierKey(sha256Once, origin, publicKey))
 
 /** Whether a public key has signed a note under this name. @param publicKey 32 bytes */
 export function isNoteSignedBy(note: string, name: string, publicKey: Uint8Array): boolean {

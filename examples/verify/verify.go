@@ -1,5 +1,5 @@
-// Checks a log over HTTP with Go's own packages for checksum databases, golang.org/x/mod/sumdb, and nothing else.
-// usage: verify <prefix of the log> <verifier key> [size and base64 root of an older checkpoint]
+// Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb.
+// usage: verify <prefix of the log> <public key, base64> [<size> <root, base64> of an older checkpoint]
 package main
 
 import (
@@ -71,9 +71,15 @@ func hashOf(text string) (hash tlog.Hash) {
 
 func main() {
 	log := &server{os.Args[1], map[string][]byte{}}
-	verifier, err := note.NewVerifier(os.Args[2])
-	check(err)
 	signed, err := log.get("checkpoint")
+	check(err)
+	public, err := base64.StdEncoding.DecodeString(os.Args[2])
+	check(err)
+	// the log signs under its own name, the first line of its checkpoint
+	origin, _, _ := strings.Cut(string(signed), "\n")
+	key, err := note.NewEd25519VerifierKey(origin, public)
+	check(err)
+	verifier, err := note.NewVerifier(key)
 	check(err)
 	opened, err := note.Open(signed, note.VerifierList(verifier))
 	check(err)
