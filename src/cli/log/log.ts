@@ -6,7 +6,7 @@ import { logKeysOf } from '../../registry/log/signer.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
-export function showKeys({ json }: { json?: boolean }): void {
+export async function showKeys({ json }: { json?: boolean }): Promise<void> {
   const keys = logKeysOf(readEnvironment().logKeys).map(({ publicKey }) =>
     publicKey.toString('base64'),
   )

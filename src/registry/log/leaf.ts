@@ -1,4 +1,5 @@
-import { actorText, eventData, type FeedItem } from '../journal/events.js'
+import { eventData } from '../journal/eventForms.js'
+import { actorText, type FeedItem } from '../journal/events.js'
 import { type TreeHead, toBase64 } from './note.js'
 
 /**
