@@ -1,4 +1,4 @@
-import { GrowingTree } from '../registry/log/append.js'
+import { type FilledTile, GrowingTree } from '../registry/log/append.js'
 import {
   fromBase64,
   parseCheckpoint,
@@ -33,6 +33,11 @@ import type { Transport } from './transport.js'
 
 export type { TreeHead }
 
+/** A log's tree, and the note that signs it. */
+export interface SignedHead extends TreeHead {
+  note: string
+}
+
 /** An entry of the log, as its JSON says it. */
 export interface LogEntry {
   /** Place in the log: that of the beginning is 0, that of an event its number. */
@@ -44,12 +49,20 @@ export interface LogEntry {
 export interface LogOptions {
   /** Public key of the service's logs, from elsewhere than the service: 32 bytes in base64. */
   key: string
-  /** Default: mainnet. */
+  /** Default: that of the client. */
   network?: 'mainnet' | 'testnet'
   /** Checkpoint that was verified last: the log may only have grown since. */
   last?: TreeHead | undefined
   /** In place of the one in JavaScript. */
-  sha256?: Sha256
+  sha256?: Sha256 | undefined
+}
+
+export interface EntriesOptions {
+  signal?: AbortSignal | undefined
+  /** Tree of the entries that are known already; default: of none. */
+  tree?: GrowingTree | undefined
+  /** Takes the tiles that each bundle makes longer. */
+  onTiles?(tiles: readonly FilledTile[]): void
 }
 
 /** Longest entry, note and other answer that are read, bytes. */
@@ -76,7 +89,7 @@ export class LogReader {
       throw new TypeError(`The key of a log is 32 bytes in base64, not “${options.key}”.`)
     this.#key = key
     this.#transport = transport
-    this.#network = options.network ?? 'mainnet'
+    this.#network = options.network ?? transport.network
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHash(this.#sha256)
     this.last = options.last ?? null
@@ -86,18 +99,18 @@ export class LogReader {
    * The newest checkpoint: signed by the key, and a continuation of the last one.
    * @throws ClusterdError log_mismatch, whose message names what is wrong
    */
-  async checkpoint(signal?: AbortSignal): Promise<TreeHead> {
+  async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     const bytes = await this.#get('checkpoint', MOST_NOTE, signal)
-    const { head, note } = await this.verified(new TextDecoder().decode(bytes))
+    const head = await this.verified(textOf(bytes))
     const { last } = this
     if (last && last.origin !== head.origin) await this.#assertFollows(last, head, signal)
     else if (last) await this.#assertGrown(last, head, signal)
     this.last = head
-    return Object.assign(head, { note })
+    return head
   }
 
   /** Head of a note that the key has signed under the log's name. @throws ClusterdError log_mismatch */
-  async verified(note: string): Promise<{ head: TreeHead; note: string }> {
+  async verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw mismatch('The checkpoint is not a signed one.')
@@ -114,7 +127,7 @@ export class LogReader {
     const text = new TextEncoder().encode(parsed.text)
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
       throw mismatch('The signature of the checkpoint is wrong.')
-    return { head, note }
+    return Object.assign(head, { note })
   }
 
   /** An event that the newest checkpoint proves. @param id as `m-1-42` */
@@ -129,20 +142,16 @@ export class LogReader {
     const entries = await this.#bundle(head, bundle, signal)
     const entry = entries[index % TILE_WIDTH]!
     await this.#assertIncluded(head, index, entry, signal)
-    return { index, text: new TextDecoder().decode(entry) }
+    return { index, text: textOf(entry) }
   }
 
   /**
    * Entries up to a checkpoint, in their order, whose tree it proves: it fails at the end, where they do not make its
    * root, so what came before counts only then.
-   * @param tree the entries that are known already
    */
   async *entries(
     head: TreeHead,
-    {
-      signal,
-      tree = new GrowingTree(this.#tree),
-    }: { signal?: AbortSignal; tree?: GrowingTree } = {},
+    { signal, tree = new GrowingTree(this.#tree), onTiles }: EntriesOptions = {},
   ): AsyncGenerator<LogEntry> {
     const first = Math.floor(tree.size / TILE_WIDTH)
     const ahead: Promise<Uint8Array[]>[] = []
@@ -159,9 +168,9 @@ export class LogReader {
       ask(index + AHEAD)
       const fresh = entries.slice(tree.size - index * TILE_WIDTH)
       const from = tree.size
-      tree.append(fresh.map((entry) => this.#tree.leaf(entry)))
-      for (const [i, entry] of fresh.entries())
-        yield { index: from + i, text: new TextDecoder().decode(entry) }
+      const tiles = tree.append(fresh.map((entry) => this.#tree.leaf(entry)))
+      onTiles?.(tiles)
+      for (const [i, entry] of fresh.entries()) yield { index: from + i, text: textOf(entry) }
     }
     if (!isSameHash(tree.root, head.root))
       throw mismatch(`The entries of ${head.origin} do not make its checkpoint.`)
@@ -205,7 +214,7 @@ export class LogReader {
       throw mismatch(`The checkpoint is of ${head.origin}, older than ${last.origin}.`)
     const entries = await this.#bundle(head, tileIn(head.size, 0, 0)!, signal)
     await this.#assertIncluded(head, 0, entries[0]!, signal)
-    const { previous } = JSON.parse(new TextDecoder().decode(entries[0]))
+    const { previous } = JSON.parse(textOf(entries[0]!))
     const root = fromBase64(String(previous?.root))
     const isKnown = previous?.origin === last.origin && previous.size >= last.size && root
     if (!isKnown)
@@ -265,11 +274,15 @@ export class LogReader {
   }
 }
 
+// a mark of the byte order is part of the text: it changes the hash
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+
 /** Generation that a log's name ends with; null for a log of another network. */
-function generationOf(origin: string, network: string): number | null {
+export function generationOf(origin: string, network: string): number | null {
   const [, ofNetwork, generation] = /\/(mainnet|testnet)\/([1-9]\d{0,8})$/.exec(origin) ?? []
   return ofNetwork === network ? Number(generation) : null
 }
 
-const mismatch = (message: string, cause?: unknown): ClusterdError =>
+export const mismatch = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

@@ -5,13 +5,14 @@ import type { Api } from '../api/server.js'
 import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readReplicas } from '../db/journal/replica/replica.js'
+import { readCopies } from '../db/journal/copies.js'
 import { createMemory } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
 import type { OpenChain } from '../indexer/evm/worker.js'
 import { type IndexRun, runIndexers, type Sources } from '../indexer/run.js'
+import { type MirrorRun, runMirror } from '../mirror/run.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
@@ -32,7 +33,7 @@ import { type RelayRun, runRelayer } from '../relayer/run.js'
 import { relayPlanOf } from '../relayer/targets.js'
 import { type OpenSolana, openChain, openClusters } from './open.js'
 import { overviewPage } from './opsPage.js'
-import { proofWorker } from './replica.js'
+import { proofWorker } from './proof.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
 /** Time limit of the API's reads. */
@@ -61,6 +62,7 @@ export class Daemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
+  readonly #mirrors: MirrorRun[] = []
   readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
@@ -121,9 +123,10 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const replicas = await readReplicas(this.#writePool)
-    if (replicas.size > 0 && roles.some((role) => role !== 'api'))
-      throw new Error('The database was imported, and is read alone: start with `--roles api`.')
+    const copies = await readCopies(this.#writePool)
+    if (copies.size > 0 && roles.some((role) => role !== 'api'))
+      throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
+    await this.#startMirrors(opening)
     const chains: OpenChain[] = []
     for (const chain of this.#config.chains) chains.push(await openChain(chain, opening))
     const clusters = await openClusters(this.#config, chains, opening)
@@ -154,6 +157,15 @@ export class Daemon {
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
   }
 
+  async #startMirrors(opening: Omit<Context, 'network' | 'signal'>): Promise<void> {
+    const { mirror, isSqlServed } = this.#config
+    for (const network of mirror?.networks ?? []) {
+      const ctx = { network, ...opening, signal: this.#stopping.signal }
+      const at = { leases: this.#leases, listener: this.#listener }
+      this.#mirrors.push(await runMirror(ctx, { source: mirror!, isSqlServed }, at))
+    }
+  }
+
   /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */
   stop(): Promise<void> {
     this.#stopped ??= this.#drain()
@@ -180,7 +192,7 @@ export class Daemon {
 
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
-    const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
+    const loops = () => [...this.#runs, ...this.#mirrors, ...this.#relays].map(({ done }) => done)
     const running = () =>
       Promise.all([
         this.#closeApi(),
@@ -307,7 +319,8 @@ export class Daemon {
       config: this.#config,
       pool: this.#readPool,
       loops: this.#loops,
-      runs: this.#runs,
+      runs: [...this.#runs, ...this.#mirrors],
+      mirrors: this.#mirrors,
       relays: this.#relays,
       relayed: this.#relayed,
       requests: this.#requests,
@@ -320,7 +333,7 @@ export class Daemon {
     const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
     return {
       leads: [
-        ...this.#runs.map(({ network, states }) => ({
+        ...[...this.#runs, ...this.#mirrors].map(({ network, states }) => ({
           network,
           role: 'index',
           isLeading: states() !== null,
@@ -335,6 +348,10 @@ export class Daemon {
         const relay = relayOf(network)
         return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
       }),
+      mirrors: this.#mirrors.map((run) => ({
+        network: run.network,
+        alarm: run.problem()?.alarm ?? null,
+      })),
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
       requests: this.#requests.shares(),

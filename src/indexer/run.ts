@@ -12,8 +12,8 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { checkpointWorker, sqlWorker } from '../push/checkpoint.js'
 import { type LogOptions, logWorker } from '../push/log.js'
+import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { airdropWorker } from './airdrops.js'
 import { chainWorker, type OpenChain } from './evm/worker.js'
@@ -143,7 +143,6 @@ function workersOf(
     paymentJudgeWorker(ctx, { ports: portsOf(sources), notify, pollMs }),
     ...chains.map(({ chain }) => airdropWorker(ctx, chain)),
     retentionWorker(ctx, sources.isSqlServed),
-    checkpointWorker(ctx),
     logWorker(ctx, { ...sources.log, notify: on.logNotify }),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),

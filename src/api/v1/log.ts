@@ -1,15 +1,12 @@
 import { readFollowedLog, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
-import { readNumbered } from '../../push/feedReader.js'
+import { readBundle, readLeaves } from '../../push/leaves.js'
 import { treeHash } from '../../registry/log/hash.js'
-import { beginningLeaf, leafWriter } from '../../registry/log/leaf.js'
 import { toBase64 } from '../../registry/log/note.js'
 import {
   type Bundle,
   hashOfRange,
   keyOfTile,
-  packBundle,
   parseTilePath,
-  TILE_WIDTH,
   type Tile,
   tileIn,
   tilesFor,
@@ -151,30 +148,6 @@ async function readTile(
   asked: Tile,
 ): Promise<Uint8Array | undefined> {
   return (await readTiles(pool, network, generation, [asked])).get(keyOfTile(asked))
-}
-
-async function readBundle(
-  pool: Context['pool'],
-  log: StoredLog & { network: Network },
-  { index, width }: Bundle,
-): Promise<Uint8Array | null> {
-  const from = index * TILE_WIDTH
-  const leaves = await readLeaves(pool, log, { from, to: from + width - 1 })
-  return leaves && packBundle(leaves.map((leaf) => Buffer.from(leaf)))
-}
-
-/** Entries `from` to `to` of a log, written anew from the journal; null where their generation has ended. */
-async function readLeaves(
-  pool: Context['pool'],
-  { network, generation, origin }: StoredLog & { network: Network },
-  { from, to }: { from: number; to: number },
-): Promise<string[] | null> {
-  const found = await readNumbered(pool, network, { from: Math.max(1, from), to })
-  if (found?.generation !== generation) return null
-  const events = found.items.map(leafWriter(found.idOf))
-  if (from > 0) return events
-  const { previous } = await readFollowedLog(pool, network)
-  return [beginningLeaf(origin, previous), ...events]
 }
 
 const ProofSchema = named('EventProof', {

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import type { FilledTile } from '../../registry/log/append.js'
 import { keyOfTile, type Tile, type TileHashes } from '../../registry/log/tiles.js'
 import { HASH_BYTES } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
+import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 import { assertLeader, type OfLeader } from './head.js'
@@ -100,24 +100,43 @@ export async function writeLog(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
-    await addToLog(client, network, log, tiles)
+    await addTiles(client, network, log.generation, tiles)
+    await writeLogRow(client, network, log)
   })
 }
 
-/** The same in the transaction of a writer that needs no leader. */
-export async function addToLog(
-  client: pg.ClientBase,
+/** Writes a log's row, and forgets the tiles of generations before the last one. */
+export async function writeLogRow(
+  db: Queryable,
   network: Network,
-  log: StoredLog,
+  { generation, origin, size, root, note }: StoredLog,
+): Promise<void> {
+  await execute(db, network, WRITE_LOG, [generation, origin, size, root, note])
+  await execute(db, network, FORGET_TILES, [generation])
+}
+
+/** Writes tiles of a log that are new or longer. */
+export async function addTiles(
+  db: Queryable,
+  network: Network,
+  generation: number,
   tiles: readonly FilledTile[],
 ): Promise<void> {
-  const { generation, origin, size, root, note } = log
-  await execute(client, network, WRITE_LOG, [generation, origin, size, root, note])
-  await execute(client, network, WRITE_TILES, [
+  if (tiles.length === 0) return
+  await execute(db, network, WRITE_TILES, [
     generation,
     tiles.map(({ level }) => level),
     tiles.map(({ index }) => index),
-    tiles.map(({ hashes }) => Buffer.from(hashes.buffer, hashes.byteOffset, hashes.length)),
+    byteaArray(tiles.map(({ hashes }) => hashes)),
   ])
-  await execute(client, network, FORGET_TILES, [generation])
 }
+
+const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL WHERE l.size <> $4`
+
+/** Writes the end of a log that the next one names. Its signed checkpoint stays where it is of that end. */
+export const keepPrevious = (
+  db: Queryable,
+  network: Network,
+  { generation, origin, size, root }: Omit<StoredLog, 'note'>,
+) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])

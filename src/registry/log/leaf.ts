@@ -1,5 +1,6 @@
 import { eventData } from '../journal/eventForms.js'
-import { actorText, type FeedItem } from '../journal/events.js'
+import { actorText, type NumberedEvent } from '../journal/events.js'
+import type { ShownEvent } from '../journal/eventTypes.js'
 import { type TreeHead, toBase64 } from './note.js'
 
 /**
@@ -20,8 +21,8 @@ export function beginningLeaf(origin: string, previous: TreeHead | null): string
   return JSON.stringify({ v: LEAF_VERSION, type: 'BEGIN', origin, previous: before })
 }
 
-/** Writer of the leaves of events. @param idOf public id of a cluster, hex, by its serial */
+/** Writer of the leaves of events. @param idOf public id of a cluster, hex */
 export const leafWriter =
-  (idOf: (serial: number) => string) =>
-  ({ event, actor, atMs }: FeedItem): string =>
+  <Cluster = number>(idOf: (cluster: Cluster) => string) =>
+  ({ event, actor, atMs }: Omit<NumberedEvent<ShownEvent<Cluster>>, 'number'>): string =>
     `{"v":${LEAF_VERSION},"type":"${event.type}","at":${atMs},"from":"${actorText(actor)}","data":${eventData(event, idOf)}}`
