@@ -42,6 +42,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'chains/requirementInputs.ts',
     'types:config',
   ],
+  mirror: ['registry', 'client', 'db', 'push', 'indexer', 'ops'],
   // the wiring
   daemon: [
     'registry',
@@ -52,6 +53,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'indexer',
     'relayer',
     'push',
+    'mirror',
     'web',
     'ens',
     'api',

@@ -91,7 +91,7 @@ const BEYOND_FEED = [
   'API keys',
 ].concat(['v0.1 registration', 'v0.1 communities', 'v0.1 authentication'])
 
-/** Routes that a replica, filled from another service's feed, has no answer to. */
+/** Routes that a mirror of another service's log has no answer to. */
 export const beyondFeed: ReadonlySet<Route> = new Set(
   BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
 )

@@ -75,7 +75,9 @@ export function readMirrorConfig(
   }
   const { chainsFile } = base
   const chains = existsSync(chainsFile) ? readChains(chainsFile) : noChains()
-  const hubs = chains.chains.filter(({ role }) => role === 'hub')
+  const hubs = chains.chains.filter(
+    ({ role, network }) => role === 'hub' && networks.includes(network),
+  )
   const config = configOf(base, { ...chains, chains: hubs, solana: {}, ens: {} })
   return Object.freeze({ ...config, mirror: { url, key, apiKey: base.mirrorApiKey, networks } })
 }

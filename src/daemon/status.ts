@@ -83,10 +83,12 @@ export async function statusOf(sources: StatusSources) {
   const stored = await probed(answer, null)
   const [states, leaders, copies] = stored ?? [[], [], new Map<Network, Copy>()]
   const causes = loops.problems()
+  const isCopied = (network: Network) =>
+    copies.has(network) || sources.mirrors.some((mirror) => mirror.network === network)
   const isExplained = ({ network }: { network: Network }) =>
     !stored || (causes.length > 0 && !isLed(leaders, network, 'index'))
   const chains = configured(config).flatMap(({ role, ...chain }) => {
-    if (!copies.has(chain.network)) {
+    if (!isCopied(chain.network)) {
       const found = stateOf(chain, runs, { states, leaders }, nowMs)
       const follows = found.problem !== null && FOLLOWING.has(found.problem.alarm)
       return [isExplained(chain) && follows ? { ...found, problem: null } : found]
@@ -105,7 +107,7 @@ export async function statusOf(sources: StatusSources) {
     ...loops.ownErrors.problems(),
     ...sources.requests.problems(),
     ...(stored ? unindexed(config, leaders) : []).filter(
-      (unled) => !copies.has(unled.network) && !isExplained(unled),
+      (unled) => !isCopied(unled.network) && !isExplained(unled),
     ),
     ...chains.flatMap(({ network, label, problem }) =>
       problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],

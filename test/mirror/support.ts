@@ -17,7 +17,9 @@ import {
   tilePath,
 } from '../../src/registry/log/tiles.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { START_MS } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
+import { serveInTest } from '../support/httpServer.js'
 
 const { signal } = new AbortController()
 export const keys = logKeysOf([Buffer.alloc(32, 7)])
@@ -111,3 +113,39 @@ export const serving =
       ? new Response(new Uint8Array(bytes))
       : Response.json({ error: 'not_found', message: `no ${path}` }, { status: 404 })
   }
+
+/** A public event: its type, its data and its actor. */
+export type Event = readonly [type: string, data: object, from: string]
+
+export const leavesOf = (events: readonly Event[]): string[] =>
+  events.map(([type, data, from], i) =>
+    JSON.stringify({ v: 1, type, at: START_MS + i, from, data }),
+  )
+
+/** Makes a cluster with one wallet. */
+export const createdBy = (of: string, wallet: string): Event[] => [
+  ['CREATE_CLUSTER', { cluster_id: of }, wallet],
+  [
+    'ADD_WALLET',
+    { name: 'main', address: wallet, cluster_id: of, is_verified: true, is_backed_up: false },
+    wallet,
+  ],
+]
+
+/** A cluster whose wallet registers a name. */
+export function registeredBy(wallet: string, name: string): Event[] {
+  const of = `0x${'7'.repeat(64)}`
+  const registration = { name, wei_amount: '1', cluster_id: of }
+  return [...createdBy(of, wallet), ['REGISTER_NAME', registration, wallet]]
+}
+
+/** Serves a log of these leaves until the test ends. @returns its address, and the key that signs it */
+export async function serveFiles(leaves: readonly string[]) {
+  const answer = serving(filesOf(leaves))
+  const source = await serveInTest(async ({ url }, res) => {
+    const response = await answer(`http://log.invalid${url}`)
+    res.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' })
+    res.end(Buffer.from(await response.arrayBuffer()))
+  })
+  return { source, by: key }
+}

@@ -11,7 +11,7 @@ export interface Freshness {
   /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
   isCatchingUp: boolean
   /** The tables are a mirror of another service's log. */
-  isReplica: boolean
+  isMirror: boolean
   /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
   /** The chains file names a hub, or the tables are a mirror's. */
@@ -33,7 +33,7 @@ interface Sources {
 /** Assumed where nothing is known. */
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
-  isReplica: false,
+  isMirror: false,
   staleSeconds: null,
   isDeployed: true,
   asOf: null,
@@ -54,8 +54,8 @@ export function createFreshness(
     untilMs = Number.POSITIVE_INFINITY
     // a copy whose hub is not configured is never current
     answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
-      ...(hub || state.isReplica ? lagOf(state) : NO_LAG),
-      isDeployed: hub !== undefined || state.isReplica || state.caughtUp,
+      ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
+      isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
     answer.then(
@@ -70,23 +70,23 @@ export function createFreshness(
   }
 }
 
-type Lag = Pick<Freshness, 'isCatchingUp' | 'isReplica' | 'staleSeconds'>
+type Lag = Pick<Freshness, 'isCatchingUp' | 'isMirror' | 'staleSeconds'>
 
-const NO_LAG: Lag = { isCatchingUp: false, isReplica: false, staleSeconds: null }
+const NO_LAG: Lag = { isCatchingUp: false, isMirror: false, staleSeconds: null }
 
 /** Age of a mirror from which its answers carry it. */
 const MIRROR_STALE_MS = 10_000
 
-function lagOf({ caughtUp, isReplica, mirrorAgeMs, state, nowMs }: HubState): Lag {
-  if (isReplica) {
+function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag {
+  if (isMirror) {
     const isStale = mirrorAgeMs !== null && mirrorAgeMs > MIRROR_STALE_MS
-    return { isCatchingUp: true, isReplica, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
+    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
   }
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
   const ms = state && behindMs(state, nowMs)
   return {
     isCatchingUp: true,
-    isReplica,
+    isMirror,
     staleSeconds: ms === null ? null : secondsOf(ms),
   }
 }
@@ -144,8 +144,8 @@ export async function requireCurrent({ freshness, network }: Fresh): Promise<voi
 }
 
 /** Keeps back what no log has. @throws ApiError unavailable on a mirror */
-export async function refuseOnReplica({ freshness, network }: Fresh): Promise<void> {
-  if (!(await freshness[network]()).isReplica) return
+export async function refuseOnMirror({ freshness, network }: Fresh): Promise<void> {
+  if (!(await freshness[network]()).isMirror) return
   throw new ApiError(
     'unavailable',
     'This is a mirror of what is public: ask the service that it copies.',
