@@ -38,7 +38,7 @@ export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorC
 /** @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   const base = readEnvironment(env, flags)
-  return configOf(base, readChains(base.chainsFile))
+  return configOf(base, () => readChains(base.chainsFile))
 }
 
 /** What a mirror copies. */
@@ -73,22 +73,24 @@ export function readMirrorConfig(
     tokenKey: tokenKey ?? randomBytes(32),
     roles: ['api'],
   }
-  const { chainsFile } = base
-  const chains = existsSync(chainsFile) ? readChains(chainsFile) : noChains()
-  const hubs = chains.chains.filter(
-    ({ role, network }) => role === 'hub' && networks.includes(network),
-  )
-  const config = configOf(base, { ...chains, chains: hubs, solana: {}, ens: {} })
+  const config = configOf(base, () => {
+    const chains = existsSync(base.chainsFile) ? readChains(base.chainsFile) : noChains()
+    const hubs = chains.chains.filter(
+      ({ role, network }) => role === 'hub' && networks.includes(network),
+    )
+    return { ...chains, chains: hubs, solana: {}, ens: {} }
+  })
   return Object.freeze({ ...config, mirror: { url, key, apiKey: base.mirrorApiKey, networks } })
 }
 
 /** @throws ConfigError for settings that do not fit each other */
-function configOf(base: Environment, chains: ChainsFile) {
+function configOf(base: Environment, readFile: () => ChainsFile) {
   if (!base.databaseUrl)
     throw new ConfigError(
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
+  const chains = readFile()
   if (!base.tokenKey && base.roles.includes('api'))
     throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
   if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))

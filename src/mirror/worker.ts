@@ -14,7 +14,7 @@ import { readBeginning, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop. */
-export const MIRROR = 'the mirror'
+const MIRROR = 'the mirror'
 /** The source is asked for its checkpoint twice a second. */
 const POLL_MS = 500
 /** Time between two records of a checkpoint that is the same. */

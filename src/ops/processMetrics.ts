@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import type { Registry } from 'prom-client'
-import type { AlarmName } from './alarms.js'
 import type { LoopName, LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
 import type { OwnErrorCount } from './ownErrors.js'
@@ -12,7 +11,7 @@ export interface ProcessState {
   /** Networks with messages or payments to carry. `missingKeys`: how many the leader lacks, null elsewhere. */
   relays: readonly { network: string; missingKeys: number | null }[]
   /** Networks that this process mirrors. `alarm`: why nothing is taken in. */
-  mirrors: readonly { network: string; alarm: AlarmName | null }[]
+  mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly OwnErrorCount[]
   /** Kinds of requests of which some failed in the last minute. */
@@ -45,22 +44,15 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     ['network'],
     () => state().relays.map(({ network, missingKeys }) => [{ network }, missingKeys]),
   )
-  const ofMirror = (name: string, help: string, alarm: AlarmName) =>
-    gauge(name, help, ['network'], () =>
-      state().mirrors.map((mirror) => [
-        { network: mirror.network },
-        Number(mirror.alarm === alarm),
+  gauge(
+    'clusterd_mirror_alarm',
+    '1 while a mirror takes nothing in, by the alarm that says why',
+    ['network', 'alarm'],
+    () =>
+      state().mirrors.map(({ network, alarm }) => [
+        { network, alarm: alarm ?? 'none' },
+        Number(alarm !== null),
       ]),
-    )
-  ofMirror(
-    'clusterd_mirror_failing',
-    '1 while the source of a mirror does not answer',
-    'ClusterdMirrorBehind',
-  )
-  ofMirror(
-    'clusterd_mirror_refused',
-    '1 while a mirror refuses what its source shows',
-    'ClusterdMirrorRefused',
   )
   const labelsOf = ({ name, network = '', chain = '' }: LoopName) => ({
     loop: name,

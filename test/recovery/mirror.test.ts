@@ -117,8 +117,8 @@ describe('a mirror', () => {
       .toMatchObject([
         { alarm: 'ClusterdMirrorRefused', text: expect.stringContaining('signature') },
       ])
-    expect(await mirror.metric('clusterd_mirror_refused')).toContain(
-      'clusterd_mirror_refused{network="mainnet"} 1',
+    expect(await mirror.metric('clusterd_mirror_alarm')).toContain(
+      'clusterd_mirror_alarm{network="mainnet",alarm="ClusterdMirrorRefused"} 1',
     )
     expect((await nameOf(mirror, event.from)).status).toBe(200)
     way.is = 'open'

@@ -64,6 +64,7 @@ const NOTE = {
 }
 
 const newest = route.get('/v1/log/:network/checkpoint', {
+  bad: { what: 'no network', params: { network: 'nowhere' }, error: 'invalid_request' },
   dearest: {},
   summary: 'The newest signed checkpoint of a network’s log',
   description:
@@ -78,6 +79,11 @@ const newest = route.get('/v1/log/:network/checkpoint', {
 })
 
 const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
+  bad: {
+    what: 'no generation',
+    params: { network: 'mainnet', generation: '01' },
+    error: 'invalid_request',
+  },
   dearest: {},
   summary: 'The newest signed checkpoint of one generation’s log',
   description: 'That of a generation that has ended is its last one.',
@@ -91,6 +97,11 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
 })
 
 const tile = route.get('/v1/log/:network/:generation/*tile', {
+  bad: {
+    what: 'a path that is not the canonical one',
+    params: { network: 'mainnet', generation: '1', tile: 'tile/0/0' },
+    error: 'not_found',
+  },
   dearest: {
     what: 'a bundle of 256 entries',
     params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
@@ -167,6 +178,7 @@ const ProofSchema = named('EventProof', {
 const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
 
 const inclusion = route.get('/v1/events/:id/proof', {
+  bad: { what: 'an id that is none', params: { id: '42' }, error: 'invalid_request' },
   dearest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:

@@ -92,7 +92,7 @@ export function parseVerifierKey(
   return verifierKey(sha256, name, publicKey) === text ? { name, publicKey } : null
 }
 
-export const signatureLine = ({ name, keyId, signature }: Signature): string => {
+const signatureLine = ({ name, keyId, signature }: Signature): string => {
   const id = new Uint8Array(4)
   new DataView(id.buffer).setUint32(0, keyId)
   return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`

@@ -5,7 +5,7 @@ import { sha256Once } from './hash.js'
 import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead } from './note.js'
 
 /** An Ed25519 key of a service's logs (RFC 8032). */
-export interface LogKey {
+interface LogKey {
   privateKey: KeyObject
   /** 32 bytes. */
   publicKey: Buffer

@@ -44,7 +44,7 @@ export function tileIn(size: number, level: number, index: number): Tile | null 
 }
 
 /** Place of a subtree's hash: `count` hashes of a tile, from `offset` on, of which it is the root. */
-export function placeOf({ level, index }: Subtree): {
+function placeOf({ level, index }: Subtree): {
   level: number
   index: number
   offset: number
