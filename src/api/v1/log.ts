@@ -64,7 +64,7 @@ const NOTE = {
 }
 
 const newest = route.get('/v1/log/:network/checkpoint', {
-  bad: { what: 'no network', params: { network: 'nowhere' }, error: 'invalid_request' },
+  bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'invalid_request' },
   dearest: {},
   summary: 'The newest signed checkpoint of a network’s log',
   description:
@@ -81,7 +81,7 @@ const newest = route.get('/v1/log/:network/checkpoint', {
 const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   bad: {
     what: 'no generation',
-    params: { network: 'mainnet', generation: '01' },
+    params: () => ({ network: 'mainnet', generation: '01' }),
     error: 'invalid_request',
   },
   dearest: {},
@@ -99,7 +99,7 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
 const tile = route.get('/v1/log/:network/:generation/*tile', {
   bad: {
     what: 'a path that is not the canonical one',
-    params: { network: 'mainnet', generation: '1', tile: 'tile/0/0' },
+    params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
     error: 'not_found',
   },
   dearest: {
@@ -178,7 +178,7 @@ const ProofSchema = named('EventProof', {
 const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
 
 const inclusion = route.get('/v1/events/:id/proof', {
-  bad: { what: 'an id that is none', params: { id: '42' }, error: 'invalid_request' },
+  bad: { what: 'an id that is none', params: () => ({ id: '42' }), error: 'invalid_request' },
   dearest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
