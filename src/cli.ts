@@ -7,10 +7,12 @@ import { addContractCommands } from './cli/contracts/commands.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
+import { addLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { messageOf } from './cli/output.js'
 import { addSolanaCommands } from './cli/solana/commands.js'
-import type { StartOptions } from './cli/start.js'
+import type { MirrorOptions, StartOptions } from './cli/start.js'
+import { withNetwork } from './cli/values.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
 
 /** Commands that read no `.env` of a deployment: the local world’s, and the one that writes the file. */
@@ -63,17 +65,17 @@ program
   .option('--check', 'name the migrations that are missing, and apply none')
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
-program
-  .command('import')
-  .description(
-    'fill an empty database with another service’s public feed: a replica that serves at once',
+withNetwork(program.command('mirror'), 'default: both')
+  .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
+  .argument(
+    '[url]',
+    'address of the service, or folder that `clusterd journal export` wrote (default: MIRROR_URL)',
   )
-  .argument('<source>', 'URL or path of a file that `clusterd journal export` wrote')
-  .option(
-    '--checkpoint <hash...>',
-    'hash over each network’s events, as its service’s /v1/events/checkpoint gives it',
+  .option('--key <key>', 'public key of its logs, base64, from elsewhere (default: MIRROR_KEY)')
+  .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
+  .action(async (url: string | undefined, options: MirrorOptions) =>
+    (await import('./cli/start.js')).mirror(url, options),
   )
-  .action(async (source, options) => (await import('./cli/import.js')).importFeed(source, options))
 
 program
   .command('mcp')
@@ -84,6 +86,7 @@ program
 addInitCommand(program)
 addJournalCommands(program)
 addBackupCommands(program)
+addLogCommands(program)
 addOutboxCommands(program)
 addKeyCommands(program)
 addAirdropCommands(program)

@@ -84,6 +84,7 @@ const lookups = { method: 'GET', route: '/v1/names' }
 const process: ProcessState = {
   leads: [led('index', true), led('relay', true)],
   relays: [{ network: 'mainnet', missingKeys: 0 }],
+  mirrors: [{ network: 'mainnet', alarm: null }],
   loops: [loop],
   ownErrors: [ownError],
   requests: [{ ...lookups, share: 0.5 }],
@@ -191,6 +192,12 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
   ClusterdRpcAway: { node: { restMs: 30_000 } },
+  ClusterdMirrorRefused: {
+    process: { mirrors: [{ network: 'mainnet', alarm: 'ClusterdMirrorRefused' }] },
+  },
+  ClusterdMirrorBehind: {
+    process: { mirrors: [{ network: 'mainnet', alarm: 'ClusterdMirrorBehind' }] },
+  },
   ClusterdWebhookFails: { webhooks: { failing: 1, oldestMs: 3_601_000 } },
   ClusterdWebhookParked: { webhooks: { parked: 1 } },
   ClusterdDatabaseAway: { process: { loops: [{ ...loop, failures: 1, cause: 'database' }] } },

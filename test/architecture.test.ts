@@ -10,12 +10,15 @@ import { describe, expect, it } from 'vitest'
  */
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
+/** The tree of the log: pure, and without Node's modules. */
+const LOG = ['append', 'note', 'tiles', 'tree'].map((name) => `registry/log/${name}.ts`)
+
 /**
  * Imports allowed to each room besides itself, and from beside src. `types:` allows `import type` alone; a path
  * with `.ts` allows that file alone. The commands (`cli.ts` and `cli`) may import every room but `testing`.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  client: [],
+  client: LOG,
   contracts: ['config/presetData.ts', 'contracts/evm/artifacts'],
   registry: [],
   config: ['registry'],
@@ -39,6 +42,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'chains/requirementInputs.ts',
     'types:config',
   ],
+  mirror: ['registry', 'client', 'db', 'push', 'indexer', 'ops'],
   // the wiring
   daemon: [
     'registry',
@@ -49,6 +53,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'indexer',
     'relayer',
     'push',
+    'mirror',
     'web',
     'ens',
     'api',

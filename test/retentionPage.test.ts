@@ -7,7 +7,6 @@ import {
   KEPT_MS,
   removeExpired,
 } from '../src/db/deployment/retention.js'
-import { CHECKPOINT_EVERY } from '../src/db/journal/feed.js'
 import { KEPT_HASHES_BLOCKS } from '../src/db/journal/tail.js'
 import type { Queryable } from '../src/db/pg/rows.js'
 import { FAILURES_KEPT } from '../src/db/webhooks/webhooks.js'
@@ -34,14 +33,9 @@ it.each([
   ['commands of operators', `${ACTIONS_KEPT_MS / DAY_MS} days`],
   ['entries of generations that ended', `before: ${KEPT_GENERATIONS}`],
   ['hashes of confirmed blocks', `${KEPT_HASHES_BLOCKS} blocks`],
-  ['checkpoints of the feed', 'each ten thousandth event'],
   ['failed deliveries', `newest ${FAILURES_KEPT} of`],
 ])('says of %s: %s', (what, figure) => {
   expect(rows.get(what)).toContain(figure)
-})
-
-it('means the checkpoints of the code', () => {
-  expect(CHECKPOINT_EVERY).toBe(10_000)
 })
 
 it('names every table', () => {

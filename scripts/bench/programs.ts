@@ -187,16 +187,16 @@ export async function waitUntilIndexed(
   }
 }
 
-/** Waits until the daemon has done what follows a catch-up: the checkpoint of its feed. */
+/** Waits until the daemon has done what follows a catch-up: the log of its feed. */
 export async function waitUntilRested(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     const text =
-      'SELECT FROM journal_heads JOIN feed_checkpoints USING (network) WHERE count > 0 AND count = public_seq'
+      'SELECT FROM journal_heads h JOIN logs l ON l.network = h.network AND l.generation = h.feed_generation WHERE size > 1 AND size = public_seq + 1'
     const isAtRest = async () => (await client.query(text)).rowCount! > 0
     if (!(await waitFor(isAtRest, REST_DEADLINE_MS, SILENCE_MS)))
-      throw new Error('the daemon follows no feed')
+      throw new Error('the daemon writes no log')
   } finally {
     await client.end()
   }

@@ -15,6 +15,7 @@ import { eventRoutes } from './v1/events.js'
 import { generateRoutes } from './v1/generate.js'
 import { joinRoutes } from './v1/join.js'
 import { keyRoutes } from './v1/keys.js'
+import { logRoutes } from './v1/log.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
 import { refundRoutes } from './v1/refunds.js'
@@ -59,6 +60,7 @@ const V1: Tagged = {
   ],
   Refunds: onNetwork(refundRoutes),
   Events: onNetwork(eventRoutes),
+  Log: logRoutes,
   Authentication: authRoutes,
   'API keys': keyRoutes,
   ENS: ensRoutes,
@@ -89,7 +91,7 @@ const BEYOND_FEED = [
   'API keys',
 ].concat(['v0.1 registration', 'v0.1 communities', 'v0.1 authentication'])
 
-/** Routes that a replica, filled from another service's feed, has no answer to. */
+/** Routes that a mirror of another service's log has no answer to. */
 export const beyondFeed: ReadonlySet<Route> = new Set(
   BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
 )

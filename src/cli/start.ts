@@ -1,11 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
 import { isOfLocalWorld } from '../config/environment.js'
-import { readConfig } from '../config/index.js'
+import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
 import { explain } from './database.js'
 import { giveMemoryBack } from './memory.js'
+import { type NetworkOptions, networksOf } from './values.js'
 
 /** Time after which a stop gives up a start that waits; a daemon's own limit is as long. */
 const GIVE_UP_MS = 8_000
@@ -24,15 +25,39 @@ export interface StartOptions {
   migrate?: boolean
 }
 
-/** `clusterd start`: until SIGTERM, SIGINT, SIGHUP or the end of its launcher. */
-export async function start({ roles, watch, migrate }: StartOptions = {}): Promise<void> {
+/** Options of `clusterd mirror`. */
+export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
+  key?: string
+}
+
+/** `clusterd start` */
+export const start = ({ roles, watch, migrate }: StartOptions = {}): Promise<void> =>
+  run(() =>
+    readConfig(undefined, {
+      ROLES: roles,
+      RELAY_WATCH: watch ? 'true' : undefined,
+      MIGRATE: migrate === false ? 'off' : undefined,
+    }),
+  )
+
+/** `clusterd mirror` */
+export const mirror = (
+  url: string | undefined,
+  { key, migrate, ...networks }: MirrorOptions,
+): Promise<void> =>
+  run(() =>
+    readMirrorConfig(networksOf(networks), undefined, {
+      MIRROR_URL: url,
+      MIRROR_KEY: key,
+      MIGRATE: migrate === false ? 'off' : undefined,
+    }),
+  )
+
+/** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher. @throws ConfigError */
+async function run(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   giveMemoryBack()
-  const config = readConfig(undefined, {
-    ROLES: roles,
-    RELAY_WATCH: watch ? 'true' : undefined,
-    MIGRATE: migrate === false ? 'off' : undefined,
-  })
+  const config = read()
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   endOnBugs(log)
   const isAskedToStop = untilAskedToStop(isOfLocalWorld())

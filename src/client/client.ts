@@ -1,15 +1,14 @@
-import { type Checkpoint, verifyEvents } from './checkpoint.js'
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { checkHub, type HubNode, type Proof } from './registry.js'
+import { type LogOptions, LogReader } from './log.js'
+import { checkHub, type HubNode, type Proof, readRegistrations } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
 import type {
   Answer,
   CallOptions,
-  FeedEvent,
   Input,
   Method,
   PathOf,
@@ -28,20 +27,11 @@ type QuoteOn<N extends string> = N extends 'solana'
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
-export interface VerifyOptions extends CallOptions {
-  /** Events from the first one of the generation on; default: the service's own feed. */
-  mirror?: AsyncIterable<FeedEvent> | Iterable<FeedEvent> | undefined
-  /** Number of its events, where it is no array; default: those of the newest checkpoint. */
-  count?: number | undefined
-}
-
-export interface RegistryOptions extends CallOptions {
+export interface RegistryOptions extends CallOptions, Pick<LogOptions, 'key' | 'sha256'> {
   /** Address of the hub, from elsewhere than the service. */
   hub: string
   /** Any node of its chain, such as a client of viem. */
   node: HubNode
-  /** Events from the first one of the generation on, up to now; default: the service's own feed. */
-  mirror?: AsyncIterable<FeedEvent> | Iterable<FeedEvent> | undefined
 }
 
 /** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
@@ -174,36 +164,25 @@ export class Client {
   }
 
   /**
-   * Holds a mirror of the feed against the service's checkpoint. Browsers can on secure pages alone (Web Crypto).
-   * @param options `timeoutMs` is that of all of it; default: the client's for each request
-   * @returns the checkpoint that the mirror agrees with; nothing beyond is looked at
-   * @throws ClusterdError feed_mismatch, timeout
+   * The signed log of the feed (docs/use/verify.md), of which nothing is believed that its key and checkpoints don't
+   * prove.
    */
-  verifyFeed({ mirror, count, ...options }: VerifyOptions = {}): Promise<Checkpoint> {
-    const most = count ?? (Array.isArray(mirror) ? mirror.length : undefined)
-    return within(options, async (signal) => {
-      const query = most === undefined ? {} : { count: most }
-      const checkpoint = await this.request('GET', '/v1/events/checkpoint', {
-        query,
-        ...options,
-        signal,
-      })
-      await verifyEvents(mirror ?? this.events({ signal, follow: false }), checkpoint)
-      return checkpoint
-    })
+  log(options: LogOptions): LogReader {
+    return new LogReader(this.#transport, options)
   }
 
   /**
    * Holds the registry against its hub at the service's newest confirmed block: the record of all registrations, and
-   * the owner of each name in the feed, or in a mirror of it that is up to date.
+   * the owner of each name in the signed log.
+   * @param options `timeoutMs` is that of all of it; default: the client's for each request
    * @returns what was held against it
-   * @throws ClusterdError registry_mismatch, feed_mismatch, timeout; errors of the node
+   * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
    */
-  verifyRegistry({ hub, node, mirror, ...options }: RegistryOptions): Promise<Proof> {
+  verifyRegistry({ hub, node, key, sha256, ...options }: RegistryOptions): Promise<Proof> {
     return within(options, async (signal) => {
       const proof = await this.request('GET', '/v1/proof', { ...options, signal })
-      const events = mirror ?? this.events({ signal, follow: false })
-      await checkHub({ hub, node }, proof, await verifyEvents(events, proof.checkpoint), signal)
+      const registered = await readRegistrations(this.log({ key, sha256 }), proof, signal)
+      await checkHub({ hub, node }, proof, registered, signal)
       return proof
     })
   }

@@ -6,7 +6,7 @@ type Code =
   | 'network'
   | 'timeout'
   | 'unexpected'
-  | 'feed_mismatch'
+  | 'log_mismatch'
   | 'registry_mismatch'
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 

@@ -147,44 +147,6 @@ describe('events', () => {
     await expect(taken(nobody.events({ follow: false }))).rejects.toMatchObject({ code: 'network' })
   })
 
-  it('are no other feed where the check of them was called off', async () => {
-    const stop = new AbortController()
-    const reason = new Error('enough')
-    const client = await clientOf((req, res) => {
-      const isPage = !req.url!.startsWith('/v1/events/checkpoint')
-      if (isPage) stop.abort(reason)
-      const body = isPage ? { items: [], resume: '0' } : { generation: 1, count: 3, hash: '0x' }
-      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    })
-    await expect(client.verifyFeed({ signal: stop.signal })).rejects.toBe(reason)
-  })
-
-  it('are checked within the time for all of it, though each page comes in time', async () => {
-    let pages = 0
-    const client = await clientOf((req, res) => {
-      const isPage = !req.url!.startsWith('/v1/events/checkpoint')
-      const items = isPage ? [{ id: `m-1-${++pages}` }] : []
-      const body = isPage
-        ? { items, resume: `${pages}`, nextPage: `${pages}` }
-        : { generation: 1, count: 1e6, hash: '0x' }
-      const answer = () =>
-        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-      setTimeout(answer, isPage ? 50 : 0)
-    })
-    const checked = client.verifyFeed({ timeoutMs: 400 }).catch((error: unknown) => error)
-    expect(await Promise.race([checked, sleep(3_000, 'it goes on')])).toMatchObject({
-      code: 'timeout',
-    })
-    const told = pages
-    await sleep(300)
-    expect(pages).toBeLessThan(told + 2)
-    // a mirror that says nothing
-    const mirror = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }
-    await expect(client.verifyFeed({ mirror, timeoutMs: 200 })).rejects.toMatchObject({
-      code: 'timeout',
-    })
-  })
-
   it('end by a signal in a long stream too, whose request is garbage by then', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void

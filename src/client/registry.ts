@@ -1,7 +1,7 @@
 import { hexOf } from './bytes.js'
-import type { Registration } from './checkpoint.js'
 import { ClusterdError } from './error.js'
-import type { Answer } from './types.js'
+import type { LogReader } from './log.js'
+import type { Answer, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, by EIP-1193: a client of viem, a wallet's provider. */
 export interface HubNode {
@@ -11,6 +11,8 @@ export interface HubNode {
 
 export type Proof = Answer<'GET', '/v1/proof'>
 
+type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
+
 /** Selectors of `recordHash()` and `ownerOf(bytes32)`. */
 const RECORD_HASH = '0xd374cc21'
 const OWNER_OF = '0x7dd56411'
@@ -18,6 +20,22 @@ const OWNER_OF = '0x7dd56411'
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
+
+/** Registrations in the log of a proof. @throws ClusterdError log_mismatch; unavailable where no key signs the log */
+export async function readRegistrations(
+  reader: LogReader,
+  { log }: Proof,
+  signal: AbortSignal,
+): Promise<Registration[]> {
+  if (!log?.checkpoint) throw new ClusterdError('unavailable', 'The service has no signed log now.')
+  const registered: Registration[] = []
+  const head = await reader.verified(log.checkpoint)
+  for await (const { text } of reader.entries(head, { signal })) {
+    const entry = JSON.parse(text)
+    if (entry.type === 'REGISTER_NAME') registered.push(entry)
+  }
+  return registered
+}
 
 /**
  * Asks a hub, as of a proof's block on the node's chain (EIP-1898), for its record and for the owners of names.

@@ -39,6 +39,8 @@ const RETRY_PAUSE_MS = 300
 export class Transport {
   readonly #options: ClientOptions
   readonly timeoutMs: number
+  /** Network that requests ask for. */
+  readonly network: 'mainnet' | 'testnet'
   /** Authentication key, sent with every request. */
   token: string | undefined
 
@@ -49,6 +51,7 @@ export class Transport {
       throw new TypeError(`The url of a client is like https://names.example, not “${url}”.`)
     this.#options = options
     this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+    this.network = options.testnet ? 'testnet' : 'mainnet'
     this.token = options.token
   }
 

@@ -116,28 +116,31 @@ const chainsFile = sections
     checkNetworks(file, issue)
     return file
   })
-  .transform(({ deliveries: { mainnet, testnet }, ...file }) => {
-    const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
-      const isLocal = file.chains.some(
-        (chain) => chain.network === network && chain.role === 'hub' && chain.local,
-      )
-      const spendCapWei =
-        settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
-      const dailyCapWei =
-        settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
-      const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
-      return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
-    }
-    return {
-      ...file,
-      solana: withPresets(file),
-      deliveries: {
-        mainnet: settingsOf('mainnet', mainnet),
-        testnet: settingsOf('testnet', testnet),
-      },
-    }
-  })
+  .transform(withDefaults)
   .readonly()
+
+/** Gives settings the defaults that depend on others. */
+function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
+  const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
+    const isLocal = file.chains.some(
+      (chain) => chain.network === network && chain.role === 'hub' && chain.local,
+    )
+    const spendCapWei =
+      settings.spendCapWei ?? (isLocal ? LOCAL_SPEND_CAP_WEI : DEFAULT_SPEND_CAP_WEI)
+    const dailyCapWei =
+      settings.dailyCapWei ?? (isLocal ? LOCAL_DAILY_CAP_WEI : DAILY_CAPS * spendCapWei)
+    const { releaseAfterMs, refusalWorth = isLocal ? 0 : 1 } = file.payments
+    return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
+  }
+  return {
+    ...file,
+    solana: withPresets(file),
+    deliveries: {
+      mainnet: settingsOf('mainnet', mainnet),
+      testnet: settingsOf('testnet', testnet),
+    },
+  }
+}
 
 /** Gives a cluster the presets of its genesis and of its hub; a local hub gives nothing. */
 function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
@@ -213,6 +216,12 @@ export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana' | 'ens'>
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
+
+/** Settings of a process that follows no chain. */
+export const noChains = (): ChainsFile => {
+  const empty = sections.extend({ chains: z.array(evmChain).readonly() })
+  return withDefaults(empty.parse({ chains: [] })) as ChainsFile
+}
 
 /** @throws ConfigError, also where a contract is not deployed yet */
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)

@@ -137,6 +137,12 @@ const variables = z.object({
   AIRDROP_OPERATOR_PRIVATE_KEY: secret(privateKey.optional()),
   /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
   QUOTE_KEY: secret(keys32.default([])),
+  /** Ed25519 seed that signs the log of the feed; a former one behind it, joined by a comma, signs too. */
+  LOG_KEY: secret(keys32.default([])),
+  /** What `clusterd mirror` copies from, the public key of its logs, and an API key there. */
+  MIRROR_URL: z.string().min(1).optional(),
+  MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
+  MIRROR_API_KEY: secret(z.string().min(1).optional()),
   /** Authentication keys derive from it. */
   TOKEN_KEY: secret(key32.optional()),
   /** Encrypts the shares of generated wallets, none of which is generated without it; earlier keys behind it still open them. */
@@ -224,6 +230,10 @@ const environment = variables
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,
+      logKeys: set.LOG_KEY,
+      mirrorUrl: set.MIRROR_URL,
+      mirrorKey: set.MIRROR_KEY,
+      mirrorApiKey: set.MIRROR_API_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
       /** null: nobody is limited. */

@@ -1,6 +1,8 @@
-import { NETWORKS } from '../registry/primitives/network.js'
-import { readChains } from './chainsFile.js'
-import { type Flags, readEnvironment } from './environment.js'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import { type ChainsFile, noChains, readChains } from './chainsFile.js'
+import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { addressOf, keyOfRole } from './relayerKey.js'
 
@@ -31,17 +33,64 @@ export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001
 
 /** Environment and chains file, checked and frozen. */
-export type Config = ReturnType<typeof readConfig>
+export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorConfig }
 
 /** @throws ConfigError */
 export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   const base = readEnvironment(env, flags)
+  return configOf(base, () => readChains(base.chainsFile))
+}
+
+/** What a mirror copies. */
+export interface MirrorConfig {
+  /** Address of a service, or a folder that `clusterd journal export` wrote. */
+  url: string
+  /** Public key of its logs, base64. */
+  key: string
+  apiKey: string | undefined
+  networks: readonly Network[]
+}
+
+/**
+ * Configuration of a mirror: it answers the API and has no keys. The chains file is optional: hubs in it prove names.
+ * @throws ConfigError
+ */
+export function readMirrorConfig(
+  networks: readonly Network[],
+  env?: NodeJS.ProcessEnv,
+  flags?: Flags,
+): Config & { readonly mirror: MirrorConfig } {
+  const { tokenKey, mirrorUrl: url, mirrorKey: key, ...rest } = readEnvironment(env, flags)
+  if (url === undefined || key === undefined)
+    throw new ConfigError(
+      'A mirror needs the address of a service (or MIRROR_URL) and the public key of its logs (--key or MIRROR_KEY), which `clusterd log key` shows there.',
+    )
+  const base: Environment = {
+    ...rest,
+    mirrorUrl: url,
+    mirrorKey: key,
+    // of sessions that no request opens
+    tokenKey: tokenKey ?? randomBytes(32),
+    roles: ['api'],
+  }
+  const config = configOf(base, () => {
+    const chains = existsSync(base.chainsFile) ? readChains(base.chainsFile) : noChains()
+    const hubs = chains.chains.filter(
+      ({ role, network }) => role === 'hub' && networks.includes(network),
+    )
+    return { ...chains, chains: hubs, solana: {}, ens: {} }
+  })
+  return Object.freeze({ ...config, mirror: { url, key, apiKey: base.mirrorApiKey, networks } })
+}
+
+/** @throws ConfigError for settings that do not fit each other */
+function configOf(base: Environment, readFile: () => ChainsFile) {
   if (!base.databaseUrl)
     throw new ConfigError(
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
-  const chains = readChains(base.chainsFile)
+  const chains = readFile()
   if (!base.tokenKey && base.roles.includes('api'))
     throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
   if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))

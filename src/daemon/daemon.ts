@@ -5,12 +5,13 @@ import type { Api } from '../api/server.js'
 import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readReplicas } from '../db/journal/replica/replica.js'
+import { readCopies } from '../db/journal/copies.js'
 import { createMemory } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
 import { type IndexRun, runIndexers } from '../indexer/run.js'
+import { type MirrorRun, runMirror } from '../mirror/run.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
@@ -24,6 +25,7 @@ import { News } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { releaseTypedData } from '../registry/community/release.js'
+import { logKeysOf } from '../registry/log/signer.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
@@ -60,6 +62,7 @@ export class Daemon {
   readonly #relayed = new Set<Network>()
   #runs: IndexRun[] = []
   #relays: RelayRun[] = []
+  readonly #mirrors: MirrorRun[] = []
   readonly #proofs: Promise<void>[] = []
   #api: Pick<Api, 'changesWaiting' | 'staying' | 'release'> | null = null
   #webhooks: Promise<void> = Promise.resolve()
@@ -121,9 +124,10 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const replicas = await readReplicas(this.#writePool)
-    if (replicas.size > 0 && roles.some((role) => role !== 'api'))
-      throw new Error('The database was imported, and is read alone: start with `--roles api`.')
+    const copies = await readCopies(this.#writePool)
+    if (copies.size > 0 && roles.some((role) => role !== 'api'))
+      throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
+    await this.#startMirrors(opening)
     for (const family of this.#families) {
       const opened = await family.open(this.#config, opening, this.#chains)
       this.#chains = [...this.#chains, ...opened]
@@ -132,7 +136,11 @@ export class Daemon {
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const chains = this.#chains.filter(({ port }) => port.network === network)
       if (chains.length === 0) continue
-      const sources = { chains, isSqlServed: this.#config.isSqlServed }
+      const sources = {
+        chains,
+        isSqlServed: this.#config.isSqlServed,
+        log: { domain: this.#config.serviceDomain, keys: logKeysOf(this.#config.logKeys) },
+      }
       if (roles.includes('index'))
         this.#runs.push(
           runIndexers(ctx, sources, { leases: this.#leases, listener: this.#listener }),
@@ -148,6 +156,15 @@ export class Daemon {
     const { host, opsHost } = this.#config
     const api = roles.includes('api') ? { api: `http://${host}:${this.apiPort}` } : {}
     this.#log.info({ ...api, ops: `http://${opsHost}:${this.opsPort}`, roles }, 'clusterd is up')
+  }
+
+  async #startMirrors(opening: Omit<Context, 'network' | 'signal'>): Promise<void> {
+    const { mirror, isSqlServed } = this.#config
+    for (const network of mirror?.networks ?? []) {
+      const ctx = { network, ...opening, signal: this.#stopping.signal }
+      const at = { leases: this.#leases, listener: this.#listener }
+      this.#mirrors.push(await runMirror(ctx, { source: mirror!, isSqlServed }, at))
+    }
   }
 
   /** Ends readiness, and after the drain all else: requests and steps under way finish. Safe to call twice. */
@@ -176,7 +193,7 @@ export class Daemon {
 
   async #closeAll(): Promise<void> {
     // requests under way end while the steps do: a chain that hangs delays neither
-    const loops = () => [...this.#runs, ...this.#relays].map(({ done }) => done)
+    const loops = () => [...this.#runs, ...this.#mirrors, ...this.#relays].map(({ done }) => done)
     const running = () =>
       Promise.all([
         this.#closeApi(),
@@ -298,7 +315,8 @@ export class Daemon {
       chains: this.#chains.map(({ port: { network, label, role } }) => ({ network, label, role })),
       pool: this.#readPool,
       loops: this.#loops,
-      runs: this.#runs,
+      runs: [...this.#runs, ...this.#mirrors],
+      mirrors: this.#mirrors,
       relays: this.#relays,
       relayed: this.#relayed,
       requests: this.#requests,
@@ -311,7 +329,7 @@ export class Daemon {
     const relayOf = (network: Network) => this.#relays.find((relay) => relay.network === network)
     return {
       leads: [
-        ...this.#runs.map(({ network, states }) => ({
+        ...[...this.#runs, ...this.#mirrors].map(({ network, states }) => ({
           network,
           role: 'index',
           isLeading: states() !== null,
@@ -326,6 +344,10 @@ export class Daemon {
         const relay = relayOf(network)
         return { network, missingKeys: relay?.leads() ? relay.missingKeys.length : null }
       }),
+      mirrors: this.#mirrors.map((run) => ({
+        network: run.network,
+        alarm: run.problem()?.alarm ?? null,
+      })),
       loops: this.#loops.states(),
       ownErrors: this.#loops.ownErrors.counts(),
       requests: this.#requests.shares(),

@@ -2,10 +2,11 @@ import type pg from 'pg'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { readReplicas } from '../db/journal/replica/replica.js'
+import { type Copy, readCopies } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
 import { isReachable } from '../db/pg/pool.js'
 import type { IndexRun } from '../indexer/run.js'
+import type { MirrorRun } from '../mirror/run.js'
 import { type AlarmName, alarmFields, LOOP_LIMIT_MS, type Problem } from '../ops/alarms.js'
 import { behindMs, type ChainState, chainProblem, headAgeMs } from '../ops/chainState.js'
 import type { FailedRequests } from '../ops/failedRequests.js'
@@ -17,7 +18,7 @@ import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
-import { PROOF } from './replica.js'
+import { PROOF } from './proof.js'
 
 /** Time within which the database has to answer a probe. */
 const PROBE_LIMIT_MS = 3_000
@@ -32,6 +33,7 @@ export interface StatusSources {
   pool: pg.Pool
   loops: Loops
   runs: readonly IndexRun[]
+  mirrors: readonly MirrorRun[]
   relays: readonly RelayRun[]
   /** Networks with messages or payments to carry. */
   relayed: ReadonlySet<Network>
@@ -74,19 +76,21 @@ export async function readinessOf(sources: StatusSources) {
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readReplicas(pool)])
+  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readCopies(pool)])
   // the newest reason why the database does not answer
   let databaseFault = NO_ANSWER
   answer.catch((error: unknown) => {
     databaseFault = `${NO_ANSWER}: ${sentenceOf(error)}`
   })
   const stored = await probed(answer, null)
-  const [states, leaders, replicas] = stored ?? [[], [], new Map<Network, number>()]
+  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, Copy>()]
   const causes = loops.problems()
+  const isCopied = (network: Network) =>
+    copies.has(network) || sources.mirrors.some((mirror) => mirror.network === network)
   const isExplained = ({ network }: { network: Network }) =>
     !stored || (causes.length > 0 && !isLed(leaders, network, 'index'))
   const chains = sources.chains.flatMap(({ role, ...chain }) => {
-    if (!replicas.has(chain.network)) {
+    if (!isCopied(chain.network)) {
       const found = stateOf(chain, runs, { states, leaders }, nowMs)
       const follows = found.problem !== null && FOLLOWING.has(found.problem.alarm)
       return [isExplained(chain) && follows ? { ...found, problem: null } : found]
@@ -101,10 +105,11 @@ export async function statusOf(sources: StatusSources) {
     ...(stored || isDatabaseNamed
       ? []
       : [{ alarm: 'ClusterdDatabaseAway' as const, text: databaseFault }]),
+    ...sources.mirrors.flatMap((mirror) => mirror.problem() ?? []),
     ...loops.ownErrors.problems(),
     ...sources.requests.problems(),
     ...(stored ? unindexed(sources, leaders) : []).filter(
-      (unled) => !replicas.has(unled.network) && !isExplained(unled),
+      (unled) => !isCopied(unled.network) && !isExplained(unled),
     ),
     ...chains.flatMap(({ network, label, problem }) =>
       problem ? [{ ...problem, text: `${network} chain "${label}": ${problem.text}` }] : [],
@@ -127,7 +132,11 @@ export async function statusOf(sources: StatusSources) {
     chains: chains.map(({ state, problem, ...chain }) => ({
       ...chain,
       problem: problem?.text ?? null,
-      ...(state ? chainAnswer(state, nowMs) : importedAnswer(replicas.get(chain.network))),
+      ...(state ? chainAnswer(state, nowMs) : copyAnswer(copies.get(chain.network))),
+    })),
+    mirrors: [...copies.values()].map(({ network, ageMs }) => ({
+      network,
+      ageSeconds: seconds(ageMs),
     })),
     loops: loops.states().map(loopAnswer),
     watchOnly: config.chains.filter(({ watchOnly }) => watchOnly).map(({ label }) => label),
@@ -205,15 +214,20 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
     text: `nobody indexes ${network}`,
   }))
 
-/** Why the names of an imported network are not proved, as far as this process knows; null while they may be. */
+/** Why the names of a mirrored network are not proved, as far as this process knows; null while they may be. */
 function unproved(network: Network, loops: Loops): Problem | null {
   const failed = loops.states().find((loop) => loop.name === PROOF && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
-/** Trust in an imported network. @param block as of which the hub gave its names; 0 before, undefined for no import */
-const importedAnswer = (block?: number): Partial<ReturnType<typeof chainAnswer>> =>
-  block === undefined ? {} : { trust: block > 0 ? 'proved' : 'snapshot', confirmed: block || null }
+/** Trust in the names of a mirrored network. @param copy undefined for a network that is none */
+const copyAnswer = (copy?: Copy): Partial<ReturnType<typeof chainAnswer>> =>
+  copy === undefined
+    ? {}
+    : {
+        trust: copy.provedBlock > 0 ? 'proved' : 'snapshot',
+        confirmed: copy.provedBlock || null,
+      }
 
 /** Jobs that are not carried or paid for; not a problem of a service that leaves them to others. */
 const unrelayed = ({ relays, relayed }: StatusSources, leaders: readonly Leader[]): Problem[] => [

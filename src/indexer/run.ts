@@ -5,13 +5,14 @@ import { removeExpired } from '../db/deployment/retention.js'
 import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import type { Listener } from '../db/pg/notify.js'
+import { eventFor, type Listener } from '../db/pg/notify.js'
 import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
-import { createNotify } from '../ops/notify.js'
+import { createNotify, type Notify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { checkpointWorker, sqlWorker } from '../push/checkpoint.js'
+import { type LogOptions, logWorker } from '../push/log.js'
+import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { createProgressLog, type Reporting } from './progress.js'
@@ -32,6 +33,8 @@ export interface Sources {
   chains: readonly IndexSource[]
   /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
+  /** Name and keys of the feed's log. */
+  log: Pick<LogOptions, 'domain' | 'keys'>
 }
 
 export interface IndexRun {
@@ -55,6 +58,10 @@ export function runIndexers(
   const states = () => [...indexers.values()].map(({ state }) => state)
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
+  const logNotify = createNotify()
+  at.listener.subscribe((payload) => {
+    if (eventFor(network, payload) === 'notify') logNotify.notify()
+  })
   const onError = (err: Error) =>
     log[causeOf(err) === 'database' ? 'warn' : 'error'](
       { network, err },
@@ -68,6 +75,7 @@ export function runIndexers(
     const workers = workersOf(leader, sources, {
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
+      logNotify,
     })
     leads = true
     try {
@@ -117,7 +125,7 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 function workersOf(
   ctx: LeaderContext,
   sources: Sources,
-  on: Pick<Reporting, 'onStart' | 'onAdvance'>,
+  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify },
 ): Worker[] {
   const { chains } = sources
   const notify = createNotify()
@@ -135,7 +143,7 @@ function workersOf(
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     retentionWorker(ctx, sources.isSqlServed),
-    checkpointWorker(ctx),
+    logWorker(ctx, { ...sources.log, notify: on.logNotify }),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]

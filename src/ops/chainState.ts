@@ -3,7 +3,7 @@ import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
 
 /**
  * Ground of the newest confirmed logs: the contracts' record, two nodes' equal logs, or one node. Of what was
- * imported the service that gave it (`snapshot`) until the hub has named the owner of each name.
+ * mirrored the signed log (`snapshot`) until the hub has named the owner of each name.
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 

@@ -10,6 +10,8 @@ export interface ProcessState {
   leads: readonly { network: string; role: string; isLeading: boolean }[]
   /** Networks with messages or payments to carry. `missingKeys`: how many the leader lacks, null elsewhere. */
   relays: readonly { network: string; missingKeys: number | null }[]
+  /** Networks that this process mirrors. `alarm`: why nothing is taken in. */
+  mirrors: readonly { network: string; alarm: string | null }[]
   loops: readonly LoopState[]
   ownErrors: readonly OwnErrorCount[]
   /** Kinds of requests of which some failed in the last minute. */
@@ -41,6 +43,16 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
     'Keys that the leader of the outbox lacks: what they pay for is not sent',
     ['network'],
     () => state().relays.map(({ network, missingKeys }) => [{ network }, missingKeys]),
+  )
+  gauge(
+    'clusterd_mirror_alarm',
+    '1 while a mirror takes nothing in, by the alarm that says why',
+    ['network', 'alarm'],
+    () =>
+      state().mirrors.map(({ network, alarm }) => [
+        { network, alarm: alarm ?? 'none' },
+        Number(alarm !== null),
+      ]),
   )
   const labelsOf = ({ name, network = '', chain = '' }: LoopName) => ({
     loop: name,

@@ -18,23 +18,63 @@ export interface Events {
   events: WrittenEvent[]
 }
 
+/** The same before anything is written of them. */
+interface Items extends Omit<Events, 'events'> {
+  items: FeedItem[]
+  /** Public id of a cluster that they name, hex, by its serial. */
+  idOf(serial: number): string
+}
+
 /**
- * Reads events with their JSON, oldest first and whole entries only.
+ * Reads events, oldest first and whole entries only.
  * @param first number of an entry's first event
  * @param limit entries, at most
  * @returns null where a rewind has come between; the next read finds its generation
  */
-export async function readEvents(
+export async function readItems(
   db: Queryable,
   network: Network,
   { first, limit }: { first: number; limit: number },
-): Promise<Events | null> {
+): Promise<Items | null> {
   const range = { first, limit, floor: 1, events: Number.MAX_SAFE_INTEGER, from: null }
   const { generation, newest, rows } = await readStretch(db, network, { order: 'oldest', ...range })
   const items = rows.flatMap(itemsOf)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await readClusterIds(db, network, serials, generation)
   if (ids.size < serials.length) return null
-  const write = eventWriter(network, generation, (serial) => ids.get(serial)!)
+  return { generation, newest, items, idOf: (serial) => ids.get(serial)! }
+}
+
+/** Reads events with their JSON. @returns as `readItems` */
+export async function readEvents(
+  db: Queryable,
+  network: Network,
+  range: { first: number; limit: number },
+): Promise<Events | null> {
+  const found = await readItems(db, network, range)
+  if (!found) return null
+  const { generation, newest, items, idOf } = found
+  const write = eventWriter(network, generation, idOf)
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
+}
+
+/** Events of these numbers: some entry may begin before them, or go on behind. @returns as `readItems` */
+export async function readNumbered(
+  db: Queryable,
+  network: Network,
+  { from, to }: { from: number; to: number },
+): Promise<Items | null> {
+  const before = {
+    order: 'newest',
+    first: from,
+    floor: 1,
+    limit: 1,
+    events: from,
+    from: null,
+  } as const
+  const { rows } = await readStretch(db, network, before)
+  const first = rows[0]?.publicFirst ?? from
+  const found = await readItems(db, network, { first, limit: to - from + 1 })
+  const items = found?.items.filter(({ number }) => number >= from && number <= to) ?? []
+  return found && { ...found, items }
 }

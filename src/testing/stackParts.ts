@@ -21,6 +21,7 @@ export const LOCAL_KEYS = {
   SHARE_KEY: `0x${'5a'.repeat(32)}`,
   TOKEN_KEY: `0x${'5b'.repeat(32)}`,
   QUOTE_KEY: `0x${'5c'.repeat(32)}`,
+  LOG_KEY: `0x${'5d'.repeat(32)}`,
   ENS_PRIVATE_KEY: operatorAccount('ensGateway').privateKey,
 }
 

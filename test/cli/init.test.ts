@@ -49,9 +49,10 @@ describe('clusterd init', () => {
     )
     for (const file of files)
       expect(statSync(join(at('first'), file)).mode & 0o777, file).toBe(0o600)
-    const { TOKEN_KEY, SHARE_KEY, QUOTE_KEY } = variables(join(at('first'), '.env'))
-    expect(new Set([TOKEN_KEY, SHARE_KEY, QUOTE_KEY]).size).toBe(3)
-    for (const [variable, key] of Object.entries({ TOKEN_KEY, SHARE_KEY, QUOTE_KEY })) {
+    const { TOKEN_KEY, SHARE_KEY, QUOTE_KEY, LOG_KEY } = variables(join(at('first'), '.env'))
+    const keys = { TOKEN_KEY, SHARE_KEY, QUOTE_KEY, LOG_KEY }
+    expect(new Set(Object.values(keys)).size).toBe(4)
+    for (const [variable, key] of Object.entries(keys)) {
       expect(key, variable).toMatch(/^0x[0-9a-f]{64}$/)
       expect(out, variable).not.toContain(key)
     }

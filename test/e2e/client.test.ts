@@ -216,9 +216,6 @@ describe('the client', () => {
       value: { id: seen[2]!.replace(/\d+$/, (n) => String(Number(n) + 1)) },
     })
     await rest.return()
-    const { count, hash } = await client.request('GET', '/v1/events/checkpoint')
-    expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
-    expect(count).toBeGreaterThanOrEqual(0)
     const stop = new AbortController()
     const name = freshName('grown')
     let isLive = false

@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { createPublicClient, type Hex, http, toFunctionSelector } from 'viem'
 import { describe, expect, inject, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
-import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
+import { bundlePath, tileIn, tilePath } from '../../src/registry/log/tiles.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { runCli } from '../support/cli.js'
 import { startTestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
-import { ask, world } from '../support/world.js'
+import { world } from '../support/world.js'
 
 const RECORD = toFunctionSelector('recordHash()')
 const folder = useFolder()
@@ -21,48 +20,32 @@ const run = (args: string[], databaseUrl: string) =>
   runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_KEYS })
 
 describe('clusterd journal export', () => {
-  it('writes what the feed gives, which the checkpoint confirms, and no other file over one', async () => {
-    const items: unknown[] = []
-    for (let page: string | undefined = ''; page !== undefined; ) {
-      const query: string = page ? `&nextPage=${encodeURIComponent(page)}` : ''
-      const { body } = await ask<{ items: unknown[]; nextPage?: string }>(
-        'GET',
-        `/v1/events?order=oldest&limit=100${query}`,
-      )
-      items.push(...body.items)
-      page = body.nextPage
+  it('writes the signed log as its paths are, and brings an earlier export up to date', async () => {
+    const out = join(folder, 'log')
+    const written = async () => {
+      const asked = ['journal', 'export', '--out', out, '--mainnet', '--json']
+      const { networks } = JSON.parse(await run(asked, world().databaseUrl))
+      const [{ size, origin }] = networks
+      const note = readFileSync(join(out, 'mainnet', 'checkpoint'), 'utf8')
+      expect(note.split('\n').slice(0, 2)).toEqual([origin, String(size)])
+      const generation = origin.split('/').at(-1)
+      const tile = tileIn(size, 0, 0)!
+      for (const path of [bundlePath(tile), tilePath(tile)]) {
+        const below = `mainnet/${generation}/${path}`
+        const response = await fetch(`${world().api}/v1/log/${below}`)
+        expect(readFileSync(join(out, below))).toEqual(Buffer.from(await response.arrayBuffer()))
+      }
+      return size as number
     }
-    const file = join(folder, 'feed.jsonl.gz')
-    const said = await run(
-      ['journal', 'export', '--out', file, '--mainnet', '--json'],
-      world().databaseUrl,
-    )
-    const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
-    expect(items.length).toBeGreaterThan(0)
-    expect(lines.slice(0, items.length).map((line) => JSON.parse(line))).toEqual(items)
-    const hash = lines.reduce(feedHash, FEED_START)
-    expect(JSON.parse(said)).toMatchObject({
-      networks: [
-        { network: 'mainnet', count: lines.length, checkpoint: `0x${hash.toString('hex')}` },
-      ],
-    })
-    const again = run(['journal', 'export', '--out', file], world().databaseUrl)
-    await expect(again).rejects.toThrow('exists: name another file.')
+    const size = await written()
+    expect(await written()).toBeGreaterThanOrEqual(size)
   })
 
-  it('that fails leaves an older file as it was, and none of its own', async () => {
-    const older = join(folder, 'older')
-    const fresh = join(folder, 'fresh')
-    writeFileSync(older, 'older')
+  it('that fails writes nothing', async () => {
+    const out = join(folder, 'fresh')
     const away = 'postgresql://nobody@127.0.0.1:1/none'
-    await expect(run(['journal', 'export', '--out', older], away)).rejects.toThrow(
-      'exists: name another file.',
-    )
-    expect(readFileSync(older, 'utf8')).toBe('older')
-    await expect(run(['journal', 'export', '--out', fresh], away)).rejects.toThrow(
-      'does not answer',
-    )
-    expect(existsSync(fresh)).toBe(false)
+    await expect(run(['journal', 'export', '--out', out], away)).rejects.toThrow('does not answer')
+    expect(existsSync(out)).toBe(false)
   })
 })
 

@@ -1,7 +1,17 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createPublicClient, http } from 'viem'
-import { describe, expect, it } from 'vitest'
-import { Client, type FeedEvent, type HubNode } from '../../src/client/index.js'
-import { world } from '../support/world.js'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { Client, type HubNode } from '../../src/client/index.js'
+import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
+import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
+import { leavesOf, registeredBy, serveFiles } from '../mirror/support.js'
+import { runCli } from '../support/cli.js'
+import { startTestDaemon, startTestMirror, type TestDaemon } from '../support/daemon.js'
+import { LOCAL_LOG_KEY as key } from '../support/logKey.js'
+import { ask, freshName, freshWallet, sendRegistration, world } from '../support/world.js'
 
 const client = new Client({ url: world().api })
 const testnet = new Client({ url: world().api, testnet: true })
@@ -9,42 +19,19 @@ const FALSE = `0x${'1'.repeat(64)}`
 const refused = (call: Promise<unknown>, code: string) =>
   expect(call).rejects.toMatchObject({ code })
 
-describe('a mirror of the feed', () => {
-  it('is held against the checkpoint of the service', async () => {
-    for (const [network, one] of Object.entries({ mainnet: client, testnet }))
-      await expect
-        .poll(async () => (await one.verifyFeed()).count, { timeout: 30_000, message: network })
-        .toBeGreaterThan(5)
-    const { items } = await client.eventsPage({ limit: 10 })
-    expect((await client.verifyFeed({ mirror: items })).count).toBeLessThanOrEqual(items.length)
-    await client.verifyFeed({ mirror: client.events() })
-    async function* forged() {
-      for await (const event of client.events())
-        yield event.id === items[3]!.id ? { ...event, from: `0x${'12'.repeat(20)}` } : event
-    }
-    await refused(client.verifyFeed({ mirror: forged() }), 'feed_mismatch')
-    await refused(testnet.verifyFeed({ mirror: client.events() }), 'feed_mismatch')
-  })
-
-  it('is held against the hub, by any node', async () => {
+describe('the registry', () => {
+  it('is held against the hub by any node, with the signed log', async () => {
     const { rpcUrl, contracts } = world().networks.mainnet.hub
     const node = createPublicClient({ transport: http(rpcUrl) })
     const { hub } = contracts
-    const proof = await client.verifyRegistry({ hub, node })
-    const mirror: FeedEvent[] = []
-    for await (const event of client.events({ follow: false })) mirror.push(event)
-    expect(mirror.map(({ type }) => type)).toContain('REGISTER_NAME')
-    const more = await client.verifyRegistry({ hub, node, mirror })
-    expect(more.checkpoint.count).toBeGreaterThanOrEqual(proof.checkpoint.count)
-    await refused(
-      client.verifyRegistry({ hub, node, mirror: mirror.toReversed() }),
-      'feed_mismatch',
-    )
-    await refused(client.verifyRegistry({ hub, node, mirror: [] }), 'feed_mismatch')
-    await refused(client.verifyRegistry({ hub: contracts.token, node }), 'registry_mismatch')
+    const proof = await client.verifyRegistry({ hub, node, key })
+    expect(proof.log!.size).toBeGreaterThan(5)
+    const stranger = Buffer.alloc(32, 1).toString('base64')
+    await refused(client.verifyRegistry({ hub, node, key: stranger }), 'log_mismatch')
+    await refused(client.verifyRegistry({ hub: contracts.token, node, key }), 'registry_mismatch')
     // a node of another chain does not know the block
     const ofTestnet = world().networks.testnet.hub.contracts.hub
-    await expect(testnet.verifyRegistry({ hub: ofTestnet, node })).rejects.toMatchObject({
+    await expect(testnet.verifyRegistry({ hub: ofTestnet, node, key })).rejects.toMatchObject({
       code: -32001,
     })
     // a service that repeats the hub's record beside names of its own making
@@ -53,6 +40,81 @@ describe('a mirror of the feed', () => {
       const word = await node.request(call as never)
       return records.includes(word) ? word : FALSE
     }
-    await refused(client.verifyRegistry({ hub, node: { request } }), 'registry_mismatch')
+    await refused(client.verifyRegistry({ hub, node: { request }, key }), 'registry_mismatch')
+  })
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'clusterd-mirror-'))
+const chains = JSON.parse(readFileSync(join(inject('home'), 'chains.json'), 'utf8'))
+const server = Object.assign(new URL(world().databaseUrl), { pathname: '/postgres' }).href
+const made: string[] = []
+afterAll(async () => {
+  for (const name of made) await dropDatabase(server, name)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function database(): Promise<string> {
+  made.push(`mirror_${randomBytes(4).toString('hex')}`)
+  return createDatabase(server, made.at(-1)!)
+}
+
+/** Trust in the mainnet's hub, and the problems, as `/status` has them. */
+async function trustOf(daemon: TestDaemon) {
+  const { chains: shown, problems } = await daemon.status()
+  const [hub] = shown as { trust: string; confirmed: number | null }[]
+  return { trust: hub!.trust, block: hub!.confirmed, problems }
+}
+
+describe('a mirror', () => {
+  it('serves at once, is proved by the hub meanwhile, and has no other role than the API', async () => {
+    const url = await database()
+    const daemon = await startTestMirror(url, { url: world().api, key, chainsFile: chains })
+    const name = freshName()
+    const wallet = await freshWallet()
+    await until.status(world(), await sendRegistration(wallet, [{ name }]), 'finalized')
+    const lookup = () => ask('GET', `/v1/names/address/${wallet.address}`, undefined, daemon)
+    await expect
+      .poll(async () => (await lookup()).body, { timeout: 30_000 })
+      .toMatchObject({ clusterName: name, walletName: 'main' })
+    await expect
+      .poll(() => trustOf(daemon), { timeout: 60_000 })
+      .toMatchObject({ trust: 'proved', problems: [] })
+    expect((await trustOf(daemon)).block).toBeGreaterThan(0)
+    const quote = { network: '1', sender: wallet.address, names: [{ name: freshName() }] }
+    expect(await ask('POST', '/v1/names/register/evm', quote, daemon)).toMatchObject({
+      status: 503,
+    })
+    await daemon.stop()
+    await expect(
+      startTestDaemon(url, chains, { ...LOCAL_KEYS, ROLES: 'api,index' }),
+    ).rejects.toThrow('start with `--roles api`')
+  })
+
+  it('with a name that its source made up is found by the hub, which names it', async () => {
+    const url = await database()
+    const wallet = await freshWallet()
+    const { source, by } = await serveFiles(
+      leavesOf(registeredBy(wallet.address.toLowerCase(), 'never-registered')),
+    )
+    const daemon = await startTestMirror(url, { url: source, key: by, chainsFile: chains })
+    const why = /the hub did not give "never-registered" to 0x[0-9a-f]{40}, as of its block \d+/
+    await expect
+      .poll(() => trustOf(daemon), { timeout: 60_000 })
+      .toMatchObject({ trust: 'snapshot', problems: [expect.stringMatching(why)] })
+    await daemon.stop()
+  })
+
+  it('is run as a command, which names what is missing', async () => {
+    const mirror = (...args: string[]) =>
+      runCli(['mirror', ...args], {
+        DATABASE_URL: world().databaseUrl,
+        CLUSTERD_CHAINS: join(folder, 'none.json'),
+        MIRROR_KEY: undefined,
+      })
+    await expect(mirror(world().api)).rejects.toThrow('the public key of its logs')
+    await expect(mirror(world().api, '--key', 'names')).rejects.toThrow('MIRROR_KEY')
+    await expect(mirror(world().api, '--key', key)).rejects.toThrow(
+      'has a journal of mainnet of its own',
+    )
   })
 })

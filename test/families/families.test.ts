@@ -25,7 +25,7 @@ function startDaemon(): Promise<TestDaemon> {
     QUOTE_KEY: `0x${'07'.repeat(32)}`,
     RELAYER_PRIVATE_KEY: world.wallet(9).privateKey,
   }
-  return startTestDaemon(world.postgres.url, { chains: [hub] }, env, [
+  return startTestDaemon(world.postgres.url, { chains: [hub] }, env, undefined, [
     ...FAMILIES,
     ledgerFamily(ledger.url),
   ])

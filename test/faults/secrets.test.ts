@@ -33,6 +33,7 @@ const KEYS = {
   TOKEN_KEY: hex(32),
   SHARE_KEY: hex(32),
   QUOTE_KEY: hex(32),
+  LOG_KEY: hex(32),
 }
 const rpcKey = `planted${randomBytes(8).toString('hex')}`
 const signerToken = `planted${randomBytes(8).toString('hex')}`

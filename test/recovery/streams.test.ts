@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { Client } from '../../src/client/index.js'
 import { readEvents } from '../../src/client/sse.js'
 import { STOP_TIMEOUT_MS } from '../../src/daemon/daemon.js'
-import { FEED_START, feedHash } from '../../src/registry/journal/feedHash.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'
+import { LOCAL_LOG_KEY } from '../support/logKey.js'
 import { useWorld } from '../support/useWorld.js'
 import { freshName, freshWallet, registerOn } from '../support/world.js'
 
@@ -58,7 +59,7 @@ async function get<Body>(path: string): Promise<Body> {
   return (await (await fetch(`${stack.api}${path}`)).json()) as Body
 }
 
-it('streams go on exactly where a killed daemon left them, and the checkpoint is over what they had', async () => {
+it('streams go on exactly where a killed daemon left them, and the log has what they had', async () => {
   const { got, state, end } = follow()
   await register()
   await stack.daemon.kill('SIGKILL')
@@ -72,10 +73,13 @@ it('streams go on exactly where a killed daemon left them, and the checkpoint is
   expect(got.map((text) => JSON.parse(text))).toEqual(items)
   expect(state.streams).toBeGreaterThanOrEqual(3)
   await end()
-  const hash = `0x${got.reduce(feedHash, FEED_START).toString('hex')}`
-  await expect
-    .poll(() => get('/v1/events/checkpoint'), DEADLINE)
-    .toEqual({ generation: 1, count: got.length, hash })
+  const log = new Client({ url: stack.api }).log({ key: LOCAL_LOG_KEY })
+  await expect.poll(async () => (await log.checkpoint()).size, DEADLINE).toBe(got.length + 1)
+  const entries: string[] = []
+  for await (const { text } of log.entries(log.last!)) entries.push(text)
+  expect(entries.slice(1).map((text) => JSON.parse(text).data)).toEqual(
+    got.map((text) => JSON.parse(text).data),
+  )
 })
 
 it('who waits is answered when the daemon stops, and streams end', async () => {

@@ -149,6 +149,7 @@ describe('a running relayer', () => {
     const nobody = {
       loops: new Loops(),
       runs: [],
+      mirrors: [],
       relays: [],
       relayed: new Set<'mainnet'>(),
       requests: new FailedRequests(),

@@ -11,13 +11,13 @@ const REST = [
   /^test\/world\/(?!killed)/,
   // browsers, and commands that are run as processes
   /^test\/e2e\/(journey|page\w*|explorer|reference|testWallet|opsPage)\.test/,
-  /^test\/e2e\/(doctor|example|export|import|mcp|mirror|readme|world)\.test/,
+  /^test\/e2e\/(doctor|example|export|mcp|mirror|readme|world)\.test/,
   /^test\/(cli\/init|(cli|api)\/proxies)\.test/,
   // long random histories
   /^test\/(fuzz|model)\//,
   /^test\/contracts\/(solana-fuzz|solana-community-fuzz|solana-accounts)\.test/,
   // time limits of connections, streams and long polls
-  /^test\/(api\/(import|join|sockets)|push\/(streams|longPoll))\.test/,
+  /^test\/(mirror\/\w+|api\/(join|sockets)|push\/(streams|longPoll))\.test/,
   // every fault of a chain, a node or a signer; one file of each kind is quick
   /^test\/relayer\/(?!deliver|payments|credits)/,
   /^test\/indexer\/(?!hub|finalized|airdrops)/,

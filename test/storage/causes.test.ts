@@ -18,6 +18,7 @@ const sources = (own: Partial<StatusSources>): StatusSources => ({
   pool: database.pool,
   loops: new Loops(),
   runs: [],
+  mirrors: [],
   relays: [],
   relayed: new Set(),
   requests: new FailedRequests(),

@@ -38,6 +38,7 @@ const status = () =>
     pool: database.pool,
     loops: new Loops(),
     runs: [],
+    mirrors: [],
     relays: [],
     relayed: new Set(),
     requests: new FailedRequests(),

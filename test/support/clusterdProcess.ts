@@ -35,7 +35,11 @@ export interface ClusterdProcess {
  */
 export async function startClusterd(
   env: Readonly<Record<string, string | undefined>>,
-  { args: options = [], program }: { args?: readonly string[]; program?: string } = {},
+  {
+    command: of = 'start',
+    args: options = [],
+    program,
+  }: { command?: string; args?: readonly string[]; program?: string } = {},
 ): Promise<ClusterdProcess> {
   const { command, args } = program
     ? { command: process.execPath, args: [program] }
@@ -51,7 +55,7 @@ export async function startClusterd(
     const own = { ...env, ...ports, CLUSTERD_CHILD: 'true' }
     child = await spawnChild({
       command,
-      args: [...args, 'start', ...options],
+      args: [...args, of, ...options],
       logFile,
       env: own,
       ipc: true,

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readConfig } from '../../src/config/index.js'
+import { type Config, readConfig, readMirrorConfig } from '../../src/config/index.js'
 import type { Daemon } from '../../src/daemon/daemon.js'
 import type { ChainFamily } from '../../src/daemon/families/family.js'
 import { startDaemon } from '../../src/daemon/index.js'
 import { createLog } from '../../src/ops/log/log.js'
+import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { metricLines } from './metrics.js'
 
 /** A daemon in this process, with what its log says. */
@@ -31,6 +32,7 @@ export async function startTestDaemon(
   databaseUrl: string,
   chainsFile: object,
   env: Record<string, string> = {},
+  read: (env: Record<string, string>) => Config = readConfig,
   families?: readonly ChainFamily[],
 ): Promise<TestDaemon> {
   const home = mkdtempSync(join(tmpdir(), 'clusterd-daemon-'))
@@ -43,7 +45,8 @@ export async function startTestDaemon(
     TOKEN_KEY: `0x${'5b'.repeat(32)}`,
     LIMITS: 'off',
   }
-  const config = readConfig({ ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env })
+  const set = { ...ports, DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: file, ...env }
+  const config = read(set)
   const lines: string[] = []
   const log = createLog({
     level: env.LOG_LEVEL ?? 'warn',
@@ -72,3 +75,18 @@ export async function startTestDaemon(
     },
   }
 }
+
+/** Starts a mirror, as `clusterd mirror` does. @param chainsFile null for none */
+export const startTestMirror = (
+  databaseUrl: string,
+  { url, key, chainsFile = null }: { url: string; key: string; chainsFile?: object | null },
+  env: Record<string, string> = {},
+): Promise<TestDaemon> =>
+  startTestDaemon(databaseUrl, chainsFile ?? {}, env, ({ TOKEN_KEY: _, ...set }) =>
+    readMirrorConfig(NETWORKS, {
+      ...set,
+      ...(chainsFile === null && { CLUSTERD_CHAINS: '/nowhere/chains.json' }),
+      MIRROR_URL: url,
+      MIRROR_KEY: key,
+    }),
+  )

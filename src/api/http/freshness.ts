@@ -10,11 +10,11 @@ import { ApiError } from './errors.js'
 export interface Freshness {
   /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
   isCatchingUp: boolean
-  /** The tables have what another service's feed told, and no more. */
-  isReplica: boolean
+  /** The tables are a mirror of another service's log. */
+  isMirror: boolean
   /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
   staleSeconds: number | null
-  /** The chains file names a hub, or the tables were filled from one before. */
+  /** The chains file names a hub, or the tables are a mirror's. */
   isDeployed: boolean
   /** The hub's head that the tables reflect, as the header `x-clusterd-as-of` names it; null before the first. */
   asOf: string | null
@@ -33,7 +33,7 @@ interface Sources {
 /** Assumed where nothing is known. */
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
-  isReplica: false,
+  isMirror: false,
   staleSeconds: null,
   isDeployed: true,
   asOf: null,
@@ -54,8 +54,8 @@ export function createFreshness(
     untilMs = Number.POSITIVE_INFINITY
     // a copy whose hub is not configured is never current
     answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
-      ...(hub || state.isReplica ? lagOf(state) : NO_LAG),
-      isDeployed: hub !== undefined || state.isReplica || state.caughtUp,
+      ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
+      isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
       asOf: asOf(network, state),
     }))
     answer.then(
@@ -70,19 +70,28 @@ export function createFreshness(
   }
 }
 
-type Lag = Pick<Freshness, 'isCatchingUp' | 'isReplica' | 'staleSeconds'>
+type Lag = Pick<Freshness, 'isCatchingUp' | 'isMirror' | 'staleSeconds'>
 
-const NO_LAG: Lag = { isCatchingUp: false, isReplica: false, staleSeconds: null }
+const NO_LAG: Lag = { isCatchingUp: false, isMirror: false, staleSeconds: null }
 
-function lagOf({ caughtUp, isReplica, state, nowMs }: HubState): Lag {
+/** Age of a mirror from which its answers carry it. */
+const MIRROR_STALE_MS = 10_000
+
+function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag {
+  if (isMirror) {
+    const isStale = mirrorAgeMs !== null && mirrorAgeMs > MIRROR_STALE_MS
+    return { isCatchingUp: true, isMirror, staleSeconds: isStale ? secondsOf(mirrorAgeMs) : null }
+  }
   if (caughtUp && (!state || !isHeadStale(state, nowMs))) return NO_LAG
   const ms = state && behindMs(state, nowMs)
   return {
     isCatchingUp: true,
-    isReplica,
-    staleSeconds: ms === null ? null : Math.round(ms / 1_000),
+    isMirror,
+    staleSeconds: ms === null ? null : secondsOf(ms),
   }
 }
+
+const secondsOf = (ms: number): number => Math.round(ms / 1_000)
 
 /** Network, block and the block's time: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
 function asOf(network: Network, hub: HubState): string | null {
@@ -134,12 +143,12 @@ export async function requireCurrent({ freshness, network }: Fresh): Promise<voi
   )
 }
 
-/** Keeps back what no feed tells. @throws ApiError unavailable on a replica */
-export async function refuseOnReplica({ freshness, network }: Fresh): Promise<void> {
-  if (!(await freshness[network]()).isReplica) return
+/** Keeps back what no log has. @throws ApiError unavailable on a mirror */
+export async function refuseOnMirror({ freshness, network }: Fresh): Promise<void> {
+  if (!(await freshness[network]()).isMirror) return
   throw new ApiError(
     'unavailable',
-    'This is a copy of what is public: ask the service that it was made from.',
+    'This is a mirror of what is public: ask the service that it copies.',
   )
 }
 

@@ -50,7 +50,7 @@ export function openApiDocument(
 }
 
 /** Express's form of a path in OpenAPI's: `/v1/events/{id}`. */
-export const openApiPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+export const openApiPath = (path: string): string => path.replace(/[:*](\w+)/g, '{$1}')
 
 const TESTNET = {
   name: 'testnet',

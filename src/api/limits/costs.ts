@@ -23,6 +23,8 @@ export const CHAIN = fixed(CHAIN_COST)
 export const STREAM = fixed(2)
 /** An answer of ENS is signed. */
 export const ENS = fixed(3)
+/** A bundle of a log, whose 256 entries are written anew. */
+export const BUNDLE = fixed(3)
 /** A quote on Solana, whose transactions are made one by one. */
 export const SOLANA_QUOTE: Price = {
   text: '5 + n',

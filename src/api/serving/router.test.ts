@@ -10,8 +10,8 @@ const PATHS = routes.flatMap((own) =>
 it.each(PATHS)(
   'finds $own.method $path by its own path: no other one stands before it',
   ({ path, own }) => {
-    const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, 'held'])
-    const url = path.replaceAll(/:\w+/g, 'held')
+    const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => [name, 'held'])
+    const url = path.replaceAll(/[:*]\w+/g, 'held')
     const found = match({ method: own.method.toUpperCase(), url })
     expect(found).toEqual({ route: own, params: Object.fromEntries(names) })
   },

@@ -16,10 +16,7 @@ export function createRouter(routes: readonly Route[]) {
     [route.path, ...(route.aliases ?? [])].map((path) => ({
       route,
       method: route.method.toUpperCase(),
-      pattern: new RegExp(
-        `^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`,
-        'i',
-      ),
+      pattern: patternOf(path),
     })),
   )
   return ({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Match | null => {
@@ -38,6 +35,15 @@ export function createRouter(routes: readonly Route[]) {
     }
     return null
   }
+}
+
+/** Of a path in Express's form: `:name` stands for one part, `*name` at its end for one or more. */
+function patternOf(path: string): RegExp {
+  const pattern = path
+    .replaceAll('.', '\\.')
+    .replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')
+    .replaceAll(/\*(\w+)/g, '(?<$1>.+?)')
+  return new RegExp(`^${pattern}/?$`, 'i')
 }
 
 /** The path of a URL, which a proxy may send with its origin (RFC 9112, 3.2.2), or with slashes doubled. */

@@ -10,7 +10,7 @@ import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
   asOfFields,
-  refuseOnReplica,
+  refuseOnMirror,
   requireCurrent,
   requireDeployed,
   withStaleness,
@@ -42,7 +42,7 @@ const URL_LIMIT_CHARS = 4_096
 export interface Serving {
   finish: Finish
   gate: Gate
-  /** Routes that a replica can't answer. */
+  /** Routes that a mirror can't answer. */
   beyondFeed: ReadonlySet<Route>
   /** Routes that ask of one network, and are refused where it is not deployed. */
   ofNetwork: ReadonlySet<Route>
@@ -157,7 +157,7 @@ class RouteExchange {
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
     if (ofNetwork.has(route)) await requireDeployed(context)
-    if (beyondFeed.has(route)) await refuseOnReplica(context)
+    if (beyondFeed.has(route)) await refuseOnMirror(context)
     // read before the answer is made, which may reflect a newer head
     if (route.isLookup) this.#asOf = await asOfFields(context)
     const read = route.body && (await this.#readBody(caller))

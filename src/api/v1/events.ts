@@ -1,12 +1,9 @@
-import { readCheckpoint } from '../../db/journal/feed.js'
 import { eventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type FieldKind, type Fields } from '../../registry/journal/eventTypes.js'
-import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, eventStream, ok, okJson } from '../http/answer.js'
-import type { Context } from '../http/context.js'
+import { type Answer, eventStream, okJson } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
@@ -189,33 +186,4 @@ const stream = route.get('/v1/events/stream', {
   },
 })
 
-export const CheckpointSchema = z.object({
-  generation: z.int().openapi({ description: 'Generation of the events, as in their ids' }),
-  count: z.int().openapi({ description: 'Events that it is over: those of the numbers 1 to this' }),
-  hash: z.string().openapi({ description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` }),
-})
-
-/** @param atMost events that it may be over; default: all */
-export async function checkpointAnswer({ pool, network }: Context, atMost?: number) {
-  const { generation, count, hash } = await readCheckpoint(pool, network, atMost)
-  return { generation, count, hash: toHex(hash) }
-}
-
-const checkpoint = route.get('/v1/events/checkpoint', {
-  bad: { what: 'a count that is no number', query: { count: 'x' }, error: 'invalid_request' },
-  dearest: {},
-  summary: 'A hash over the first events of the feed, for who keeps a copy of it',
-  description:
-    'docs/use/events.md has the rule. It follows the feed within seconds; every ten thousandth is kept, besides the newest.',
-  query: z.object({
-    count: z.int().min(0).optional().openapi({
-      description:
-        'Events that the copy has: the newest checkpoint that is over no more of them is answered',
-    }),
-  }),
-  responses: answers('The checkpoint; that of no event has a hash of zeros', CheckpointSchema),
-  handle: async ({ query }, context) =>
-    ok(await checkpointAnswer(context, integerOf(query, 'count'))),
-})
-
-export const eventRoutes = [events, stream, checkpoint]
+export const eventRoutes = [events, stream]

@@ -1,14 +1,15 @@
 import { readChainStates, readHubState, type StoredState } from '../../db/deployment/chainStates.js'
 import { findChain } from '../../db/journal/chains.js'
 import { readHead } from '../../db/journal/head.js'
+import { readFollowedLog, type StoredLog } from '../../db/journal/log.js'
 import { behindMs, chainProblem } from '../../ops/chainState.js'
+import { toBase64 } from '../../registry/log/note.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
 import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CheckpointSchema, checkpointAnswer } from './events.js'
 
 const count = z.int().min(0)
 
@@ -104,14 +105,27 @@ const proof = route.get('/v1/proof', {
         .int()
         .nullable()
         .openapi({ description: 'Nodes whose equal answers it rests on', example: 2 }),
-      checkpoint: CheckpointSchema,
+      log: z
+        .object({
+          origin: z.string().openapi({ description: 'Name of the log' }),
+          size: z.int().openapi({ description: 'Its entries' }),
+          root: z.string().openapi({ description: 'Root of its tree, base64' }),
+          checkpoint: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
+        })
+        .nullable()
+        .openapi({
+          description: 'The log of the feed, whose registrations are of the block or before it',
+        }),
     },
   ),
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
     // read first: what it has of the hub is of the block, or earlier
-    const checkpoint = await checkpointAnswer(context)
+    const { log } = await readFollowedLog(pool, network)
     const {
       nextBlock = 0,
       parentHash = null,
@@ -135,8 +149,15 @@ const proof = route.get('/v1/proof', {
     const { state } = await readHubState(pool, network, label)
     const trust = state?.trust === 'snapshot' ? null : (state?.trust ?? null)
     const nodes = trust && (state?.trustNodes ?? null)
-    return ok({ ...place, contracts, trust, nodes, checkpoint })
+    return ok({ ...place, contracts, trust, nodes, log: log && logAnswer(log) })
   },
+})
+
+const logAnswer = ({ origin, size, root, note }: StoredLog) => ({
+  origin,
+  size,
+  root: toBase64(root),
+  checkpoint: note,
 })
 
 export const overviewRoutes = [overview, proof]

@@ -118,6 +118,7 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
     `TOKEN_KEY=${key()}`,
     `SHARE_KEY=${key()}`,
     `QUOTE_KEY=${key()}`,
+    `LOG_KEY=${key()}`,
     `RELAYER_KEYSTORE=${KEYSTORE}`,
     `RELAYER_PASSWORD_FILE=${PASSWORD}`,
     ...(solana ? [`SOLANA_RELAYER_KEY_FILE=${SOLANA_KEY}`] : []),

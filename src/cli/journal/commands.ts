@@ -51,10 +51,12 @@ export function addJournalCommands(program: Command): void {
     .option(...JSON_OPTION)
     .action(restored('restored'))
   withNetwork(journal.command('export'), 'default: both')
-    .description('write the public feed to a file, JSON lines packed by gzip: a copy for anybody')
-    .requiredOption('--out <file>', 'the file, which must not exist')
+    .description(
+      'write the signed log as files that any web server can serve at /v1/log, for mirrors',
+    )
+    .requiredOption('--out <folder>', 'the folder; what an earlier export wrote there is kept')
     .option(...JSON_OPTION)
-    .action(exported('exportFeed'))
+    .action(exported('exportLog'))
   journal
     .command('actions')
     .description(

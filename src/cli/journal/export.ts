@@ -1,11 +1,18 @@
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type pg from 'pg'
-import { ConfigError } from '../../config/index.js'
-import { readEvents } from '../../push/feedReader.js'
-import { FEED_START, feedHash } from '../../registry/journal/feedHash.js'
+import { readFollowedLog, readTiles } from '../../db/journal/log.js'
+import { type LogOfNetwork, readBundle } from '../../push/leaves.js'
+import {
+  bundlePath,
+  keyOfTile,
+  TILE_WIDTH,
+  type Tile,
+  tileIn,
+  tilePath,
+  tilesOfLevel,
+} from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -14,71 +21,78 @@ import { type NetworkOptions, networksOf } from '../values.js'
 /** Result of a network. */
 interface Exported {
   network: Network
-  /** Number of the feed, as in event ids. */
-  feed: number
-  /** Events, from the first on. */
-  count: number
-  /** Hash over them, hex, as `GET /v1/events/checkpoint` gives it. */
-  checkpoint: string
+  origin: string
+  /** Entries of the log. */
+  size: number
 }
 
-/** Entries that are read at once. */
-const ENTRIES_AT_ONCE = 1_000
-
 /**
- * `clusterd journal export`: writes the public feed to a file, JSON lines packed by gzip, oldest first. Each event is
- * as `GET /v1/events` gives it. The daemon may run.
- * @throws ConfigError for a file that is there, Error where the feed begins anew meanwhile
+ * `clusterd journal export`: writes the signed log of each network to a folder, in the layout of its URLs (C2SP
+ * tlog-tiles). The daemon may run. An earlier export is brought up to date: its files never change.
+ * @throws Error where no log is signed, or the log begins anew meanwhile
  */
-export async function exportFeed(
+export async function exportLog(
   options: NetworkOptions & { out: string; json?: boolean },
 ): Promise<void> {
   const { out, json } = options
-  const file = await create(out)
-  const written: Exported[] = []
-  try {
-    await withPool({ command: 'export' }, (pool) => {
-      const lines = Readable.from(linesOf(pool, networksOf(options), written))
-      return pipeline(lines, createGzip(), file.createWriteStream())
-    })
-  } catch (error) {
-    await file.close()
-    await rm(out)
-    throw error
-  }
-  if (json) return printJson({ file: out, networks: written })
-  for (const { network, feed, count, checkpoint } of written)
-    console.log(`${network}: ${count} events of feed ${feed}, checkpoint ${checkpoint}`)
-}
-
-function create(file: string): Promise<FileHandle> {
-  return open(file, 'wx').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw new ConfigError(`${file} exists: name another file.`)
-    throw error
-  })
-}
-
-async function* linesOf(
-  pool: pg.Pool,
-  networks: readonly Network[],
-  written: Exported[],
-): AsyncGenerator<string> {
-  for (const network of networks) {
-    let hash = FEED_START
-    let count = 0
-    let feed: number | null = null
-    for (;;) {
-      const found = await readEvents(pool, network, { first: count + 1, limit: ENTRIES_AT_ONCE })
-      if (found === null || (feed !== null && found.generation !== feed))
-        throw new Error(`the feed of ${network} began anew meanwhile: export again.`)
-      feed = found.generation
-      if (found.events.length === 0) break
-      for (const { json } of found.events) {
-        hash = feedHash(hash, json)
-        yield `${json}\n`
-      }
-      count += found.events.length
+  const written = await withPool({ command: 'export' }, async (pool) => {
+    const found: Exported[] = []
+    for (const network of networksOf(options)) {
+      const exported = await exportNetwork(pool, network, join(out, network))
+      if (exported) found.push(exported)
     }
-    written.push({ network, feed, count, checkpoint: `0x${hash.toString('hex')}` })
+    return found
+  })
+  if (written.length === 0)
+    throw new Error('No key signs a log here: set LOG_KEY, and wait for the first catch-up.')
+  if (json) return printJson({ folder: out, networks: written })
+  for (const { origin, size } of written) console.log(`${origin}: ${size} entries`)
+}
+
+async function exportNetwork(
+  pool: pg.Pool,
+  network: Network,
+  folder: string,
+): Promise<Exported | null> {
+  const { log } = await readFollowedLog(pool, network)
+  if (!log?.note) return null
+  const { origin, size, note, generation } = log
+  const ofLog = { network, generation, origin }
+  const below = join(folder, String(generation))
+  for (const tile of tilesOf(size)) {
+    const isLowest = tile.level === 0
+    await writeOnce(join(below, tilePath(tile)), () => readTile(pool, ofLog, tile))
+    if (isLowest)
+      await writeOnce(join(below, bundlePath(tile)), () => readBundle(pool, ofLog, tile))
   }
+  // the checkpoint comes last: what it needs is there
+  await writeWhole(join(below, 'checkpoint'), note)
+  await writeWhole(join(folder, 'checkpoint'), note)
+  return { network, origin, size }
+}
+
+/** Every tile of a tree. */
+function* tilesOf(size: number): Generator<Tile> {
+  for (let level = 0; size >= TILE_WIDTH ** level; level++) {
+    const { full, partial } = tilesOfLevel(level, size)
+    const count = full + (partial > 0 ? 1 : 0)
+    for (let index = 0; index < count; index++) yield tileIn(size, level, index)!
+  }
+}
+
+const readTile = async (pool: pg.Pool, { network, generation }: LogOfNetwork, tile: Tile) =>
+  (await readTiles(pool, network, generation, [tile])).get(keyOfTile(tile)) ?? null
+
+async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
+  if (existsSync(file)) return
+  const bytes = await read()
+  if (!bytes) throw new Error('The log began anew meanwhile: export again.')
+  await writeWhole(file, bytes)
+}
+
+/** Writes a file that readers see only as a whole. */
+async function writeWhole(file: string, bytes: Uint8Array | string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(`${file}.new`, bytes)
+  await rename(`${file}.new`, file)
 }

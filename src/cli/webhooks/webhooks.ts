@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { sealPage } from '../../api/feed/cursor.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import { readCheckpoint } from '../../db/journal/feed.js'
+import { readFollowedLog } from '../../db/journal/log.js'
 import {
   addWebhook,
   listWebhookFailures,
@@ -87,7 +87,7 @@ async function cursorOf(
   if (since === 'start') return null
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
-  const { generation } = await readCheckpoint(pool, network)
+  const { generation } = await readFollowedLog(pool, network)
   const place = {
     network,
     generation,

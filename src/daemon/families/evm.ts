@@ -16,7 +16,7 @@ import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { evmRelaySource } from '../../relayer/sources.js'
 import { relayPlanOf } from '../../relayer/targets.js'
-import { proofWorker } from '../replica.js'
+import { proofWorker } from '../proof.js'
 import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
 
 /** Time for which a start waits for a node to say which chain it serves. */

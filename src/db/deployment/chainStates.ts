@@ -41,8 +41,10 @@ export function readChainStates(db: Queryable): Promise<StoredState[]> {
 /** Facts that decide whether a network's names may be sold. */
 export interface HubState {
   caughtUp: boolean
-  /** The network was imported: no chain is followed. */
-  isReplica: boolean
+  /** The network is mirrored: no chain is followed. */
+  isMirror: boolean
+  /** Of a mirror: time since its source's checkpoint was verified, ms. Null before the first, and elsewhere. */
+  mirrorAgeMs: number | null
   /** Null before the hub was ever indexed. */
   state: ChainState | null
   /** Newest block of the hub that the tables hold; on a copy the block as of which names were proved. Null for none. */
@@ -55,7 +57,7 @@ export interface HubState {
 
 const HUB_STATE = {
   name: 'hub_state',
-  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_replica, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS} AS now_ms
+  text: `SELECT h.caught_up, h.proved_block IS NOT NULL AS is_mirror, ${NOW_MS} - h.mirrored_ms AS mirror_age_ms, s.state, h.at_ms, coalesce(h.proved_block, c.next_block - 1) AS block, ${NOW_MS} AS now_ms
     FROM journal_heads h
     LEFT JOIN chains c ON c.network = h.network AND c.label = $2
     LEFT JOIN chain_states s ON s.network = h.network AND s.label = $2 WHERE h.network = $1`,

@@ -1,12 +1,10 @@
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
-import { FEED_START } from '../../registry/journal/feedHash.js'
 import { decodeWallet, NOBODY } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { FeedCheckpoint as StoredCheckpoint } from '../generated/client.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
-import { execute, type Plain, type Queryable } from '../pg/rows.js'
+import { execute, type Queryable } from '../pg/rows.js'
 import { assertLeader, type OfLeader } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
@@ -165,90 +163,22 @@ export async function readClusterIds(
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
-/** Hash over the first events of a generation of the feed (src/registry/journal/feedHash.ts). */
-export type FeedCheckpoint = Omit<Plain<StoredCheckpoint>, 'network'>
-
-/** Events between two checkpoints that are kept; between the last of them and the newest none is. */
-export const CHECKPOINT_EVERY = 10_000
-
-/** A follower of the feed of the generation in force: its first `count` events are done. */
-export interface FollowedFeed {
+/** Copy of the feed of the generation in force, for readers by SQL: its first `count` events are there. */
+export interface CopiedFeed {
   generation: number
   count: number
   /** Number of the newest event. */
   newest: number
-  isCaughtUp: boolean
+  /** Whether the journal has caught up with the hub, or is a mirror's. */
+  isComplete: boolean
+  /** Whether readers see this copy. */
+  isShown: boolean
 }
-
-/** A checkpoint of the generation in force. */
-export type CurrentCheckpoint = FeedCheckpoint & FollowedFeed
-
-const checkpoint = prepare<Omit<CurrentCheckpoint, 'hash'> & { hash: Buffer | null }>(
-  'feed_checkpoint',
-  (
-    l,
-  ) => `SELECT h.feed_generation AS generation, coalesce(c.count, 0) AS count, c.hash, h.public_seq AS newest,
-      h.caught_up AS is_caught_up
-    FROM journal_heads h
-    LEFT JOIN LATERAL (
-      SELECT c.count, c.hash FROM feed_checkpoints c
-      WHERE c.network = ${l.network} AND c.generation = h.feed_generation AND ($1::int8 IS NULL OR c.count <= $1)
-      ORDER BY c.count DESC LIMIT 1
-    ) c ON true
-    WHERE h.network = ${l.network}`,
-)
-
-/** The newest checkpoint of a network's feed, of at most so many events; that of no event where there is none. */
-export async function readCheckpoint(
-  db: Queryable,
-  network: Network,
-  atMost?: number,
-): Promise<CurrentCheckpoint> {
-  const [found] = await checkpoint(db, network, [atMost ?? null])
-  if (!found) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
-  return { ...found, hash: found.hash ?? FEED_START }
-}
-
-const ADD_CHECKPOINTS = `INSERT INTO feed_checkpoints (network, generation, count, hash)
-  SELECT $1, $2, * FROM unnest($3::int8[], $4::bytea[])`
-const FORGET_CHECKPOINTS = `DELETE FROM feed_checkpoints
-  WHERE network = $1 AND (generation <> $2 OR count = $3 AND count % ${CHECKPOINT_EVERY} <> 0)`
-
-/**
- * Adds checkpoints of one generation after the newest, which goes unless it is kept; those of others go.
- * @throws LostLeadershipError
- */
-export async function writeCheckpoints(
-  { pool, network, epoch }: OfLeader,
-  newest: FeedCheckpoint,
-  added: readonly FeedCheckpoint[],
-): Promise<void> {
-  await inTransaction(pool, async (client) => {
-    await assertLeader(client, network, epoch)
-    await addCheckpoints(client, network, newest, added)
-  })
-}
-
-/** The same in the transaction of a writer that needs no leader. */
-export async function addCheckpoints(
-  db: Queryable,
-  network: Network,
-  { generation, count }: FeedCheckpoint,
-  added: readonly FeedCheckpoint[],
-): Promise<void> {
-  await execute(db, network, FORGET_CHECKPOINTS, [generation, count])
-  const values = [added.map((one) => one.count), added.map((one) => one.hash)]
-  await execute(db, network, ADD_CHECKPOINTS, [generation, ...values])
-}
-
-/** Of a copy that readers see up to its end, or not yet. */
-export type CopiedFeed = FollowedFeed & { isShown: boolean }
 
 const copied = prepare<CopiedFeed>(
   'feed_copied',
-  (
-    l,
-  ) => `SELECT h.feed_generation AS generation, h.public_seq AS newest, h.caught_up AS is_caught_up, coalesce((
+  (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
+      h.caught_up OR h.proved_block IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
     ), 0) AS count, coalesce(s.generation = h.feed_generation, false) AS is_shown
     FROM journal_heads h LEFT JOIN feed_shown s USING (network) WHERE h.network = ${l.network}`,
@@ -273,7 +203,7 @@ const ADD_COPIED = `INSERT INTO feed_events
  */
 export async function copyEvents(
   { pool, network, epoch }: OfLeader,
-  { generation, newest, count }: FollowedFeed,
+  { generation, newest, count }: CopiedFeed,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {
   const types = events.map(({ event }) =>

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { bytesOf, publicEvent } from '../../../test/support/arbitraries.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { bytes, type Codec, decode, encode } from './codec.js'
-import { dataSchema, eventCodec, eventData } from './eventForms.js'
-import { createEventReader } from './eventReader.js'
-import { eventWriter } from './events.js'
+import { dataSchema, eventCodec } from './eventForms.js'
 import { EVENTS, type EventType } from './eventTypes.js'
 
 const id = bytesOf(32).map((raw): string => toHex(raw))
@@ -38,22 +36,6 @@ describe('an event', () => {
         } catch (error) {
           expect(error).toBeInstanceOf(RangeError)
         }
-      }),
-    )
-  })
-
-  it('is read from its line as it was written, but for what v1 does not show', () => {
-    const read = createEventReader('testnet')
-    const generation = 2
-    const write = eventWriter<string>('testnet', generation, String)
-    const place = { number: 7, actor: null, atMs: 5 }
-    fc.assert(
-      fc.property(event, (given) => {
-        const line = write({ event: given, ...place })
-        const one = read(line)
-        expect(one).toEqual({ event: one.event, generation, ...place })
-        expect(given).toMatchObject(one.event)
-        expect(eventData(one.event, String)).toBe(eventData(given, String))
       }),
     )
   })

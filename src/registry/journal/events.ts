@@ -6,7 +6,7 @@ import { decodeChange } from './change.js'
 import { decodeBidEffects, decodeChangeEffects, decodeCommunityEffects } from './effects.js'
 import type { EntryKind } from './entry.js'
 import { eventData } from './eventForms.js'
-import type { PublicEvent, ShownEvent } from './eventTypes.js'
+import type { PublicEvent } from './eventTypes.js'
 import { decodePayment } from './payment.js'
 
 /** Journal row as input of both feed versions. */
@@ -129,15 +129,15 @@ export const actorText = (actor: Buffer | null): string =>
  * Writer of the JSON of v1 events, in half the time of `JSON.stringify`; an entry's events share their actor's text.
  * @param idOf public id of a cluster, hex
  */
-export function eventWriter<Cluster = number>(
+export function eventWriter(
   network: Network,
   generation: number,
-  idOf: (cluster: Cluster) => string,
+  idOf: (cluster: number) => string,
 ) {
   const isTestnet = network === 'testnet'
   let last: Buffer | null = null
   let from = actorText(null)
-  return ({ number, event, actor, atMs }: NumberedEvent<ShownEvent<Cluster>>): string => {
+  return ({ number, event, actor, atMs }: NumberedEvent<PublicEvent>): string => {
     if (actor !== last) from = actorText(actor)
     last = actor
     return `{"id":"${eventId(network, generation, number)}","type":"${event.type}","from":"${from}","data":${eventData(event, idOf)},"isTestnet":${isTestnet},"timestamp":${atMs}}`

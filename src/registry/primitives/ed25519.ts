@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 
 /** Bytes before the seed in PKCS #8 (RFC 8410). */
@@ -8,14 +8,12 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
  * Public key of an Ed25519 seed, 32 bytes each (RFC 8032). By OpenSSL: a start would wait a quarter of a second for the
  * tables that code in JavaScript makes before its first one.
  */
-export function ed25519PublicKey(seed: Uint8Array): Buffer {
-  const key = createPrivateKey({
-    key: Buffer.concat([PKCS8_HEAD, seed]),
-    format: 'der',
-    type: 'pkcs8',
-  })
-  return Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x!, 'base64url')
-}
+export const ed25519PublicKey = (seed: Uint8Array): Buffer =>
+  Buffer.from(createPublicKey(ed25519PrivateKey(seed)).export({ format: 'jwk' }).x!, 'base64url')
+
+/** Private key of an Ed25519 seed, 32 bytes, for `sign` of node:crypto. */
+export const ed25519PrivateKey = (seed: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' })
 
 /**
  * Tells whether a key signed one of some messages. Strict (RFC 8032): small-order keys, for which

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { EvmChain } from '../chains/evm/chain.js'
 import { getHeader } from '../chains/evm/logs.js'
 import { transient } from '../chains/rpc/errors.js'
+import { markProved, readCopies, readRegistered } from '../db/journal/copies.js'
 import { readHead } from '../db/journal/head.js'
-import { markProved, readRegistered, readReplicas } from '../db/journal/replica/replica.js'
 import type { Worker } from '../ops/worker.js'
 import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
 
@@ -11,32 +11,29 @@ import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
 export const PROOF = 'the proof of the names'
 
 /**
- * Asks the hub of an imported network, as of its newest confirmed block, for the owner of each name that is not proved
- * yet, and writes down that all are right.
+ * Asks the hub of a mirrored network, as of its newest confirmed block, for the owner of each name that is not proved
+ * yet, and records that all are right.
  * @throws Error that names the first that is not; ChainUnavailableError
  */
-export async function proveNames(
-  pool: pg.Pool,
-  hub: EvmChain,
-  alive: () => void = () => {},
-): Promise<void> {
+async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
-  if ((await readReplicas(pool)).get(network) !== 0) return
-  const { publicSeq } = await readHead(pool, network)
+  const { seq, generation } = await readHead(pool, network)
+  const copy = (await readCopies(pool)).get(network)
+  if (!copy || copy.provedSeq >= seq) return
   const { confirmed } = await hub.heads()
   const block = await hub.rpc.onOneNode((call) => getHeader(call, Math.max(0, confirmed)))
   if (!block) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
-  for (let after = 0; ; alive()) {
+  for (let after = copy.provedSeq; ; alive()) {
     const names = await readRegistered(pool, network, after, OWNERS_AT_ONCE)
     const bodies = names.map(({ body }) => body)
     if (bodies.length === 0) break
     await assertOwners(hub, block, bodies)
     after = names.at(-1)!.seq
   }
-  await markProved(pool, network, block.number, publicSeq)
+  await markProved(pool, network, { block: block.number, generation, seq })
 }
 
-/** Proves what was imported, and what is imported later. */
+/** Proves the names that were mirrored, and those that are mirrored later. */
 export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
   name: PROOF,
   fields: { network: hub.network },

@@ -1,0 +1,102 @@
+/** `npm run bench:mirror -- 1000000`: from a published log and an empty PostgreSQL to the first right answer. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { GrowingTree } from '../src/registry/log/append.js'
+import { treeHash } from '../src/registry/log/hash.js'
+import { beginningLeaf } from '../src/registry/log/leaf.js'
+import { logKeysOf, signedNote } from '../src/registry/log/signer.js'
+import { bundlePath, packBundle, TILE_WIDTH } from '../src/registry/log/tiles.js'
+import { startPostgres } from '../src/testing/processes/postgres.js'
+import { describeMachine, runBench } from './bench/bench.js'
+import { buildDaemon } from './bench/programs.js'
+
+const names = Number(process.argv[2] ?? 100_000)
+const keys = logKeysOf([Buffer.alloc(32, 7)])
+const ORIGIN = 'names.example/mainnet/1'
+const walletOf = (i: number) => `0x${((i + 1) * 2_654_435_761).toString(16).padStart(40, '0')}`
+
+/** The log of names that a wallet each registered. */
+function* leaves(): Generator<string> {
+  yield beginningLeaf(ORIGIN, null)
+  for (let i = 0; i < names; i++) {
+    const cluster = `"cluster_id":"0x${i.toString(16).padStart(64, '0')}"`
+    const from = walletOf(i)
+    const leaf = (type: string, data: string) =>
+      `{"v":1,"type":"${type}","at":${Date.UTC(2026, 0) + 12 * i},"from":"${from}","data":{${data}}}`
+    yield leaf('CREATE_CLUSTER', cluster)
+    yield leaf(
+      'ADD_WALLET',
+      `"name":"main","address":"${from}",${cluster},"is_verified":true,"is_backed_up":false`,
+    )
+    yield leaf('REGISTER_NAME', `"name":"name-${i}","wei_amount":"10000000000000000",${cluster}`)
+  }
+}
+
+/** Writes the log as `clusterd journal export` does, but for tiles, which a first read does not need. */
+function writeFiles(folder: string): void {
+  const write = (path: string, bytes: Uint8Array | string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), bytes)
+  }
+  const tree = new GrowingTree(treeHash)
+  let entries: Buffer[] = []
+  const flush = () => {
+    const index = Math.floor(tree.size / TILE_WIDTH)
+    tree.append(entries.map((entry) => treeHash.leaf(entry)))
+    write(`mainnet/1/${bundlePath({ index, width: entries.length })}`, packBundle(entries))
+    entries = []
+  }
+  for (const leaf of leaves()) if (entries.push(Buffer.from(leaf)) === TILE_WIDTH) flush()
+  if (entries.length > 0) flush()
+  const head = { origin: ORIGIN, size: tree.size, root: tree.root }
+  write('mainnet/checkpoint', signedNote(head, keys)!)
+}
+
+await runBench(async ({ home, onEnd }) => {
+  const cli = await buildDaemon(onEnd)
+  const folder = join(home, 'log')
+  writeFiles(folder)
+  const postgres = await startPostgres({ dataDir: join(home, 'pg') })
+  onEnd(() => postgres.stop())
+  const env = {
+    ...process.env,
+    DATABASE_URL: postgres.url,
+    CLUSTERD_CHAINS: join(home, 'none.json'),
+    PORT: '3999',
+    OPS_PORT: '0',
+  }
+  const startMs = performance.now()
+  const key = keys[0]!.publicKey.toString('base64')
+  const mirror = spawn(
+    'node',
+    [
+      ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof26'] : []),
+      cli,
+      'mirror',
+      folder,
+      '--key',
+      key,
+      '--mainnet',
+    ],
+    {
+      env,
+      stdio: 'inherit',
+    },
+  )
+  onEnd(async () => void mirror.kill())
+  const url = `http://127.0.0.1:3999/v1/names/address/${walletOf(names - 1)}`
+  for (let answer = ''; !answer.includes(`"name-${names - 1}"`); ) {
+    answer = await fetch(url)
+      .then((one) => one.text())
+      .catch(() => '')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const ms = performance.now() - startMs
+  const perSecond = Math.round((1_000 * names) / ms)
+  const microseconds = ((1_000 * ms) / (3 * names)).toFixed(1)
+  console.log(
+    `${names} names: verified and served after ${(ms / 1_000).toFixed(1)} s, ${perSecond} names a second, ${microseconds} µs an event`,
+  )
+  console.log(await describeMachine(postgres.url))
+})

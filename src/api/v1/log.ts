@@ -1,0 +1,219 @@
+import { readFollowedLog, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
+import { readBundle, readLeaves } from '../../push/leaves.js'
+import { treeHash } from '../../registry/log/hash.js'
+import { toBase64 } from '../../registry/log/note.js'
+import {
+  type Bundle,
+  hashOfRange,
+  keyOfTile,
+  parseTilePath,
+  type Tile,
+  tileIn,
+  tilesFor,
+} from '../../registry/log/tiles.js'
+import { inclusionRanges } from '../../registry/log/tree.js'
+import { NETWORK_LETTER, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
+import { ApiError } from '../http/errors.js'
+import { route } from '../http/route.js'
+import { answers, named, z } from '../http/schema.js'
+import { BUNDLE } from '../limits/costs.js'
+
+/** A tile, and a bundle, never change: caches keep them for a year (RFC 9111). */
+const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
+/** A checkpoint is cached for as long as a reader may be behind. */
+const BRIEFLY = { 'cache-control': 'public, max-age=1' }
+
+const TEXT = 'text/plain; charset=utf-8'
+const BYTES = 'application/octet-stream'
+
+const network = z.enum(NETWORKS).openapi({ description: 'Network', example: 'mainnet' })
+const generation = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/)
+  .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
+
+const content = (type: string, text: string | Buffer, headers: Answer['headers']): Answer => ({
+  status: 200,
+  content: { type, text },
+  headers,
+})
+
+/** @throws ApiError unavailable, not_found */
+function checkpointOf(log: StoredLog | null): Answer {
+  if (!log)
+    throw new ApiError(
+      'not_found',
+      'The log has not begun: the first catch-up of the hub is under way.',
+    )
+  if (log.note === null)
+    throw new ApiError(
+      'not_found',
+      'No key signs the log of this service: its operator sets LOG_KEY.',
+    )
+  return content(TEXT, log.note, BRIEFLY)
+}
+
+const NOTE = {
+  200: {
+    description: 'A signed note: origin, number of leaves, and root hash of the tree',
+    schema: z.string(),
+    type: TEXT,
+  },
+}
+
+const newest = route.get('/v1/log/:network/checkpoint', {
+  bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'invalid_request' },
+  dearest: {},
+  summary: 'The newest signed checkpoint of a network’s log',
+  description:
+    'C2SP tlog-checkpoint: a tree hash over every event so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
+  params: z.object({ network }),
+  example: { params: { network: 'mainnet' } },
+  responses: NOTE,
+  errors: ['not_found'],
+  async handle({ params }, { pool }) {
+    return checkpointOf((await readFollowedLog(pool, params.network as Network)).log)
+  },
+})
+
+const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
+  bad: {
+    what: 'no generation',
+    params: () => ({ network: 'mainnet', generation: '01' }),
+    error: 'invalid_request',
+  },
+  dearest: {},
+  summary: 'The newest signed checkpoint of one generation’s log',
+  description: 'That of a generation that has ended is its last one.',
+  params: z.object({ network, generation }),
+  example: { params: { network: 'mainnet', generation: '1' } },
+  responses: NOTE,
+  errors: ['not_found'],
+  async handle({ params }, { pool }) {
+    return checkpointOf(await readLog(pool, params.network as Network, Number(params.generation)))
+  },
+})
+
+const tile = route.get('/v1/log/:network/:generation/*tile', {
+  bad: {
+    what: 'a path that is not the canonical one',
+    params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
+    error: 'not_found',
+  },
+  dearest: {
+    what: 'a bundle of 256 entries',
+    params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
+  },
+  summary: 'A tile of a log’s tree, or a bundle of its entries',
+  description:
+    'C2SP tlog-tiles: `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` for partial ones. Neither ever changes.',
+  params: z.object({
+    network,
+    generation,
+    tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
+  }),
+  example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },
+  price: BUNDLE,
+  responses: {
+    200: {
+      description: 'Hashes of 32 bytes, or entries behind their lengths',
+      schema: z.string(),
+      type: BYTES,
+    },
+  },
+  errors: ['not_found'],
+  async handle({ params }, { pool }) {
+    const asked = parseTilePath(params.tile!)
+    const place = { network: params.network as Network, generation: Number(params.generation) }
+    const log = asked && (await readLog(pool, place.network, place.generation))
+    if (!asked || !log || !isWithin(log.size, asked))
+      throw new ApiError(
+        'not_found',
+        'The log has no such tile: ask for its checkpoint, which names its size.',
+      )
+    const { level, index, width } = asked
+    const bytes =
+      level === null
+        ? await readBundle(pool, { ...place, ...log }, asked)
+        : await readTile(pool, place, { level, index, width })
+    if (!bytes)
+      throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
+    return content(BYTES, Buffer.from(bytes), FOR_EVER)
+  },
+})
+
+/** Whether a log has a tile, or a bundle, of at least that width. */
+function isWithin(
+  size: number,
+  { level, index, width }: Bundle & { level: number | null },
+): boolean {
+  const whole = tileIn(size, level ?? 0, index)
+  return whole !== null && width <= whole.width
+}
+
+async function readTile(
+  pool: Context['pool'],
+  { network, generation }: { network: Network; generation: number },
+  asked: Tile,
+): Promise<Uint8Array | undefined> {
+  return (await readTiles(pool, network, generation, [asked])).get(keyOfTile(asked))
+}
+
+const ProofSchema = named('EventProof', {
+  origin: z.string().openapi({ description: 'Name of the log' }),
+  index: z.int().openapi({ description: 'Place of the event in the log: its number' }),
+  leaf: z.string().openapi({ description: 'The entry, which is hashed in UTF-8' }),
+  size: z.int().openapi({ description: 'Leaves of the tree that the proof leads to' }),
+  hashes: z
+    .array(z.string())
+    .openapi({ description: 'Hashes beside the way to the root, base64, the lowest first' }),
+  checkpoint: z
+    .string()
+    .nullable()
+    .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
+})
+
+const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
+
+const inclusion = route.get('/v1/events/:id/proof', {
+  bad: { what: 'an id that is none', params: () => ({ id: '42' }), error: 'invalid_request' },
+  dearest: { params: () => ({ id: 't-1-1' }) },
+  summary: 'The proof that an event stands in the signed log',
+  description:
+    'RFC 6962, 2.1.1. `clusterd/client` checks it, and so does any library of Certificate Transparency.',
+  params: z.object({
+    id: z.string().openapi({ description: 'Id of the event', example: 'm-1-1' }),
+  }),
+  example: { params: { id: 'm-1-1' } },
+  bounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
+  price: BUNDLE,
+  responses: answers('The entry with its proof', ProofSchema),
+  errors: ['not_found', 'feed_restarted'],
+  async handle({ params }, { pool }) {
+    const [, letter, generation, number] = EVENT_ID.exec(params.id!) ?? []
+    const network = NETWORKS.find((one) => NETWORK_LETTER[one] === letter)
+    if (!network) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
+    const index = Number(number)
+    const { log } = await readFollowedLog(pool, network)
+    if (log && log.generation > Number(generation))
+      throw new ApiError(
+        'feed_restarted',
+        `The feed has begun anew: its generation is ${log.generation}.`,
+      )
+    if (log?.generation !== Number(generation) || index >= log.size)
+      throw new ApiError('not_found', 'The log has no such event yet.')
+    const { origin, size, note } = log
+    const ranges = inclusionRanges(index, size)
+    const [leaves, tiles] = await Promise.all([
+      readLeaves(pool, { ...log, network }, { from: index, to: index }),
+      readTiles(pool, network, log.generation, tilesFor(ranges, size)),
+    ])
+    if (!leaves?.[0]) throw new ApiError('feed_restarted', 'The feed has begun anew meanwhile.')
+    const hashes = ranges.map((range) => toBase64(hashOfRange(treeHash, range, tiles)))
+    return ok({ origin, index, leaf: leaves[0], size, hashes, checkpoint: note }, NO_STORE)
+  },
+})
+
+export const logRoutes = [newest, ofGeneration, tile, inclusion]

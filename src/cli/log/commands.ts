@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { lazily } from '../lazily.js'
+import { JSON_OPTION } from '../output.js'
+
+const log = lazily(() => import('./log.js'))
+
+export function addLogCommands(program: Command): void {
+  const command = program.command('log').description('the signed log of the feed')
+  command
+    .command('key')
+    .description('show the public keys of LOG_KEY, which readers of the log pin')
+    .option(...JSON_OPTION)
+    .action(log('showKeys'))
+  command
+    .command('verify <url>')
+    .description('read the whole log of a service, and hold it against its signed checkpoint')
+    .requiredOption(
+      '--key <key>',
+      'public key of its logs, base64, from elsewhere than the service',
+    )
+    .option('--testnet', 'the log of the testnet')
+    .option(...JSON_OPTION)
+    .action(log('verifyLog'))
+}

@@ -1,0 +1,34 @@
+import { Client } from '../../client/index.js'
+import { ConfigError, readEnvironment } from '../../config/index.js'
+import { sha256Once } from '../../registry/log/hash.js'
+import { toBase64 } from '../../registry/log/note.js'
+import { logKeysOf } from '../../registry/log/signer.js'
+import { printJson } from '../output.js'
+
+/** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
+export async function showKeys({ json }: { json?: boolean }): Promise<void> {
+  const keys = logKeysOf(readEnvironment().logKeys).map(({ publicKey }) =>
+    publicKey.toString('base64'),
+  )
+  if (keys.length === 0)
+    throw new ConfigError('LOG_KEY is not set: no key signs the log of the feed.')
+  if (json) printJson({ keys })
+  else for (const key of keys) console.log(key)
+}
+
+/**
+ * `clusterd log verify`: reads every entry of a service's log.
+ * @throws ClusterdError log_mismatch, which names what is wrong
+ */
+export async function verifyLog(
+  url: string,
+  { key, testnet, json }: { key: string; testnet?: boolean; json?: boolean },
+): Promise<void> {
+  const network = testnet ? 'testnet' : 'mainnet'
+  const reader = new Client({ url }).log({ key, network, sha256: sha256Once })
+  const head = await reader.checkpoint()
+  for await (const _entry of reader.entries(head));
+  const root = toBase64(head.root)
+  if (json) printJson({ origin: head.origin, size: head.size, root })
+  else console.log(`${head.origin}: ${head.size} entries make the signed root ${root}`)
+}

@@ -1,0 +1,142 @@
+import type { FilledTile } from '../../registry/log/append.js'
+import { keyOfTile, type Tile, type TileHashes } from '../../registry/log/tiles.js'
+import { HASH_BYTES } from '../../registry/log/tree.js'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Log } from '../generated/client.js'
+import { byteaArray } from '../pg/arrays.js'
+import { inTransaction } from '../pg/pool.js'
+import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { assertLeader, type OfLeader } from './head.js'
+
+/** A log as its newest checkpoint has it. */
+export type StoredLog = Omit<Plain<Log>, 'network'>
+
+/** Where a network's feed is, and how far its log is. */
+export interface FollowedLog {
+  generation: number
+  /** Number of the newest event. */
+  newest: number
+  isCaughtUp: boolean
+  /** Log of the generation in force; null before its first leaf. */
+  log: StoredLog | null
+  /** Log of the newest generation that has ended; null where none has. */
+  previous: StoredLog | null
+}
+
+const LOG = 'generation, origin, size, root, note'
+const HEAD = {
+  name: 'log_head',
+  text: `SELECT feed_generation AS generation, public_seq AS newest, caught_up AS is_caught_up
+    FROM journal_heads WHERE network = $1`,
+}
+const UP_TO = {
+  name: 'logs_up_to',
+  text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation <= $2 ORDER BY generation DESC LIMIT 2`,
+}
+
+export async function readFollowedLog(db: Queryable, network: Network): Promise<FollowedLog> {
+  const [head] = await query<Omit<FollowedLog, 'log' | 'previous'>>(db, network, HEAD)
+  if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
+  const logs = await query<StoredLog>(db, network, UP_TO, [head.generation])
+  return {
+    ...head,
+    log: logs.find(({ generation }) => generation === head.generation) ?? null,
+    previous: logs.find(({ generation }) => generation < head.generation) ?? null,
+  }
+}
+
+const OF_GENERATION = {
+  name: 'log_of_generation',
+  text: `SELECT ${LOG} FROM logs WHERE network = $1 AND generation = $2`,
+}
+
+export const readLog = async (
+  db: Queryable,
+  network: Network,
+  generation: number,
+): Promise<StoredLog | null> =>
+  (await query<StoredLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
+
+const TILES = {
+  name: 'log_tiles',
+  text: `SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
+    FROM unnest($3::int2[], $4::int8[], $5::int4[]) AS a(level, index, width)
+    JOIN log_tiles t ON t.network = $1 AND t.generation = $2 AND t.level = a.level AND t.index = a.index
+      AND length(t.hashes) >= a.width * ${HASH_BYTES}`,
+}
+
+/** Hashes of tiles in their widths; a tile that the log has not is left out. */
+export async function readTiles(
+  db: Queryable,
+  network: Network,
+  generation: number,
+  tiles: readonly Tile[],
+): Promise<TileHashes> {
+  if (tiles.length === 0) return new Map()
+  const rows = await query<{ level: number; index: number; hashes: Buffer }>(db, network, TILES, [
+    generation,
+    tiles.map(({ level }) => level),
+    tiles.map(({ index }) => index),
+    tiles.map(({ width }) => width),
+  ])
+  return new Map(rows.map((row) => [keyOfTile(row), row.hashes]))
+}
+
+const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note) VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6`
+const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
+  SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
+  ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
+  WHERE length(t.hashes) < length(excluded.hashes)`
+/** The tree of the generation before is kept: who knows an older checkpoint of it sees that the log went on from there. */
+const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
+  AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
+
+/** Writes a log that has grown, and its tiles, in one transaction. @throws LostLeadershipError */
+export async function writeLog(
+  { pool, network, epoch }: OfLeader,
+  log: StoredLog,
+  tiles: readonly FilledTile[],
+): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await assertLeader(client, network, epoch)
+    await addTiles(client, network, log.generation, tiles)
+    await writeLogRow(client, network, log)
+  })
+}
+
+/** Writes a log's row, and forgets the tiles of generations before the last one. */
+export async function writeLogRow(
+  db: Queryable,
+  network: Network,
+  { generation, origin, size, root, note }: StoredLog,
+): Promise<void> {
+  await execute(db, network, WRITE_LOG, [generation, origin, size, root, note])
+  await execute(db, network, FORGET_TILES, [generation])
+}
+
+/** Writes tiles of a log that are new or longer. */
+export async function addTiles(
+  db: Queryable,
+  network: Network,
+  generation: number,
+  tiles: readonly FilledTile[],
+): Promise<void> {
+  if (tiles.length === 0) return
+  await execute(db, network, WRITE_TILES, [
+    generation,
+    tiles.map(({ level }) => level),
+    tiles.map(({ index }) => index),
+    byteaArray(tiles.map(({ hashes }) => hashes)),
+  ])
+}
+
+const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL WHERE l.size <> $4`
+
+/** Writes the end of a log that the next one names. Its signed checkpoint stays where it is of that end. */
+export const keepPrevious = (
+  db: Queryable,
+  network: Network,
+  { generation, origin, size, root }: Omit<StoredLog, 'note'>,
+) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])

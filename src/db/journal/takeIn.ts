@@ -1,0 +1,149 @@
+import type pg from 'pg'
+import { entriesOf, foldCopy, keysOfCopy } from '../../registry/fold/replica.js'
+import type { FilledTile } from '../../registry/log/append.js'
+import type { ReadEvent } from '../../registry/log/leafReader.js'
+import { TILE_WIDTH } from '../../registry/log/tiles.js'
+import type { Network } from '../../registry/primitives/network.js'
+import { notify } from '../pg/notify.js'
+import { leaf, STATE_TABLES } from '../pg/partitions.js'
+import { pipelined } from '../pg/pipeline.js'
+import { execute } from '../pg/rows.js'
+import { NOW_MS } from '../pg/unavailable.js'
+import { writeChanges } from './append.js'
+import { readCopies } from './copies.js'
+import { assertLeader, type LockedHead, lockHead } from './head.js'
+import { addTiles, keepPrevious, readFollowedLog, type StoredLog, writeLogRow } from './log.js'
+import { completeSlice, probeKeys } from './slice.js'
+
+/** Events that are written together. */
+const BATCH_EVENTS = 3_000
+/** Events from which on the planner's statistics are renewed at once. */
+const MANY_EVENTS = 10_000
+/** Time for which a transaction waits for the source: longer than the time limit of a request. */
+const IDLE_LIMIT_MS = 30_000
+
+const TABLES = ['journal', ...STATE_TABLES] as const
+
+const EMPTY = `UPDATE journal_heads
+  SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0
+  WHERE network = $1`
+const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS},
+  proved_block = coalesce(proved_block, 0) WHERE network = $1`
+
+/** @throws Error for a network with a journal of its own */
+export async function assertCopy(client: pg.ClientBase, network: Network): Promise<LockedHead> {
+  const head = await lockHead(client, network, null)
+  const isCopy = (await readCopies(client)).has(network)
+  if (!isCopy && head.seq > 0)
+    throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
+  return head
+}
+
+/**
+ * Writer of the log of a network's source into a mirror, in the caller's transaction: readers see nothing of it before
+ * that commits.
+ */
+export class CopyWriter {
+  readonly #client: pg.ClientBase
+  readonly #network: Network
+  readonly #generation: number
+  #head: LockedHead
+  #events: ReadEvent[] = []
+  #tiles = new Map<string, FilledTile>()
+  #writing: Promise<unknown> = Promise.resolve()
+  #added = 0
+
+  private constructor(
+    client: pg.ClientBase,
+    place: { network: Network; generation: number; head: LockedHead },
+  ) {
+    this.#client = client
+    this.#network = place.network
+    this.#generation = place.generation
+    this.#head = place.head
+  }
+
+  /**
+   * @param stored log that the copy has
+   * @param generation of the log that is read: another one than the stored log's empties the copy
+   * @returns null where the copy has another log meanwhile
+   * @throws LostLeadershipError; Error for a network with a journal of its own
+   */
+  static async open(
+    client: pg.ClientBase,
+    { network, epoch }: { network: Network; epoch: number },
+    { stored, generation }: { stored: StoredLog | null; generation: number },
+  ): Promise<CopyWriter | null> {
+    await assertLeader(client, network, epoch)
+    await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
+    let head = await assertCopy(client, network)
+    const { log } = await readFollowedLog(client, network)
+    if (log?.generation !== stored?.generation || log?.size !== stored?.size) return null
+    if (log?.generation !== generation && head.seq > 0) {
+      for (const table of TABLES) await client.query(`DELETE FROM ${leaf(table, network)}`)
+      await execute(client, network, EMPTY)
+      head = await lockHead(client, network, null)
+    }
+    return new CopyWriter(client, { network, generation, head })
+  }
+
+  /** Takes the next event. @throws RangeError for an event that does not fit the state */
+  async take(event: ReadEvent): Promise<void> {
+    this.#events.push(event)
+    if (this.#events.length < BATCH_EVENTS) return
+    const entries = entriesOf(this.#events)
+    // the last entry may go on
+    this.#events = entries.pop()!
+    await this.#write(entries)
+  }
+
+  async #write(entries: readonly ReadEvent[][]): Promise<void> {
+    const { network, head } = { network: this.#network, head: this.#head }
+    await this.#writing
+    const client = this.#client
+    await this.#writeTiles(({ width }) => width === TILE_WIDTH)
+    const probed = await probeKeys(client, network, keysOfCopy(entries))
+    const slice = await completeSlice(client, { network, head }, probed)
+    const changes = foldCopy(slice, entries)
+    this.#head = { ...head, ...changes.head }
+    this.#added += entries.length
+    // the next events are read meanwhile
+    this.#writing = pipelined(client, (db) => writeChanges(db, network, changes))
+    this.#writing.catch(() => {})
+  }
+
+  /** Takes tiles that are new or longer. */
+  addTiles(tiles: readonly FilledTile[]): void {
+    for (const tile of tiles) this.#tiles.set(`${tile.level}/${tile.index}`, tile)
+  }
+
+  async #writeTiles(isWritten: (tile: FilledTile) => boolean): Promise<void> {
+    const tiles = [...this.#tiles].filter(([, tile]) => isWritten(tile))
+    for (const [key] of tiles) this.#tiles.delete(key)
+    await addTiles(
+      this.#client,
+      this.#network,
+      this.#generation,
+      tiles.map(([, tile]) => tile),
+    )
+  }
+
+  /** Keeps the end of the log before, which the first leaf names. */
+  async follow(previous: Omit<StoredLog, 'note'> | null): Promise<void> {
+    if (previous) await keepPrevious(this.#client, this.#network, previous)
+  }
+
+  /** Writes the rest, and the log with its signed checkpoint. */
+  async end(log: StoredLog): Promise<void> {
+    const client = this.#client
+    const network = this.#network
+    await this.#write(entriesOf(this.#events))
+    await this.#writing
+    await this.#writeTiles(() => true)
+    await writeLogRow(client, network, log)
+    await execute(client, network, COPIED, [this.#generation])
+    if (this.#added >= MANY_EVENTS)
+      for (const table of TABLES) await client.query(`ANALYZE ${leaf(table, network)}`)
+    await notify(client, network)
+  }
+}

@@ -1,0 +1,86 @@
+import type pg from 'pg'
+import { ClusterdError } from '../client/error.js'
+import { assertCopy } from '../db/journal/takeIn.js'
+import { whileLeading } from '../db/pg/leader.js'
+import type { Listener } from '../db/pg/notify.js'
+import { inTransaction } from '../db/pg/pool.js'
+import { type IndexRun, retentionWorker } from '../indexer/run.js'
+import { alarmFields, type Problem } from '../ops/alarms.js'
+import type { Context } from '../ops/context.js'
+import { sentenceOf } from '../ops/log/errors.js'
+import { runWorkers } from '../ops/worker.js'
+import { sqlWorker } from '../push/sql.js'
+import { sha256Once } from '../registry/log/hash.js'
+import { type MirrorSource, openSource } from './source.js'
+import { mirrorWorker } from './worker.js'
+
+/** A network's mirror: it leads the network as an indexer does, so that one process writes. */
+export interface MirrorRun extends IndexRun {
+  /** Why nothing is taken in; null while all is well, and where another process leads. */
+  problem(): Problem | null
+}
+
+export interface MirrorSettings {
+  source: MirrorSource
+  /** True if the views of `registry_v1` are kept. */
+  isSqlServed: boolean
+}
+
+/**
+ * Mirrors a network's log while this process leads it.
+ * @throws Error for a network with a journal of its own; TypeError for a bad URL or key
+ */
+export async function runMirror(
+  ctx: Context,
+  { source, isSqlServed }: MirrorSettings,
+  at: { leases: pg.Pool; listener: Listener },
+): Promise<MirrorRun> {
+  const { network, log, loops, signal, pool } = ctx
+  const client = openSource(source)
+  const openReader = () => client.log({ key: source.key, network, sha256: sha256Once })
+  openReader()
+  await inTransaction(pool, (db) => assertCopy(db, network))
+  let leads = false
+  let failure: Error | null = null
+  const onFailure = (error: Error) => {
+    const alarm = alarmOf(error)
+    if (alarm === 'ClusterdMirrorRefused' && failure?.message !== error.message)
+      log.error({ network, err: error, ...alarmFields(alarm) }, 'the mirror takes nothing in')
+    failure = error
+  }
+  const onStep = () => {
+    failure = null
+  }
+  const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
+  const lead = { ...at, network, role: 'index', signal, loops, onError } as const
+  const done = whileLeading(lead, async (epoch, stopped) => {
+    log.info({ network, source: source.url, epoch }, 'mirroring')
+    const leader = { ...ctx, epoch, signal: stopped }
+    const reader = openReader()
+    leads = true
+    try {
+      await runWorkers(
+        [
+          mirrorWorker({ network, pool, epoch, reader, onFailure, onStep }),
+          retentionWorker(leader, isSqlServed),
+          ...(isSqlServed ? [sqlWorker(leader)] : []),
+        ],
+        leader,
+      )
+    } finally {
+      leads = false
+      failure = null
+    }
+  })
+  const problem = (): Problem | null =>
+    failure && {
+      alarm: alarmOf(failure),
+      text: `the mirror of ${network}, from ${source.url}: ${sentenceOf(failure)}`,
+    }
+  return { network, states: () => (leads ? [] : null), done, problem }
+}
+
+const alarmOf = (error: Error) =>
+  error instanceof ClusterdError && error.code === 'log_mismatch'
+    ? 'ClusterdMirrorRefused'
+    : 'ClusterdMirrorBehind'

@@ -1,0 +1,143 @@
+import type pg from 'pg'
+import { ClusterdError } from '../client/error.js'
+import { generationOf, type LogReader, mismatch, type SignedHead } from '../client/log.js'
+import { markVerified } from '../db/journal/copies.js'
+import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
+import { CopyWriter } from '../db/journal/takeIn.js'
+import { inTransaction } from '../db/pg/pool.js'
+import { isUniqueViolation } from '../db/pg/unavailable.js'
+import { failpoint } from '../ops/failpoint.js'
+import type { Worker } from '../ops/worker.js'
+import { edgeOf, GrowingTree } from '../registry/log/append.js'
+import { treeHash } from '../registry/log/hash.js'
+import { readBeginning, readLeaf } from '../registry/log/leafReader.js'
+import type { Network } from '../registry/primitives/network.js'
+
+/** Name of the loop. */
+const MIRROR = 'the mirror'
+/** The source is asked for its checkpoint twice a second. */
+const POLL_MS = 500
+/** Time between two records of a checkpoint that is the same. */
+const RECORD_EVERY_MS = 2_000
+
+export interface MirrorOptions {
+  network: Network
+  pool: pg.Pool
+  /** Epoch of the leader that writes. */
+  epoch: number
+  reader: LogReader
+  onFailure?(error: Error): void
+  onStep?(): void
+}
+
+/**
+ * Follows the log of a source: takes in what its newest checkpoint proves, all of it in one transaction or, where
+ * anything is wrong, nothing.
+ */
+export function mirrorWorker(options: MirrorOptions): Worker {
+  const { network, pool, reader, onFailure, onStep } = options
+  let recordedMs = Number.NEGATIVE_INFINITY
+  return {
+    name: MIRROR,
+    fields: { network },
+    pollMs: POLL_MS,
+    async step(signal, alive) {
+      const { log } = await readFollowedLog(pool, network)
+      reader.last = log
+      const head = await newestOf(reader, log, signal)
+      if (head === null) return 'idle'
+      if (log && log.origin === head.origin && log.note === head.note) {
+        if (performance.now() - recordedMs < RECORD_EVERY_MS) return 'idle'
+        await markVerified(pool, network)
+        recordedMs = performance.now()
+        return 'idle'
+      }
+      await takeIn(options, { stored: log, head, signal, alive })
+      return 'progressed'
+    },
+    ...(onFailure && { onFailure }),
+    ...(onStep && { check: onStep }),
+  }
+}
+
+/** The verified checkpoint; null where the source has no log of the network, and none was copied before. */
+async function newestOf(
+  reader: LogReader,
+  stored: StoredLog | null,
+  signal: AbortSignal,
+): Promise<SignedHead | null> {
+  try {
+    return await reader.checkpoint(signal)
+  } catch (error) {
+    if (!stored && error instanceof ClusterdError && error.code === 'not_found') return null
+    throw error
+  }
+}
+
+interface TakeIn {
+  stored: StoredLog | null
+  head: SignedHead
+  signal: AbortSignal
+  alive(): void
+}
+
+async function takeIn(
+  { network, pool, epoch, reader }: MirrorOptions,
+  { stored, head, signal, alive }: TakeIn,
+): Promise<void> {
+  const { origin, size, note } = head
+  const generation = generationOf(origin, network)!
+  const known = stored?.generation === generation ? stored.size : 0
+  const edge = await readTiles(pool, network, generation, edgeOf(known))
+  const tree = new GrowingTree(treeHash, { size: known, edge })
+  await inTransaction(pool, async (client) => {
+    const copy = await CopyWriter.open(client, { network, epoch }, { stored, generation })
+    if (!copy) return
+    const entries = reader.entries(head, {
+      signal,
+      tree,
+      onTiles(tiles) {
+        copy.addTiles(tiles)
+        alive()
+      },
+    })
+    for await (const { index, text } of entries) {
+      const refused = (error: unknown) => refusalOf(error, `Entry ${index} of ${origin}`)
+      try {
+        if (index > 0) await copy.take(readLeaf(text, index))
+        else await copy.follow(previousOf(text, head, network))
+      } catch (error) {
+        throw refused(error)
+      }
+    }
+    const log = { generation, origin, size, root: Buffer.from(head.root), note }
+    await copy.end(log).catch((error: unknown) => {
+      throw refusalOf(error, `The log ${origin}`)
+    })
+    failpoint('mirror.taken')
+  })
+  failpoint('mirror.committed')
+}
+
+/** Log that a log's first leaf names. */
+function previousOf(text: string, { origin }: SignedHead, network: Network) {
+  const previous = readBeginning(text, origin)
+  const generation = previous && generationOf(previous.origin, network)
+  if (previous === null) return null
+  if (generation === null || generation >= generationOf(origin, network)!)
+    throw new RangeError(`it names ${previous.origin} as the log before`)
+  return {
+    generation,
+    origin: previous.origin,
+    size: previous.size,
+    root: Buffer.from(previous.root),
+  }
+}
+
+/** Errors of what an entry says become refusals; those of the database stay. */
+function refusalOf(error: unknown, what: string): unknown {
+  if (error instanceof RangeError) return mismatch(`${what} is refused: ${error.message}.`, error)
+  if (isUniqueViolation(error))
+    return mismatch(`${what}, or one before it, is refused: it has something twice.`, error)
+  return error
+}

@@ -1,0 +1,36 @@
+import { copyEvents, readCopied } from '../db/journal/feed.js'
+import type { LeaderContext } from '../ops/context.js'
+import type { Worker } from '../ops/worker.js'
+import { readEvents } from './feedReader.js'
+
+/** Entries of a step: some ten ms of work. */
+const ENTRIES_AT_ONCE = 256
+/** Pause after two steps, so catching up leaves the indexer most of its time: 5,000 entries a second. */
+const PAUSE_MS = 100
+const IDLE_MS = 1_000
+
+/**
+ * Copies a network's feed behind its end for readers by SQL, in steps, after the first catch-up of the hub. A feed that
+ * begins anew is copied anew, beside the copy that readers see.
+ */
+export function sqlWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
+  const { pool, network } = ctx
+  return {
+    name: 'the events of SQL',
+    fields: { network },
+    pollMs: PAUSE_MS,
+    idleMs: IDLE_MS,
+    maxBusySteps: 1,
+    async step() {
+      const last = await readCopied(pool, network)
+      if (!last.isComplete || (last.count >= last.newest && last.isShown)) return 'idle'
+      const found = await readEvents(pool, network, {
+        first: last.count + 1,
+        limit: ENTRIES_AT_ONCE,
+      })
+      // a rewind came between: the next step finds its generation
+      if (found?.generation === last.generation) await copyEvents(ctx, last, found.events)
+      return 'progressed'
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '../primitives/sha256.js'
+import { appendLeaves, edgeOf, type FilledTile } from './append.js'
+import { keyOfTile, tilesFor } from './tiles.js'
+import { createTreeHash } from './tree.js'
+
+const tree = createTreeHash(sha256)
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+const leaf = (i: number) => tree.leaf(Buffer.from(`event ${i}`))
+
+/** A log as a database keeps it: each tile by its place, the newest over the older. */
+class Log {
+  size = 0
+  root = tree.empty
+  readonly tiles = new Map<string, FilledTile>()
+
+  append(count: number): void {
+    const edge = new Map(
+      edgeOf(this.size).map((tile) => [keyOfTile(tile), this.tiles.get(keyOfTile(tile))!.hashes]),
+    )
+    const leaves = Array.from({ length: count }, (_, i) => leaf(this.size + i))
+    const grown = appendLeaves(tree, { size: this.size, edge }, leaves)
+    for (const tile of grown.tiles) this.tiles.set(keyOfTile(tile), tile)
+    this.size = grown.size
+    this.root = Buffer.from(grown.root)
+  }
+}
+
+const summary = ({ size, root, tiles }: Log) => ({
+  size,
+  root: hex(root),
+  tiles: [...tiles.values()]
+    .map(({ hashes, ...tile }) => `${JSON.stringify(tile)} ${hex(hashes)}`)
+    .sort(),
+})
+
+describe('a log that grows', () => {
+  it('is the same in whatever steps it grew', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 6 }), (steps) => {
+        const inSteps = new Log()
+        for (const count of steps) inSteps.append(count)
+        const atOnce = new Log()
+        atOnce.append(inSteps.size)
+        expect(summary(inSteps)).toEqual(summary(atOnce))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('has each tile that its size asks for, and no other', () => {
+    const log = new Log()
+    for (const count of [1, 255, 65_536, 3]) log.append(count)
+    const asked = tilesFor([{ from: 0, to: log.size }], log.size)
+    for (const tile of asked) expect(log.tiles.get(keyOfTile(tile))).toMatchObject(tile)
+    const levels = [...log.tiles.values()].map(({ level }) => level)
+    expect([0, 1, 2].map((level) => levels.filter((one) => one === level).length)).toEqual([
+      258, 2, 1,
+    ])
+  })
+
+  it('refuses an edge that is not its own', () => {
+    const edge = new Map([['0/0', new Uint8Array(32)]])
+    expect(() => appendLeaves(tree, { size: 2, edge }, [leaf(2)])).toThrow(
+      'tile 0/0 of a tree of 2 leaves has not 2 hashes',
+    )
+  })
+})

@@ -1,0 +1,120 @@
+import { HASH_BYTES, type Sha256 } from './tree.js'
+
+/**
+ * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint). The code runs in browsers too; who
+ * signs and who checks a signature is the caller's.
+ */
+
+/** A log's tree at some size, as its checkpoint names it. */
+export interface TreeHead {
+  /** Name of the log: `<domain>/<network>/<generation>`. */
+  origin: string
+  size: number
+  /** 32 bytes. */
+  root: Uint8Array
+}
+
+export interface Signature {
+  /** Name of the key. */
+  name: string
+  /** First 4 bytes of the key's hash, as a number. */
+  keyId: number
+  /** Ed25519: 64 bytes. */
+  signature: Uint8Array
+}
+
+export interface Note {
+  /** What is signed, with its last line break. */
+  text: string
+  signatures: readonly Signature[]
+}
+
+/** Type of an Ed25519 key in a signed note. */
+const ED25519 = 1
+const KEY_BYTES = 32
+/** A note of a stranger is read up to so many characters and signatures: the standard asks for 16 signatures. */
+const MOST_CHARACTERS = 65_536
+const MOST_SIGNATURES = 64
+
+const SIGNATURE_LINE = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/
+const CHECKPOINT = /^([^\n]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n((?:[^\n]+\n)*)$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the standard bans them
+const CONTROL = /[\u0000-\u0009\u000b-\u001f]/
+
+export const toBase64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
+
+/** Bytes of strict base64 (RFC 4648 section 4); null for other text. */
+export function fromBase64(text: string): Uint8Array | null {
+  try {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+    return toBase64(bytes) === text ? bytes : null
+  } catch {
+    return null
+  }
+}
+
+export const checkpointText = ({ origin, size, root }: TreeHead): string =>
+  `${origin}\n${size}\n${toBase64(root)}\n`
+
+/** Null for text that is no checkpoint. Extension lines are ignored. */
+export function parseCheckpoint(text: string): TreeHead | null {
+  const [, origin, digits, hash] = CHECKPOINT.exec(text) ?? []
+  const root = hash === undefined ? null : fromBase64(hash)
+  const size = Number(digits)
+  if (origin === undefined || root?.length !== HASH_BYTES || !Number.isSafeInteger(size))
+    return null
+  return { origin, size, root }
+}
+
+/** Key id of an Ed25519 key: 4 bytes of SHA-256 over its name, type and bytes. */
+export function keyIdOf(sha256: Sha256, name: string, publicKey: Uint8Array): number {
+  const head = new TextEncoder().encode(`${name}\n`)
+  const bytes = new Uint8Array([...head, ED25519, ...publicKey])
+  const hash = sha256(bytes)
+  return new DataView(hash.buffer, hash.byteOffset).getUint32(0)
+}
+
+const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
+
+/** A public key as Go's `note.NewVerifier` takes it: `<name>+<key id>+<base64 of type and key>`. */
+export const verifierKey = (sha256: Sha256, name: string, publicKey: Uint8Array): string =>
+  `${name}+${hexOfId(keyIdOf(sha256, name, publicKey))}+${toBase64(new Uint8Array([ED25519, ...publicKey]))}`
+
+/** Null for text that is no Ed25519 verifier key. */
+export function parseVerifierKey(
+  sha256: Sha256,
+  text: string,
+): { name: string; publicKey: Uint8Array } | null {
+  const [, name, encoded] = /^([^\s+]+)\+[0-9a-f]{8}\+(.+)$/.exec(text) ?? []
+  const bytes = encoded === undefined ? null : fromBase64(encoded)
+  if (name === undefined || bytes?.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return null
+  const publicKey = bytes.subarray(1)
+  return verifierKey(sha256, name, publicKey) === text ? { name, publicKey } : null
+}
+
+const signatureLine = ({ name, keyId, signature }: Signature): string => {
+  const id = new Uint8Array(4)
+  new DataView(id.buffer).setUint32(0, keyId)
+  return `— ${name} ${toBase64(new Uint8Array([...id, ...signature]))}\n`
+}
+
+export const noteOf = ({ text, signatures }: Note): string =>
+  `${text}\n${signatures.map(signatureLine).join('')}`
+
+/** Null for text that is no signed note. Signatures of unknown keys are kept: whoever checks ignores them. */
+export function parseNote(note: string): Note | null {
+  if (note.length > MOST_CHARACTERS || CONTROL.test(note)) return null
+  const end = note.lastIndexOf('\n\n')
+  if (end < 0 || !note.endsWith('\n')) return null
+  const lines = note.slice(end + 2, -1).split('\n')
+  if (lines.length > MOST_SIGNATURES) return null
+  const signatures: Signature[] = []
+  for (const line of lines) {
+    const [, name, encoded] = SIGNATURE_LINE.exec(line) ?? []
+    const bytes = encoded === undefined ? null : fromBase64(encoded)
+    if (name === undefined || !bytes || bytes.length < 5) return null
+    const keyId = new DataView(bytes.buffer).getUint32(0)
+    signatures.push({ name, keyId, signature: bytes.slice(4) })
+  }
+  return { text: note.slice(0, end + 1), signatures }
+}

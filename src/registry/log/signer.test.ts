@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { parseCheckpoint, parseNote } from './note.js'
+import { isNoteSignedBy, isSignedBy, logKeysOf, originOf, signedNote } from './signer.js'
+
+const OLD = Buffer.alloc(32, 1)
+const NEW = Buffer.alloc(32, 2)
+const origin = originOf('names.example', 'mainnet', 3)
+const head = { origin, size: 12, root: Buffer.alloc(32, 7) }
+
+it('signs a checkpoint with each key, under the name of the log', () => {
+  const keys = logKeysOf([NEW, OLD])
+  const note = signedNote(head, keys)!
+  const { text, signatures } = parseNote(note)!
+  expect(parseCheckpoint(text)).toEqual({ ...head, root: new Uint8Array(head.root) })
+  expect(signatures.map(({ name }) => name)).toEqual([
+    'names.example/mainnet/3',
+    'names.example/mainnet/3',
+  ])
+  for (const { publicKey } of keys) expect(isNoteSignedBy(note, origin, publicKey)).toBe(true)
+})
+
+it('signs nothing without a key', () => {
+  expect(signedNote(head, [])).toBeNull()
+  expect(isSignedBy({ origin, note: null }, [])).toBe(true)
+})
+
+it('has to sign anew when the keys change', () => {
+  const [old, both, renewed] = [[OLD], [NEW, OLD], [NEW]].map(logKeysOf)
+  const note = signedNote(head, old!)
+  expect(isSignedBy({ origin, note }, old!)).toBe(true)
+  expect(isSignedBy({ origin, note }, both!)).toBe(false)
+  expect(isSignedBy({ origin, note }, renewed!)).toBe(false)
+})
+
+it.each([
+  ['another key', (note: string) => note, logKeysOf([NEW])[0]!.publicKey, origin],
+  [
+    'another size',
+    (note: string) => note.replace('\n12\n', '\n13\n'),
+    logKeysOf([OLD])[0]!.publicKey,
+    origin,
+  ],
+  [
+    'another log',
+    (note: string) => note,
+    logKeysOf([OLD])[0]!.publicKey,
+    'names.example/testnet/3',
+  ],
+])('does not take the signature for %s', (_case, alter, publicKey, name) => {
+  const note = signedNote(head, logKeysOf([OLD]))!
+  expect(isNoteSignedBy(alter(note), name, publicKey)).toBe(false)
+})

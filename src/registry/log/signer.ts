@@ -1,0 +1,57 @@
+import { type KeyObject, sign } from 'node:crypto'
+import { ed25519PrivateKey, ed25519PublicKey, isSignedByEd25519 } from '../primitives/ed25519.js'
+import type { Network } from '../primitives/network.js'
+import { sha256Once } from './hash.js'
+import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead } from './note.js'
+
+/** An Ed25519 key of a service's logs (RFC 8032). */
+interface LogKey {
+  privateKey: KeyObject
+  /** 32 bytes. */
+  publicKey: Buffer
+}
+
+/** Keys that sign each checkpoint, the newest first: while a key is replaced, the old one signs too. */
+export type LogKeys = readonly LogKey[]
+
+/** @param seeds 32 bytes each */
+export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
+  seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
+
+/** Name of a log: of the service, the network and the generation of its feed. */
+export const originOf = (domain: string, network: Network, generation: number): string =>
+  `${domain}/${network}/${generation}`
+
+/** Signed checkpoint of a log (C2SP tlog-checkpoint); null where no key signs. */
+export function signedNote(head: TreeHead, keys: LogKeys): string | null {
+  if (keys.length === 0) return null
+  const text = checkpointText(head)
+  const signatures = keys.map(({ privateKey, publicKey }) => ({
+    name: head.origin,
+    keyId: keyIdOf(sha256Once, head.origin, publicKey),
+    signature: sign(null, Buffer.from(text), privateKey),
+  }))
+  return noteOf({ text, signatures })
+}
+
+/** Whether a log's checkpoint is signed by these keys and no others. */
+export function isSignedBy(
+  { origin, note }: { origin: string; note: string | null },
+  keys: LogKeys,
+): boolean {
+  const signed = note === null ? [] : (parseNote(note)?.signatures.map(({ keyId }) => keyId) ?? [])
+  const wanted = keys.map(({ publicKey }) => keyIdOf(sha256Once, origin, publicKey))
+  return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
+}
+
+/** Whether a public key has signed a note under this name. @param publicKey 32 bytes */
+export function isNoteSignedBy(note: string, name: string, publicKey: Uint8Array): boolean {
+  const parsed = parseNote(note)
+  const keyId = keyIdOf(sha256Once, name, publicKey)
+  const signed = parsed?.signatures.find((one) => one.name === name && one.keyId === keyId)
+  return (
+    parsed !== null &&
+    signed !== undefined &&
+    isSignedByEd25519([Buffer.from(parsed.text)], signed.signature, publicKey)
+  )
+}

@@ -1,0 +1,182 @@
+import {
+  HASH_BYTES,
+  type Range,
+  rangeHash,
+  type Subtree,
+  subtreesOf,
+  type TreeHash,
+} from './tree.js'
+
+/**
+ * Tiles of a transparency log (C2SP tlog-tiles): rows of up to 256 hashes, each of a subtree of `256^level` leaves. The
+ * code runs in browsers too.
+ */
+
+/** Hashes of a full tile, and entries of a full bundle. */
+export const TILE_WIDTH = 256
+/** Levels of the tree within one tile. */
+const TILE_HEIGHT = 8
+/** Levels that a tree can have tiles at: leaves are counted in 53 bits. */
+const MOST_LEVELS = 7
+
+/** A tile: hashes `index * 256` to `index * 256 + width - 1` of its level. */
+export interface Tile {
+  level: number
+  index: number
+  /** 1 to 256; below 256 the tile is partial. */
+  width: number
+}
+
+/** A bundle of entries, whose hashes are those of the tile at level 0. */
+export type Bundle = Omit<Tile, 'level'>
+
+/** Full tiles of a level, and the partial one after them, that a tree of some size has. */
+export function tilesOfLevel(level: number, size: number): { full: number; partial: number } {
+  const hashes = Math.floor(size / TILE_WIDTH ** level)
+  return { full: Math.floor(hashes / TILE_WIDTH), partial: hashes % TILE_WIDTH }
+}
+
+/** The tile with an index in a tree of some size; null where the tree has none there. */
+export function tileIn(size: number, level: number, index: number): Tile | null {
+  const { full, partial } = tilesOfLevel(level, size)
+  if (index < full) return { level, index, width: TILE_WIDTH }
+  return index === full && partial > 0 ? { level, index, width: partial } : null
+}
+
+/** Place of a subtree's hash: `count` hashes of a tile, from `offset` on, of which it is the root. */
+function placeOf({ level, index }: Subtree): {
+  level: number
+  index: number
+  offset: number
+  count: number
+} {
+  const tileLevel = Math.floor(level / TILE_HEIGHT)
+  const count = 2 ** (level % TILE_HEIGHT)
+  const first = index * count
+  return {
+    level: tileLevel,
+    index: Math.floor(first / TILE_WIDTH),
+    offset: first % TILE_WIDTH,
+    count,
+  }
+}
+
+/** Tiles of a tree that some ranges' hashes are computed from, each once. */
+export function tilesFor(ranges: readonly Range[], size: number): Tile[] {
+  const tiles = new Map<string, Tile>()
+  for (const range of ranges)
+    for (const subtree of subtreesOf(range)) {
+      const { level, index } = placeOf(subtree)
+      const tile = tileIn(size, level, index)
+      if (!tile) throw new RangeError(`a tree of ${size} leaves has no tile ${level}/${index}`)
+      tiles.set(keyOfTile(tile), tile)
+    }
+  return [...tiles.values()]
+}
+
+/** @returns the hashes of the tiles, by `keyOfTile`; each is as long as its width says */
+export type TileHashes = ReadonlyMap<string, Uint8Array>
+
+export const keyOfTile = ({ level, index }: Pick<Tile, 'level' | 'index'>): string =>
+  `${level}/${index}`
+
+/** Hash of a range of a tree. @throws RangeError where a tile is missing or too short */
+export function hashOfRange(tree: TreeHash, range: Range, tiles: TileHashes): Uint8Array {
+  return rangeHash(
+    tree,
+    subtreesOf(range).map((subtree) => hashOfSubtree(tree, subtree, tiles)),
+  )
+}
+
+function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uint8Array {
+  const { offset, count, ...tile } = placeOf(subtree)
+  const hashes = tiles.get(keyOfTile(tile))
+  const end = (offset + count) * HASH_BYTES
+  if (!hashes || hashes.length < end)
+    throw new RangeError(`tile ${keyOfTile(tile)} has no hash ${offset + count - 1}`)
+  return rootOfRow(tree, hashesOf(hashes.subarray(offset * HASH_BYTES, end)))
+}
+
+/** Root of a complete subtree by a row of its hashes, whose number is a power of two. */
+export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Array {
+  let above = row
+  while (above.length > 1) above = pairs(tree, above)
+  return above[0]!
+}
+
+/** The hashes of a tile one by one. */
+export const hashesOf = (tile: Uint8Array): Uint8Array[] =>
+  Array.from({ length: tile.length / HASH_BYTES }, (_, i) =>
+    tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
+  )
+
+function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
+  const above: Uint8Array[] = []
+  for (let i = 0; i < row.length; i += 2) above.push(node(row[i]!, row[i + 1]!))
+  return above
+}
+
+/** Root of a tree. @throws as `hashOfRange` */
+export const rootOf = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
+  size === 0 ? tree.empty : hashOfRange(tree, { from: 0, to: size }, tiles)
+
+/** Path of a tile below the log's prefix: `tile/0/x001/234`, with `.p/<width>` for a partial one. */
+export const tilePath = ({ level, ...rest }: Tile): string => `tile/${level}/${indexPath(rest)}`
+
+export const bundlePath = (bundle: Bundle): string => `tile/entries/${indexPath(bundle)}`
+
+function indexPath({ index, width }: Bundle): string {
+  const digits = String(index)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/.../g)!
+  const last = groups.length - 1
+  const path = groups.map((group, i) => (i < last ? `x${group}` : group)).join('/')
+  return width === TILE_WIDTH ? path : `${path}.p/${width}`
+}
+
+const PATH = /^tile\/(entries|\d)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
+
+/** A tile, or a bundle (level null), by its path; null for any text that is no path of one. */
+export function parseTilePath(path: string): (Bundle & { level: number | null }) | null {
+  const [, kind, groups, partial] = PATH.exec(path) ?? []
+  if (kind === undefined || groups === undefined) return null
+  const level = kind === 'entries' ? null : Number(kind)
+  const index = Number(groups.replaceAll(/[x/]/g, ''))
+  const width = partial === undefined ? TILE_WIDTH : Number(partial)
+  const isWidth = width < TILE_WIDTH || partial === undefined
+  if (!Number.isSafeInteger(index) || !isWidth || (level ?? 0) >= MOST_LEVELS) return null
+  const tile = { level, index, width }
+  // only the canonical path names it: caches keep each path for ever
+  return path === `tile/${kind}/${indexPath(tile)}` ? tile : null
+}
+
+/** Bytes of a bundle: each entry behind its length in 16 bits. @throws RangeError for an entry of 65,536 bytes or more */
+export function packBundle(entries: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(entries.reduce((sum, { length }) => sum + 2 + length, 0))
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const entry of entries) {
+    if (entry.length > 0xffff) throw new RangeError(`an entry has ${entry.length} bytes`)
+    view.setUint16(at, entry.length)
+    bytes.set(entry, at + 2)
+    at += 2 + entry.length
+  }
+  return bytes
+}
+
+/** @throws RangeError for bytes that are not so many entries */
+export function unpackBundle(bytes: Uint8Array, width: number): Uint8Array[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const entries: Uint8Array[] = []
+  let at = 0
+  while (at + 2 <= bytes.length && entries.length < width) {
+    const end = at + 2 + view.getUint16(at)
+    if (end > bytes.length) break
+    entries.push(bytes.subarray(at + 2, end))
+    at = end
+  }
+  if (at !== bytes.length || entries.length !== width)
+    throw new RangeError(
+      `a bundle of ${width} entries has ${entries.length}, and ${bytes.length - at} bytes more`,
+    )
+  return entries
+}

@@ -1,0 +1,160 @@
+/**
+ * Merkle tree of a transparency log, as RFC 6962 section 2.1 defines it. The code runs in browsers too: it imports
+ * nothing, and gets its hash function from whoever calls.
+ */
+
+/** SHA-256 of some bytes: 32 bytes. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array
+
+/** Hashes of a tree's leaves and nodes, 32 bytes each. */
+export interface TreeHash {
+  leaf(entry: Uint8Array): Uint8Array
+  node(left: Uint8Array, right: Uint8Array): Uint8Array
+  /** Root of the tree without leaves. */
+  empty: Uint8Array
+}
+
+/** Leaves `from` to `to - 1`. */
+export interface Range {
+  from: number
+  to: number
+}
+
+/** The complete subtree over the leaves `index * 2^level` to `(index + 1) * 2^level - 1`. */
+export interface Subtree {
+  level: number
+  index: number
+}
+
+export const HASH_BYTES = 32
+/** Prefixes that keep leaves and nodes apart. */
+const LEAF = 0
+const NODE = 1
+
+export function createTreeHash(sha256: Sha256): TreeHash {
+  return {
+    leaf: (entry) => sha256(joined(LEAF, entry)),
+    node: (left, right) => sha256(joined(NODE, left, right)),
+    empty: sha256(new Uint8Array(0)),
+  }
+}
+
+function joined(prefix: number, first: Uint8Array, second?: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(1 + first.length + (second?.length ?? 0))
+  bytes[0] = prefix
+  bytes.set(first, 1)
+  if (second) bytes.set(second, 1 + first.length)
+  return bytes
+}
+
+/** Largest power of two below a size of at least 2. */
+function splitOf(size: number): number {
+  let split = 1
+  while (2 * split < size) split *= 2
+  return split
+}
+
+/** Complete subtrees that make up a range of a tree, from left to right, each smaller than the one before. */
+export function subtreesOf({ from, to }: Range): Subtree[] {
+  const subtrees: Subtree[] = []
+  for (let at = from; at < to; ) {
+    let level = 0
+    let size = 1
+    while (at % (2 * size) === 0 && at + 2 * size <= to) {
+      level += 1
+      size *= 2
+    }
+    subtrees.push({ level, index: at / size })
+    at += size
+  }
+  return subtrees
+}
+
+/** Hash of a range by those of its complete subtrees. @param hashes of `subtreesOf`, at least one */
+export const rangeHash = ({ node }: TreeHash, hashes: readonly Uint8Array[]): Uint8Array =>
+  hashes.reduceRight((right, left) => node(left, right))
+
+/** Ranges whose hashes prove a leaf, from the leaf to the root (RFC 6962 section 2.1.1). */
+export function inclusionRanges(index: number, size: number): Range[] {
+  const ranges: Range[] = []
+  let range: Range = { from: 0, to: size }
+  while (range.to - range.from > 1) {
+    const middle = range.from + splitOf(range.to - range.from)
+    const left = { from: range.from, to: middle }
+    const right = { from: middle, to: range.to }
+    const isLeft = index < middle
+    ranges.push(isLeft ? right : left)
+    range = isLeft ? left : right
+  }
+  return ranges.reverse()
+}
+
+/**
+ * Root that a proof of inclusion leads to.
+ * @param leaf hash of the leaf
+ * @param proof hashes of `inclusionRanges`
+ * @returns null for a proof of another length, or a leaf beyond the tree
+ */
+export function rootByInclusion(
+  { node }: TreeHash,
+  leaf: Uint8Array,
+  { index, size }: { index: number; size: number },
+  proof: readonly Uint8Array[],
+): Uint8Array | null {
+  if (index >= size) return null
+  const ranges = inclusionRanges(index, size)
+  if (ranges.length !== proof.length) return null
+  return ranges.reduce(
+    (hash, { from }, i) => (from > index ? node(hash, proof[i]!) : node(proof[i]!, hash)),
+    leaf,
+  )
+}
+
+/** Ranges whose hashes prove that a tree begins with an older one (RFC 6962 section 2.1.2). @param oldSize at least 1 */
+export function consistencyRanges(oldSize: number, size: number): Range[] {
+  const ranges: Range[] = []
+  let range: Range = { from: 0, to: size }
+  // the part of the older tree in the range is known as a whole only while it begins with the first leaf
+  while (range.to > oldSize) {
+    const middle = range.from + splitOf(range.to - range.from)
+    const left = { from: range.from, to: middle }
+    const right = { from: middle, to: range.to }
+    const isLeft = oldSize <= middle
+    ranges.push(isLeft ? right : left)
+    range = isLeft ? left : right
+  }
+  if (range.from > 0) ranges.push(range)
+  return ranges.reverse()
+}
+
+/**
+ * Whether a tree begins with an older one.
+ * @param proof hashes of `consistencyRanges`; none for an older tree without leaves, or for the same tree
+ */
+export function isConsistent(
+  { node }: TreeHash,
+  old: { size: number; root: Uint8Array },
+  { size, root }: { size: number; root: Uint8Array },
+  proof: readonly Uint8Array[],
+): boolean {
+  if (old.size > size) return false
+  if (old.size === 0) return proof.length === 0
+  const ranges = consistencyRanges(old.size, size)
+  if (ranges.length !== proof.length) return false
+  const isWhole = ranges[0]?.from !== 0 && ranges[0]?.to === old.size
+  const start = isWhole ? proof[0]! : old.root
+  let oldRoot = start
+  let newRoot = start
+  for (let i = isWhole ? 1 : 0; i < ranges.length; i++) {
+    const hash = proof[i]!
+    if (ranges[i]!.from >= old.size) newRoot = node(newRoot, hash)
+    else {
+      oldRoot = node(hash, oldRoot)
+      newRoot = node(hash, newRoot)
+    }
+  }
+  return isSameHash(oldRoot, old.root) && isSameHash(newRoot, root)
+}
+
+export const isSameHash = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i])

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { logWorker } from '../../src/push/log.js'
+import { logKeysOf } from '../../src/registry/log/signer.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { runCli } from '../support/cli.js'
+import { readEpoch } from '../support/epoch.js'
+import { useWorld } from '../support/useWorld.js'
+
+const seed = Buffer.alloc(32, 7)
+const keys = logKeysOf([seed])
+const key = keys[0]!.publicKey.toString('base64')
+
+const world = useWorld(async () => {
+  const api = await startApi()
+  const names = Array.from({ length: 3 }, () => bid({ from: randomAddress(), name: freshName() }))
+  await api.append('mainnet', names)
+  const epoch = await readEpoch(api.pool, 'mainnet', 'index')
+  const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
+  const worker = logWorker(ctx, { domain: 'names.example', keys })
+  while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
+  return api
+})
+
+it('shows the public key that readers pin', async () => {
+  expect(await runCli(['log', 'key'], { LOG_KEY: `0x${seed.toString('hex')}` })).toBe(`${key}\n`)
+  await expect(runCli(['log', 'key'], { LOG_KEY: undefined })).rejects.toThrow('LOG_KEY is not set')
+})
+
+it('verifies the log of a service, and refuses another key', async () => {
+  const verify = (by: string) => runCli(['log', 'verify', world.url, '--key', by, '--json'], {})
+  expect(JSON.parse(await verify(key))).toMatchObject({ origin: 'names.example/mainnet/1' })
+  await expect(verify(Buffer.alloc(32, 1).toString('base64'))).rejects.toThrow(
+    'The checkpoint is signed by other keys than the one expected.',
+  )
+})

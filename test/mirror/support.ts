@@ -1,0 +1,151 @@
+import type pg from 'pg'
+import { Client } from '../../src/client/index.js'
+import { migrate } from '../../src/db/pg/migrate.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import { mirrorWorker } from '../../src/mirror/worker.js'
+import { logWorker } from '../../src/push/log.js'
+import { GrowingTree } from '../../src/registry/log/append.js'
+import { sha256Once, treeHash } from '../../src/registry/log/hash.js'
+import { beginningLeaf } from '../../src/registry/log/leaf.js'
+import type { TreeHead } from '../../src/registry/log/note.js'
+import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
+import {
+  bundlePath,
+  packBundle,
+  TILE_WIDTH,
+  tileIn,
+  tilePath,
+} from '../../src/registry/log/tiles.js'
+import { createDatabase } from '../../src/testing/processes/postgres.js'
+import { START_MS } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
+import { serveInTest } from '../support/httpServer.js'
+
+const { signal } = new AbortController()
+export const keys = logKeysOf([Buffer.alloc(32, 7)])
+export const key = keys[0]!.publicKey.toString('base64')
+export const ORIGIN = 'names.example/mainnet/1'
+
+/** Steps the worker of a source's log until it has nothing to do. */
+export async function writeLog(pool: pg.Pool): Promise<void> {
+  const epoch = await readEpoch(pool, 'mainnet', 'index')
+  const ctx = { pool, network: 'mainnet', epoch } as const
+  const worker = logWorker(ctx, { domain: 'names.example', keys })
+  while ((await worker.step(signal, () => {})) !== 'idle');
+}
+
+export interface Database {
+  url: string
+  pool: pg.Pool
+}
+
+/** A database of this version's tables, beside another one. */
+export async function emptyDatabase(beside: string, name: string): Promise<Database> {
+  const url = await createDatabase(beside, name)
+  await migrate(url)
+  return { url, pool: createPool({ url, max: 4, applicationName: 'test', isByIndex: true }) }
+}
+
+function clientOf(from: string | typeof fetch | Client, timeoutMs: number): Client {
+  if (from instanceof Client) return from
+  const common = { timeoutMs, retries: 0 }
+  return typeof from === 'string'
+    ? new Client({ url: from, ...common })
+    : new Client({ url: 'http://log.invalid', fetch: from, ...common })
+}
+
+/** Steps a mirror until it has nothing to do. */
+export async function mirrorFrom(
+  { pool }: Pick<Database, 'pool'>,
+  from: string | typeof fetch | Client,
+  { timeoutMs = 5_000, key: pinned = key } = {},
+): Promise<void> {
+  const reader = clientOf(from, timeoutMs).log({ key: pinned, sha256: sha256Once })
+  const epoch = await readEpoch(pool, 'mainnet', 'index')
+  const worker = mirrorWorker({ network: 'mainnet', pool, epoch, reader })
+  while ((await worker.step(signal, () => {})) !== 'idle');
+}
+
+/** Rows of everything that a mirror writes. */
+export async function writtenRows(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ rows: number }>(
+    `SELECT ((SELECT count(*) FROM journal) + (SELECT count(*) FROM names) + (SELECT count(*) FROM clusters)
+      + (SELECT count(*) FROM wallets) + (SELECT count(*) FROM logs) + (SELECT count(*) FROM log_tiles)
+      + (SELECT count(*) FROM journal_heads WHERE seq > 0 OR proved_block IS NOT NULL))::int AS rows`,
+  )
+  return rows[0]!.rows
+}
+
+export interface Files {
+  head: TreeHead
+  /** By their paths below the network. */
+  files: Map<string, Uint8Array>
+}
+
+/** A log of any entries, signed, as files below the network's folder. */
+export function filesOf(
+  events: readonly string[],
+  { origin = ORIGIN, previous = null as TreeHead | null, by = keys } = {},
+): Files {
+  const entries = [beginningLeaf(origin, previous), ...events].map((text) => Buffer.from(text))
+  const files = new Map<string, Uint8Array>()
+  const below = origin.split('/').at(-1)!
+  const tree = new GrowingTree(treeHash)
+  for (const tile of tree.append(entries.map((entry) => treeHash.leaf(entry))))
+    files.set(`${below}/${tilePath(tile)}`, tile.hashes)
+  for (let index = 0; index * TILE_WIDTH < entries.length; index++) {
+    const tile = tileIn(entries.length, 0, index)!
+    const bundle = entries.slice(index * TILE_WIDTH, index * TILE_WIDTH + tile.width)
+    files.set(`${below}/${bundlePath(tile)}`, packBundle(bundle))
+  }
+  const head = { origin, size: tree.size, root: tree.root }
+  files.set('checkpoint', Buffer.from(signedNote(head, by)!))
+  return { head, files }
+}
+
+/** A `fetch` that answers with these files. */
+export const serving =
+  ({ files }: Pick<Files, 'files'>): typeof fetch =>
+  async (input) => {
+    const path = new URL(String(input)).pathname.replace('/v1/log/mainnet/', '')
+    const bytes = files.get(path)
+    return bytes
+      ? new Response(new Uint8Array(bytes))
+      : Response.json({ error: 'not_found', message: `no ${path}` }, { status: 404 })
+  }
+
+/** A public event: its type, its data and its actor. */
+export type Event = readonly [type: string, data: object, from: string]
+
+export const leavesOf = (events: readonly Event[]): string[] =>
+  events.map(([type, data, from], i) =>
+    JSON.stringify({ v: 1, type, at: START_MS + i, from, data }),
+  )
+
+/** Makes a cluster with one wallet. */
+export const createdBy = (of: string, wallet: string): Event[] => [
+  ['CREATE_CLUSTER', { cluster_id: of }, wallet],
+  [
+    'ADD_WALLET',
+    { name: 'main', address: wallet, cluster_id: of, is_verified: true, is_backed_up: false },
+    wallet,
+  ],
+]
+
+/** A cluster whose wallet registers a name. */
+export function registeredBy(wallet: string, name: string): Event[] {
+  const of = `0x${'7'.repeat(64)}`
+  const registration = { name, wei_amount: '1', cluster_id: of }
+  return [...createdBy(of, wallet), ['REGISTER_NAME', registration, wallet]]
+}
+
+/** Serves a log of these leaves until the test ends. @returns its address, and the key that signs it */
+export async function serveFiles(leaves: readonly string[]) {
+  const answer = serving(filesOf(leaves))
+  const source = await serveInTest(async ({ url }, res) => {
+    const response = await answer(`http://log.invalid${url}`)
+    res.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' })
+    res.end(Buffer.from(await response.arrayBuffer()))
+  })
+  return { source, by: key }
+}

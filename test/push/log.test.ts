@@ -1,0 +1,222 @@
+import { execFile, execFileSync } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { LostLeadershipError } from '../../src/db/journal/head.js'
+import { logWorker } from '../../src/push/log.js'
+import { treeHash } from '../../src/registry/log/hash.js'
+import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
+import { isNoteSignedBy, logKeysOf } from '../../src/registry/log/signer.js'
+import { unpackBundle } from '../../src/registry/log/tiles.js'
+import { rootByInclusion } from '../../src/registry/log/tree.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
+import { useFolder } from '../support/folder.js'
+import { useWorld } from '../support/useWorld.js'
+
+const { signal } = new AbortController()
+const ORIGIN = 'names.example/mainnet/1'
+const keys = logKeysOf([Buffer.alloc(32, 7)])
+const renewed = logKeysOf([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
+
+const world = useWorld(() => startApi())
+const alice = randomAddress()
+
+const grow = (count: number, from = () => alice) =>
+  world.append(
+    'mainnet',
+    Array.from({ length: count }, () => bid({ from: from(), name: freshName() })),
+  )
+
+/** Steps the worker until it has nothing to do. */
+async function catchUp(by = keys): Promise<void> {
+  const epoch = await readEpoch(world.pool, 'mainnet', 'index')
+  const worker = logWorker(
+    { pool: world.pool, network: 'mainnet', epoch },
+    { domain: 'names.example', keys: by },
+  )
+  while ((await worker.step(signal, () => {})) !== 'idle');
+}
+
+const fetchLog = (below: string) => fetch(`${world.url}/v1/log/mainnet/${below}`)
+
+async function newestCheckpoint() {
+  const response = await fetchLog('checkpoint')
+  const note = await response.text()
+  return { note, head: parseCheckpoint(parseNote(note)!.text)! }
+}
+
+async function entriesOf(size: number) {
+  const entries: string[] = []
+  for (let first = 0; first < size; first += 256) {
+    const width = Math.min(256, size - first)
+    const index = String(first / 256).padStart(3, '0')
+    const response = await fetchLog(`1/tile/entries/${index}${width < 256 ? `.p/${width}` : ''}`)
+    const bundle = new Uint8Array(await response.arrayBuffer())
+    entries.push(...unpackBundle(bundle, width).map((entry) => Buffer.from(entry).toString()))
+  }
+  return entries
+}
+
+describe('the log of a feed', () => {
+  it('has not begun before the first catch-up', async () => {
+    await world.pool.query('UPDATE journal_heads SET caught_up = false')
+    await catchUp()
+    const response = await fetchLog('checkpoint')
+    expect([response.status, await response.json()]).toMatchObject([404, { error: 'not_found' }])
+    await world.pool.query('UPDATE journal_heads SET caught_up = true')
+  })
+
+  it('begins with its name, and has an entry for each event', async () => {
+    await grow(300)
+    await grow(3, randomAddress)
+    await catchUp()
+    const { note, head } = await newestCheckpoint()
+    const { body } = await world.get('/v1/events?limit=1000')
+    expect(head).toMatchObject({ origin: ORIGIN, size: 1 + body.items.length })
+    expect(isNoteSignedBy(note, ORIGIN, keys[0]!.publicKey)).toBe(true)
+    const [begin, ...entries] = (await entriesOf(head.size)).map((entry) => JSON.parse(entry))
+    expect(begin).toEqual({ v: 1, type: 'BEGIN', origin: ORIGIN, previous: null })
+    expect(entries).toEqual(
+      body.items.map(({ type, timestamp, from, data }: Record<string, unknown>) => ({
+        v: 1,
+        type,
+        at: timestamp,
+        from,
+        data,
+      })),
+    )
+  })
+
+  it('has tiles that caches keep, and checkpoints that they do not', async () => {
+    const tile = await fetchLog('1/tile/0/000')
+    expect(tile.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(tile.headers.get('content-type')).toBe('application/octet-stream')
+    expect((await tile.arrayBuffer()).byteLength).toBe(8_192)
+    const note = await fetchLog('1/checkpoint')
+    expect(note.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(note.headers.get('cache-control')).toBe('public, max-age=1')
+  })
+
+  it.each([
+    ['a tile beyond its size', '1/tile/0/009'],
+    ['a partial tile that is wider than its size', '1/tile/2/000.p/9'],
+    ['another generation', '2/tile/0/000'],
+    ['a path that is not the canonical one', '1/tile/0/0'],
+    ['a path that leads elsewhere', '1/tile/0/..%2f000'],
+  ])('has not %s', async (_case, below) => {
+    const response = await fetchLog(below)
+    const { error } = (await response.json()) as { error: string }
+    expect([response.status, error]).toEqual([404, 'not_found'])
+  })
+
+  it('proves each event by its id', async () => {
+    const { head } = await newestCheckpoint()
+    for (const number of [1, 2, 255, 256, 300, head.size - 1]) {
+      const { status, body } = await world.get(`/v1/events/m-1-${number}/proof`)
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ origin: ORIGIN, index: number, size: head.size })
+      const hashes = body.hashes.map((hash: string) => Buffer.from(hash, 'base64'))
+      const leaf = treeHash.leaf(Buffer.from(body.leaf))
+      const root = rootByInclusion(treeHash, leaf, { index: number, size: head.size }, hashes)
+      expect(Buffer.from(root!)).toEqual(Buffer.from(head.root))
+    }
+    expect((await world.get(`/v1/events/m-1-${head.size}/proof`)).body.error).toBe('not_found')
+    expect((await world.get('/v1/events/nothing/proof')).body.error).toBe('invalid_request')
+  })
+
+  it('is signed anew when its keys change, by old and new ones', async () => {
+    const before = await newestCheckpoint()
+    await catchUp(renewed)
+    const { note, head } = await newestCheckpoint()
+    expect(head).toEqual(before.head)
+    for (const { publicKey } of renewed) expect(isNoteSignedBy(note, ORIGIN, publicKey)).toBe(true)
+    await catchUp()
+    expect(await newestCheckpoint()).toEqual(before)
+  })
+
+  it('is written by who leads alone', async () => {
+    await grow(1)
+    const worker = logWorker(
+      { pool: world.pool, network: 'mainnet', epoch: 77 },
+      { domain: 'names.example', keys },
+    )
+    await expect(worker.step(signal, () => {})).rejects.toThrow(LostLeadershipError)
+  })
+})
+
+const hasGo = (() => {
+  try {
+    return execFileSync('go', ['version']).length > 0
+  } catch {
+    return false
+  }
+})()
+const folder = useFolder()
+
+describe.skipIf(!hasGo)('Go’s checksum database', () => {
+  const verifier = () => path.join(folder, 'verify')
+  const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' }
+  const run = promisify(execFile)
+
+  beforeAll(async () => {
+    const source = path.resolve('examples/verify/verify.go')
+    await run('go', ['build', '-o', verifier(), source], { env: { ...env, GOCACHE: folder } })
+  }, 120_000)
+
+  const verify = (...rest: string[]) =>
+    run(verifier(), [
+      `${world.url}/v1/log/mainnet/1`,
+      keys[0]!.publicKey.toString('base64'),
+      ...rest,
+    ])
+
+  it('verifies every entry, and that the log has only grown', async () => {
+    const old = (await newestCheckpoint()).head
+    await grow(700)
+    await catchUp()
+    const { head } = await newestCheckpoint()
+    const { stdout } = await verify(String(old.size), Buffer.from(old.root).toString('base64'))
+    expect(stdout).toBe(`${ORIGIN}: ${head.size} of ${head.size} entries proved\n`)
+  })
+
+  it('refuses another history', async () => {
+    const other = Buffer.alloc(32, 1).toString('base64')
+    await expect(verify('9', other)).rejects.toThrow()
+  })
+
+  it('refuses a tile that was altered', async () => {
+    await world.pool.query(
+      `UPDATE log_tiles SET hashes = overlay(hashes PLACING '\\x00' FROM 6) WHERE level = 0 AND index = 0`,
+    )
+    await expect(verify()).rejects.toThrow('invalid transparency proof')
+  })
+})
+
+describe('a new generation', () => {
+  it('begins with the last checkpoint of the one before', async () => {
+    const before = (await newestCheckpoint()).head
+    await world.pool.query('UPDATE journal_heads SET feed_generation = 7 WHERE network = 0')
+    expect((await fetchLog('checkpoint')).status).toBe(404)
+    await catchUp()
+    const { head } = await newestCheckpoint()
+    expect(head.origin).toBe('names.example/mainnet/7')
+    const bundle = await fetchLog(`7/tile/entries/000`)
+    const [begin] = unpackBundle(new Uint8Array(await bundle.arrayBuffer()), 256)
+    expect(JSON.parse(Buffer.from(begin!).toString())).toEqual({
+      v: 1,
+      type: 'BEGIN',
+      origin: 'names.example/mainnet/7',
+      previous: {
+        origin: ORIGIN,
+        size: before.size,
+        root: Buffer.from(before.root).toString('base64'),
+      },
+    })
+    const last = await fetchLog('1/checkpoint')
+    expect(parseCheckpoint(parseNote(await last.text())!.text)).toEqual(before)
+    expect((await fetchLog('1/tile/0/000')).status).toBe(200)
+    expect((await fetchLog('1/tile/entries/000')).status).toBe(404)
+    expect((await world.get('/v1/events/m-1-1/proof')).body.error).toBe('feed_restarted')
+  })
+})

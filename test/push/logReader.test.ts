@@ -1,0 +1,221 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { Client } from '../../src/client/index.js'
+import type { LogEntry, LogOptions } from '../../src/client/log.js'
+import { logWorker } from '../../src/push/log.js'
+import { checkpointText } from '../../src/registry/log/note.js'
+import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { readEpoch } from '../support/epoch.js'
+import { useWorld } from '../support/useWorld.js'
+
+const { signal } = new AbortController()
+const keys = logKeysOf([Buffer.alloc(32, 7)])
+const key = keys[0]!.publicKey.toString('base64')
+const ORIGIN = 'names.example/mainnet/1'
+
+const world = useWorld(async () => {
+  const api = await startApi()
+  await grow(api, 600)
+  return api
+})
+
+async function grow(api: Pick<typeof world, 'append' | 'pool'>, count: number): Promise<void> {
+  const from = randomAddress()
+  const bids = Array.from({ length: count }, () => bid({ from, name: freshName() }))
+  await api.append('mainnet', bids)
+  const epoch = await readEpoch(api.pool, 'mainnet', 'index')
+  const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
+  const worker = logWorker(ctx, { domain: 'names.example', keys })
+  while ((await worker.step(signal, () => {})) !== 'idle');
+}
+
+type Alter = (answer: Buffer, path: string) => Buffer | Response | Promise<Buffer | Response>
+
+/** Reader of the log through somebody who alters answers. */
+function readerOf(alter: Alter = (answer) => answer, options: Partial<LogOptions> = {}) {
+  const through: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (!response.ok) return response
+    const altered = await alter(
+      Buffer.from(await response.arrayBuffer()),
+      new URL(String(input)).pathname.replace('/v1/log/mainnet/', ''),
+    )
+    return altered instanceof Response ? altered : new Response(new Uint8Array(altered))
+  }
+  return new Client({ url: world.url, fetch: through, retries: 0 }).log({ key, ...options })
+}
+
+async function all(entries: AsyncIterable<LogEntry>): Promise<LogEntry[]> {
+  const found: LogEntry[] = []
+  for await (const entry of entries) found.push(entry)
+  return found
+}
+
+const inBundle =
+  (alter: (bundle: Buffer) => Buffer): Alter =>
+  (answer, path) =>
+    path.includes('/tile/entries/001') ? alter(answer) : answer
+
+/** Exchanges the first two entries of a bundle. */
+function swapped(bundle: Buffer): Buffer {
+  const first = 2 + bundle.readUInt16BE(0)
+  const second = first + 2 + bundle.readUInt16BE(first)
+  return Buffer.concat([
+    bundle.subarray(first, second),
+    bundle.subarray(0, first),
+    bundle.subarray(second),
+  ])
+}
+
+describe('a reader of the log', () => {
+  it('gets every entry, and each event by its id', async () => {
+    const reader = readerOf()
+    const head = await reader.checkpoint()
+    const entries = await all(reader.entries(head))
+    expect(entries.map(({ index }) => index)).toEqual([...Array(head.size).keys()])
+    const { body } = await world.get('/v1/events?limit=1000')
+    expect(JSON.parse(entries[1]!.text).data).toEqual(body.items[0].data)
+    expect(await reader.event('m-1-300')).toEqual(entries[300])
+  })
+
+  it('goes on from a checkpoint that it has kept', async () => {
+    const last = await readerOf().checkpoint()
+    await grow(world, 5)
+    const head = await readerOf(undefined, { last }).checkpoint()
+    // the first bid of a wallet makes its cluster too
+    expect(head.size).toBe(last.size + 7)
+  })
+
+  const headNow = async () => await readerOf().checkpoint()
+
+  it.each<[string, Alter, string]>([
+    [
+      'an altered byte',
+      inBundle((bundle) =>
+        Buffer.from(bundle.toString('latin1').replace('"from":"0x', '"from":"0y'), 'latin1'),
+      ),
+      'do not make its checkpoint',
+    ],
+    ['entries in another order', inBundle(swapped), 'do not make its checkpoint'],
+    [
+      'a missing entry',
+      inBundle((bundle) => bundle.subarray(2 + bundle.readUInt16BE(0))),
+      'is no bundle of 256 entries',
+    ],
+    ['a cut bundle', inBundle((bundle) => bundle.subarray(0, -3)), 'is no bundle of 256 entries'],
+    [
+      'a bundle with more behind it',
+      inBundle((bundle) => Buffer.concat([bundle, bundle])),
+      'is no bundle of 256 entries',
+    ],
+    [
+      'an entry twice',
+      inBundle((bundle) => Buffer.concat([bundle.subarray(0, 2 + bundle.readUInt16BE(0)), bundle])),
+      'is no bundle of 256 entries',
+    ],
+  ])('refuses a bundle with %s', async (_case, alter, message) => {
+    const head = await headNow()
+    await expect(all(readerOf(alter).entries(head))).rejects.toMatchObject({
+      code: 'log_mismatch',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('reads no more of a packed bundle than 256 entries may have', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000))
+    const head = await headNow()
+    const reader = readerOf((answer, path) => {
+      if (!path.includes('entries')) return answer
+      const packed = new Blob([new Uint8Array(bomb)]).stream()
+      return new Response(packed.pipeThrough(new DecompressionStream('gzip')))
+    })
+    await expect(all(reader.entries(head))).rejects.toThrow('is longer than 2097152 bytes')
+  })
+
+  it('waits no longer than its limit for an answer that does not end', async () => {
+    const head = await headNow()
+    const endless = () => new Response(new ReadableStream())
+    const reader = readerOf((answer, path) => (path.includes('entries') ? endless() : answer))
+    await expect(all(reader.entries(head, { signal: AbortSignal.timeout(300) }))).rejects.toThrow(
+      /time/i,
+    )
+  })
+
+  it('refuses an event whose tile was altered', async () => {
+    const alter: Alter = (answer, path) =>
+      path.includes('tile/0/') ? Buffer.from(answer).fill(9, 40, 41) : answer
+    await expect(readerOf(alter).event('m-1-5')).rejects.toThrow(
+      `Entry 5 of ${ORIGIN}, or a tile beside it, was altered.`,
+    )
+  })
+
+  const noteOf =
+    (head: { origin?: string; size?: number; root?: Uint8Array }, by = keys): Alter =>
+    async (answer, path) => {
+      if (!path.endsWith('checkpoint')) return answer
+      return Buffer.from(signedNote({ ...(await headNow()), ...head }, by)!)
+    }
+
+  it.each<[string, Alter, string]>([
+    ['another key', noteOf({}, logKeysOf([Buffer.alloc(32, 9)])), 'signed by other keys'],
+    [
+      'another network',
+      noteOf({ origin: 'names.example/testnet/1' }),
+      'of another log, names.example/testnet/1',
+    ],
+    ['no network', noteOf({ origin: 'names.example' }), 'of another log, names.example'],
+    [
+      'a forged size',
+      async (answer, path) =>
+        path === 'checkpoint'
+          ? Buffer.from(answer.toString().replace(/\n\d+\n/, '\n9999\n'))
+          : answer,
+      'The signature of the checkpoint is wrong',
+    ],
+    [
+      'no signature',
+      async () => Buffer.from(checkpointText(await headNow())),
+      'is not a signed one',
+    ],
+  ])('refuses a checkpoint with %s', async (_case, alter, message) => {
+    await expect(readerOf(alter).checkpoint()).rejects.toMatchObject({
+      code: 'log_mismatch',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  it('names an older checkpoint, and a fork', async () => {
+    const last = await headNow()
+    const older = readerOf(noteOf({ size: last.size - 1 }), { last })
+    await expect(older.checkpoint()).rejects.toThrow(
+      `The checkpoint is older than the last one: ${last.size - 1} of ${last.size} entries.`,
+    )
+    const forked = readerOf(noteOf({ root: Buffer.alloc(32, 3) }), { last })
+    await expect(forked.checkpoint()).rejects.toThrow(`The log ${ORIGIN} has forked`)
+    await grow(world, 3)
+    const rewritten = readerOf(undefined, { last: { ...last, root: Buffer.alloc(32, 3) } })
+    await expect(rewritten.checkpoint()).rejects.toThrow(`The log ${ORIGIN} has forked`)
+  })
+
+  it('refuses a key that is none', () => {
+    expect(() => readerOf(undefined, { key: 'names' })).toThrow(
+      'The key of a log is 32 bytes in base64',
+    )
+  })
+
+  it('follows a new generation that begins where the last one ended, and no other', async () => {
+    const last = await headNow()
+    await world.pool.query('UPDATE journal_heads SET feed_generation = 4 WHERE network = 0')
+    await grow(world, 2)
+    const head = await readerOf(undefined, { last }).checkpoint()
+    expect(head.origin).toBe('names.example/mainnet/4')
+    const other = { ...last, size: last.size + 1 }
+    await expect(readerOf(undefined, { last: other }).checkpoint()).rejects.toThrow(
+      `The log names.example/mainnet/4 does not begin where ${ORIGIN} ended.`,
+    )
+    await expect(readerOf(noteOf(last), { last: head }).checkpoint()).rejects.toThrow(
+      `The checkpoint is of ${ORIGIN}, older than names.example/mainnet/4.`,
+    )
+  })
+})

@@ -1,0 +1,190 @@
+import type { ServerResponse } from 'node:http'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { emptyDatabase, key, writeLog } from '../mirror/support.js'
+import { startClusterd } from '../support/clusterdProcess.js'
+import { startTestMirror } from '../support/daemon.js'
+import { serve } from '../support/httpServer.js'
+import { useWorld } from '../support/useWorld.js'
+
+const DEADLINE = { timeout: 30_000, interval: 50 }
+
+const source = useWorld(async () => {
+  const api = await startApi()
+  await grow(api, 400)
+  return api
+})
+
+async function grow(api: Pick<typeof source, 'append' | 'pool'>, count: number): Promise<string> {
+  const from = randomAddress()
+  const bids = Array.from({ length: count }, () => bid({ from, name: freshName() }))
+  await api.append('mainnet', bids)
+  await writeLog(api.pool)
+  return from
+}
+
+/** What the way to the source does: `cut` answers nothing, `forged` alters checkpoints. */
+type Way = 'open' | 'cut' | 'forged'
+
+/** The source's address behind a way that a test closes and opens. */
+const way = useWorld(async () => {
+  const state = { is: 'open' as Way }
+  const server = await serve((req, res) => {
+    if (state.is === 'cut') return void req.socket.destroy()
+    void pass(req.url!, res, state.is)
+  })
+  return Object.assign(state, { url: server.url, stop: server.stop })
+})
+
+beforeEach(() => {
+  way.is = 'open'
+})
+
+async function pass(path: string, res: ServerResponse, is: Way): Promise<void> {
+  const response = await fetch(`${source.url}${path}`)
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const isForged = is === 'forged' && path.includes('checkpoint')
+  const body = isForged ? bytes.toString().replace(/\n\d+\n/, '\n999999\n') : bytes
+  res.writeHead(response.status, { 'content-type': response.headers.get('content-type')! })
+  res.end(body)
+}
+
+const nameOf = async (at: { api: string }, address: string) => {
+  const response = await fetch(`${at.api}/v1/names/address/${address}`)
+  return { status: response.status, stale: response.headers.get('x-clusterd-stale') }
+}
+
+const feedOf = async (url: string): Promise<unknown[]> => {
+  const response = await fetch(`${url}/v1/events?limit=1000&orderBy=newest`)
+  const { items } = (await response.json()) as { items: unknown[] }
+  return items
+}
+
+/** Waits until a mirror has the source's newest events. */
+async function untilSame(api: string): Promise<void> {
+  const events = await feedOf(source.url)
+  // a mirror that starts has no port yet
+  await expect.poll(() => feedOf(api).catch(() => []), DEADLINE).toEqual(events)
+}
+
+describe('a mirror', () => {
+  it('serves from nothing, follows within two seconds, and outlives outages, forgeries and generations', async () => {
+    const { url, pool } = await emptyDatabase(source.postgres.url, 'followed')
+    const mirror = await startTestMirror(url, { url: way.url, key }, { SQL_VIEWS: 'on' })
+    await untilSame(mirror.api)
+    expect(await mirror.status()).toMatchObject({
+      problems: [],
+      mirrors: [{ network: 'mainnet', ageSeconds: expect.any(Number) }],
+    })
+
+    const lags: number[] = []
+    for (let i = 0; i < 20; i++) {
+      const from = await grow(source, 1)
+      const startedMs = performance.now()
+      await expect.poll(async () => (await nameOf(mirror, from)).status, DEADLINE).toBe(200)
+      lags.push(performance.now() - startedMs)
+    }
+    console.log(`lag of a mirror, ms: ${lags.map(Math.round).sort((a, b) => a - b)}`)
+    expect(Math.max(...lags)).toBeLessThan(2_000)
+    const views = () => pool.query('SELECT count(*)::int AS events FROM registry_v1.events')
+    await expect
+      .poll(async () => (await views()).rows[0].events, DEADLINE)
+      .toBe(
+        Number(
+          (await pool.query('SELECT public_seq FROM journal_heads WHERE network = 0')).rows[0]
+            .public_seq,
+        ),
+      )
+
+    way.is = 'cut'
+    await expect
+      .poll(async () => (await mirror.status()).problems, DEADLINE)
+      .toContain(`the mirror of mainnet, from ${way.url}: The service can not be reached.`)
+    const known = await grow(source, 1)
+    expect((await nameOf(mirror, known)).status).toBe(404)
+    const [event] = (await feedOf(mirror.api)) as [{ from: string }]
+    await expect
+      .poll(async () => (await nameOf(mirror, event.from)).stale, DEADLINE)
+      .toMatch(/^\d+$/)
+    expect((await nameOf(mirror, event.from)).status).toBe(200)
+    way.is = 'open'
+    await untilSame(mirror.api)
+    await expect.poll(async () => (await mirror.status()).problems, DEADLINE).toEqual([])
+
+    way.is = 'forged'
+    await expect
+      .poll(async () => (await mirror.status()).alarms, DEADLINE)
+      .toMatchObject([
+        { alarm: 'ClusterdMirrorRefused', text: expect.stringContaining('signature') },
+      ])
+    expect(await mirror.metric('clusterd_mirror_alarm')).toContain(
+      'clusterd_mirror_alarm{network="mainnet",alarm="ClusterdMirrorRefused"} 1',
+    )
+    expect((await nameOf(mirror, event.from)).status).toBe(200)
+    way.is = 'open'
+    await untilSame(mirror.api)
+
+    await source.pool.query('UPDATE journal_heads SET feed_generation = 5 WHERE network = 0')
+    await grow(source, 2)
+    await untilSame(mirror.api)
+    const [newest] = (await feedOf(mirror.api)) as [{ id: string }]
+    expect(newest.id).toMatch(/^m-5-/)
+    await mirror.stop()
+
+    // a restart goes on from what is there
+    const from = await grow(source, 1)
+    const again = await startTestMirror(url, { url: way.url, key })
+    await expect.poll(async () => (await nameOf(again, from)).status, DEADLINE).toBe(200)
+    await again.stop()
+    await pool.end()
+  }, 180_000)
+
+  it('has no other roles, and no journal of its own', async () => {
+    const { url, pool } = await emptyDatabase(source.postgres.url, 'roles')
+    await pool.query('UPDATE journal_heads SET seq = 1 WHERE network = 0')
+    await expect(startTestMirror(url, { url: way.url, key })).rejects.toThrow(
+      'has a journal of mainnet of its own',
+    )
+    await pool.end()
+  })
+
+  it.each([
+    ['before it commits', 'mirror.taken'],
+    ['before it commits what follows', 'mirror.taken:2'],
+    ['behind its commit', 'mirror.committed'],
+  ])(
+    'that is killed %s goes on after a restart',
+    async (_when, failpoint) => {
+      const { url, pool } = await emptyDatabase(source.postgres.url, failpoint.replace(/\W/g, '_'))
+      const env = {
+        PATH: process.env.PATH,
+        DATABASE_URL: url,
+        CLUSTERD_CHAINS: '/nowhere/chains.json',
+        LIMITS: 'off',
+        DRAIN_SECONDS: '0',
+      }
+      const args = [way.url, '--key', key]
+      const killed = await startClusterd(
+        { ...env, CLUSTERD_FAILPOINT: failpoint },
+        { command: 'mirror', args },
+      )
+      if (failpoint.endsWith('2')) {
+        await untilSame(killed.api)
+        await grow(source, 3)
+      }
+      const isGone = () =>
+        fetch(`${killed.ops}/health`).then(
+          () => false,
+          () => true,
+        )
+      await killed.ready().catch(() => {})
+      await expect.poll(isGone, DEADLINE).toBe(true)
+      const mirror = await startClusterd(env, { command: 'mirror', args })
+      await mirror.ready()
+      await untilSame(mirror.api)
+      await mirror.end()
+      await pool.end()
+    },
+    120_000,
+  )
+})
