@@ -134,6 +134,49 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(await checked(dump)).toMatchObject({ code: 1 })
   })
 
+  it.each([
+    ['of another database, in the form custom,', ['-Fc']],
+    ['of another database, in the form plain,', ['-Fp']],
+  ])('%s is not good: it has no journal', async (_, options) => {
+    await queryOn(server.url, 'CREATE DATABASE other')
+    const url = Object.assign(new URL(server.url), { pathname: '/other' }).href
+    await queryOn(url, 'CREATE TABLE letters (text text)')
+    const dump = server.dumpOf(url, `other${options[0]}`, ...options)
+    await queryOn(server.url, 'DROP DATABASE other')
+    const { stdout, stderr, code } = await checked(dump)
+    expect({ stdout, stderr, code }).toEqual({
+      stdout: '',
+      stderr: expect.stringContaining('holds no registry'),
+      code: 1,
+    })
+  })
+
+  it.each([
+    ['--create', ['--create']],
+    ['--clean and --create', ['--clean', '--create']],
+  ])(
+    'in the form plain with %s is refused: it would go to the database that it names',
+    async (_, options) => {
+      await queryOn(server.url, 'CREATE DATABASE registry')
+      const url = Object.assign(new URL(server.url), { pathname: '/registry' }).href
+      await queryOn(url, 'CREATE TABLE kept AS SELECT 1')
+      const dump = server.dumpOf(url, `plain${options.join('')}`, '-Fp', ...options)
+      await queryOn(url, 'CREATE TABLE newer AS SELECT 1')
+      const { stdout, stderr, code } = await check(server.url, dump)
+      const [{ found }] = await queryOn<{ found: boolean }>(
+        url,
+        `SELECT to_regclass('newer') IS NOT NULL AS found`,
+      )
+      await queryOn(server.url, 'DROP DATABASE registry')
+      expect({ stdout, stderr, code, found }).toEqual({
+        stdout: '',
+        stderr: expect.stringContaining('made with --create'),
+        code: 1,
+        found: true,
+      })
+    },
+  )
+
   it('is restored beside other data, by a role that may make databases alone', async () => {
     await queryOn(
       server.url,

@@ -18,9 +18,13 @@ const TAR_END = '\0'.repeat(1_024)
 const PLAIN_BEGINS = '-- PostgreSQL database dump'
 const PLAIN_ENDS = '-- PostgreSQL database dump complete'
 
+/** What `--create` writes, of pg_dump and of pg_dumpall, before any table: psql would leave the scratch database. */
+const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
+
 /**
  * The program for a dump, by its form: custom, directory and tar have their tables of contents; a plain dump is a script.
- * @throws Error for anything else, and for an archive of tar or a plain dump that is cut off
+ * @throws Error for anything else, for an archive of tar or a plain dump that is cut off, and for a plain dump that names
+ *   its database
  */
 export async function restorerOf(dump: string): Promise<Restorer> {
   const restore: Restorer = {
@@ -39,6 +43,11 @@ export async function restorerOf(dump: string): Promise<Restorer> {
   if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_ENDS))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
+  const [leaves] = LEAVES.exec(beginning) ?? []
+  if (leaves)
+    throw new Error(
+      `${dump} was made with --create (${leaves.slice(0, LONGEST_ERROR)}): psql would change the database that it names. Dump without --create, or in the form custom.`,
+    )
   return { program: 'psql', args: ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', dump] }
 }
 
