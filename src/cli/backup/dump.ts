@@ -18,7 +18,7 @@ const TAR_END = '\0'.repeat(1_024)
 const PLAIN_BEGINS = '-- PostgreSQL database dump'
 const PLAIN_ENDS = '-- PostgreSQL database dump complete'
 
-/** What `--create` writes, of pg_dump and of pg_dumpall, before any table: psql would leave the scratch database. */
+/** What `--create` writes, of pg_dump and of pg_dumpall, before any table: psql leaves the scratch database. */
 const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
 
 /**
@@ -46,7 +46,7 @@ export async function restorerOf(dump: string): Promise<Restorer> {
   const [leaves] = LEAVES.exec(beginning) ?? []
   if (leaves)
     throw new Error(
-      `${dump} was made with --create (${leaves.slice(0, LONGEST_ERROR)}): psql would change the database that it names. Dump without --create, or in the form custom.`,
+      `${dump} was made with --create (${leaves.slice(0, LONGEST_ERROR)}): psql changes the database that it names. Dump without --create, or in the form custom.`,
     )
   return { program: 'psql', args: ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', dump] }
 }
