@@ -191,6 +191,14 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
+  it('is restored on the server that the parameters of the URL name, as a socket’s folder is', async () => {
+    const { port } = new URL(server.url)
+    const url = `postgresql:///postgres?host=127.0.0.1&port=${port}&user=maker&password=hunter2`
+    const { stdout, code } = await check(url, server.dump('parameters', '-Fc'))
+    expect(stdout).toContain('is good')
+    expect(code).toBe(0)
+  })
+
   it('leaves no database where the command is interrupted', async () => {
     const dump = server.dump('interrupted', '-Fc')
     const { command, args } = await programCommand('cli')

@@ -29,7 +29,7 @@ const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
 export async function restorerOf(dump: string): Promise<Restorer> {
   const restore: Restorer = {
     program: 'pg_restore',
-    args: ['--no-owner', '--no-privileges', '--exit-on-error', dump],
+    args: ['--no-owner', '--no-privileges', '--exit-on-error', '--', dump],
   }
   if (existsSync(join(dump, 'toc.dat'))) return restore
   const { beginning, end } = await endsOf(dump)
@@ -70,8 +70,8 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
   }
 }
 
-/** Parameters of a URL that PostgreSQL's own programs know. */
-const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+/** Parameters of a URL that PostgreSQL's own programs know as the driver does. */
+const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const LONGEST_ERROR = 300
 
 /**
@@ -85,10 +85,10 @@ export async function restore(
   signal: AbortSignal,
 ): Promise<void> {
   const target = new URL(url)
-  const password = decodeURIComponent(target.password)
+  const password = target.searchParams.get('password') ?? decodeURIComponent(target.password)
   target.password = ''
   for (const name of [...target.searchParams.keys()])
-    if (!TLS_PARAMETERS.includes(name)) target.searchParams.delete(name)
+    if (!SHARED_PARAMETERS.includes(name)) target.searchParams.delete(name)
   // the driver's word for encryption without a check
   if (target.searchParams.get('sslmode') === 'no-verify')
     target.searchParams.set('sslmode', 'require')
