@@ -199,21 +199,24 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(0)
   })
 
-  it('leaves no database where the command is interrupted', async () => {
-    const dump = server.dump('interrupted', '-Fc')
-    const { command, args } = await programCommand('cli')
-    const child = await spawnChild({
-      command,
-      args: [...args, 'backup', 'check', dump],
-      logFile: join(folder, 'interrupted.log'),
-      env: { ...process.env, DATABASE_URL: server.url },
-    })
-    const isUnderWay = async () => (await databases()).some((name) => name.includes('scratch'))
-    expect(await waitFor(isUnderWay, 30_000)).toBe(true)
-    await child.end('SIGINT', 20_000)
-    expect(child.logTail()).toContain('clusterd: interrupted: nothing is known of the dump.')
-    expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
-  })
+  it.each(['SIGINT', 'SIGHUP'] as const)(
+    'leaves no database where %s ends the command',
+    async (signal) => {
+      const dump = server.dump(`interrupted-${signal}`, '-Fc')
+      const { command, args } = await programCommand('cli')
+      const child = await spawnChild({
+        command,
+        args: [...args, 'backup', 'check', dump],
+        logFile: join(folder, `interrupted-${signal}.log`),
+        env: { ...process.env, DATABASE_URL: server.url },
+      })
+      const isUnderWay = async () => (await databases()).some((name) => name.includes('scratch'))
+      expect(await waitFor(isUnderWay, 30_000)).toBe(true)
+      await child.end(signal, 20_000)
+      expect(child.logTail()).toContain('clusterd: interrupted: nothing is known of the dump.')
+      expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
+    },
+  )
 
   it('needs pg_restore, and says what to install', async () => {
     const dump = server.dump('tools', '-Fc')

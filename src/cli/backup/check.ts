@@ -36,7 +36,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
   )
 }
 
-/** Ends the work at Ctrl-C by an error, so that its database does not stay. */
+/** Ends the work by an error at Ctrl-C, and where the terminal goes, so that its database does not stay. */
 async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController()
   const { signal } = interrupted
@@ -44,7 +44,7 @@ async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): 
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
   })
-  const signals = ['SIGINT', 'SIGTERM'] as const
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.once(name, interrupt)
   try {
     return await Promise.race([ended, work(signal)])
