@@ -78,7 +78,7 @@ export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socke
 
 /** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
 interface Parsed {
-  parser?: { onIncoming?: (req: IncomingMessage) => number } | null
+  parser?: { onIncoming?: (req: IncomingMessage & { upgrade?: boolean }) => number } | null
 }
 
 /** An upgrade, after which Node reads no more HTTP from a connection. */
