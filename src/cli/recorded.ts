@@ -60,7 +60,11 @@ export function commandLine(words: readonly string[]): string {
   return shortText(shown.map((word) => (/^\S+$/.test(word) ? word : `"${word}"`)).join(' '))
 }
 
-const shortText = (text: string): string => withoutSecrets(text).slice(0, LONGEST_TEXT)
+/** On one line, and without characters that move a terminal. */
+const shortText = (text: string): string =>
+  withoutSecrets(text)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .slice(0, LONGEST_TEXT)
 
 /** A container's user may have no name. */
 function osUser(): string {

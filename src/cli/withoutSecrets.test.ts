@@ -28,6 +28,16 @@ it.each<[what: string, text: string, shown: string]>([
   ['an API key', `ck_${'4'.repeat(43)}`, '…'],
   ['a key of a webhook', `whsec_${Buffer.alloc(24, 1).toString('base64')}`, '…'],
   ['an identity of age', `AGE-SECRET-KEY-1${'Q'.repeat(58)}`, 'AGE-SECRET-KEY-…'],
+  ['a key of 32 bytes in base64', Buffer.alloc(32, 7).toString('base64'), '…'],
+  [
+    'a password of PostgreSQL’s own form',
+    'host=db password=hunter2 user=u',
+    'host=db password=… user=u',
+  ],
+  ['a quoted password', `password='hunter 2' user=u`, 'password=… user=u'],
+  ['an option', '--api-key=hunter2', '--api-key=…'],
+  ['JSON', '{"rpc":1,"privateKey": "hunter2"}', '{"rpc":1,"privateKey": …}'],
+  ['a variable', 'OPS_TOKEN=hunter2', 'OPS_TOKEN=…'],
   [
     'an address',
     '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
@@ -42,6 +52,28 @@ it.each<[what: string, text: string, shown: string]>([
   ['a time', '2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
 ])('of %s is shown what is no secret', (_, text, shown) => {
   expect(withoutSecrets(text)).toBe(shown)
+})
+
+it.each(['a', 'a:', 'a://', '[1', '1,', '+', 'token'])(
+  'reads a long text of %s in a moment',
+  (part) => {
+    const startedMs = performance.now()
+    withoutSecrets(part.repeat(100_000))
+    expect(performance.now() - startedMs).toBeLessThan(1_000)
+  },
+)
+
+it('shows no beginning of a secret where a long text is cut', () => {
+  const padding = 'x '.repeat(2_040)
+  for (let blanks = 0; blanks < 40; blanks++)
+    expect(withoutSecrets(`${padding}${' '.repeat(blanks)}0x${KEY}`)).not.toContain('c0ff')
+})
+
+it('shows a text on one line, without characters that move a terminal', () => {
+  const escapeCode = String.fromCharCode(27)
+  expect(commandLine(['keys', 'make', `x\n2026-11-28 ${escapeCode}[2Jroot\u0000`])).toBe(
+    'keys make "x 2026-11-28 [2Jroot "',
+  )
 })
 
 /** The command line, as `src/cli.ts` builds it. */

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -91,6 +93,22 @@ it('the file of a key on Solana has a name of its own as well, and one of the tw
   expect(() => readEnvironment({ ...set, SOLANA_RELAYER_PRIVATE_KEY_FILE: path })).toThrow(
     'SOLANA_RELAYER_PRIVATE_KEY_FILE and SOLANA_RELAYER_KEY_FILE exclude one another: set one.',
   )
+})
+
+it('a file without end is read up to a bound', () => {
+  expect(() => readEnvironment({ TOKEN_KEY_FILE: '/dev/zero' })).toThrow(
+    new ConfigError('TOKEN_KEY_FILE: /dev/zero holds more than 65536 bytes, and no secret does.'),
+  )
+})
+
+it('a process may write the secret, as the shell’s <(command)', async () => {
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  const writer = spawn('sh', ['-c', `sleep 0.2; printf %s "$KEY" > "$PIPE"`], {
+    env: { ...process.env, KEY: key('11'), PIPE: path },
+  })
+  expect(readEnvironment({ TOKEN_KEY_FILE: path }).tokenKey).toHaveLength(32)
+  await once(writer, 'close')
 })
 
 it('the file of a variable that is not secret is not read', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { ConfigError } from './error.js'
@@ -49,13 +49,38 @@ export function withSecretFiles(
   return { values, nameOf }
 }
 
-/** @param variable that names the file @throws ConfigError */
+/** Keys, keystores and passwords are far shorter. */
+const LONGEST_BYTES = 65_536
+
+/** @param variable that names the file @throws ConfigError also for a file that is longer than any secret */
 export function contentOf(file: string, variable: string): string {
+  let bytes: Buffer
   try {
-    return readFileSync(file, 'utf8')
+    bytes = firstBytes(file, LONGEST_BYTES + 1)
   } catch (error) {
     throw new ConfigError(
       `${variable}: ${resolve(file)} can not be read (${(error as NodeJS.ErrnoException).code}).`,
     )
+  }
+  if (bytes.length > LONGEST_BYTES)
+    throw new ConfigError(
+      `${variable}: ${resolve(file)} holds more than ${LONGEST_BYTES} bytes, and no secret does.`,
+    )
+  return bytes.toString('utf8')
+}
+
+function firstBytes(file: string, limit: number): Buffer {
+  const bytes = Buffer.alloc(limit)
+  const handle = openSync(file, 'r')
+  try {
+    let length = 0
+    let read = 0
+    do {
+      read = readSync(handle, bytes, length, limit - length, null)
+      length += read
+    } while (read > 0 && length < limit)
+    return bytes.subarray(0, length)
+  } finally {
+    closeSync(handle)
   }
 }

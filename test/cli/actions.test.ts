@@ -164,6 +164,21 @@ describe('a command that can not be recorded', () => {
     expect(code).toBe(1)
   })
 
+  it('goes on where another session has the table', async () => {
+    const lock = await database.pool.connect()
+    await lock.query('BEGIN; LOCK TABLE operator_actions')
+    const startedMs = performance.now()
+    const { code, stderr } = await keys(database.url, 'keys', 'list')
+    const ms = performance.now() - startedMs
+    const text = `SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE application_name = 'clusterd actions' AND wait_event_type = 'Lock'`
+    const isFree = await waitFor(async () => (await lock.query(text)).rows[0].waiting === 0, 5_000)
+    await lock.query('ROLLBACK')
+    lock.release()
+    expect({ code, stderr, isFree }).toEqual({ code: 0, stderr: '', isFree: true })
+    // two writes of 3 s, and what the command itself takes
+    expect(ms).toBeLessThan(8_000)
+  }, 30_000)
+
   it('waits 3 s at most for a database that is silent', async () => {
     const server = createServer(() => {})
     server.listen(0, '127.0.0.1')

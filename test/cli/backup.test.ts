@@ -134,6 +134,49 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(await checked(dump)).toMatchObject({ code: 1 })
   })
 
+  it.each([
+    ['of another database, in the form custom,', ['-Fc']],
+    ['of another database, in the form plain,', ['-Fp']],
+  ])('%s is not good: it has no journal', async (_, options) => {
+    await queryOn(server.url, 'CREATE DATABASE other')
+    const url = Object.assign(new URL(server.url), { pathname: '/other' }).href
+    await queryOn(url, 'CREATE TABLE letters (text text)')
+    const dump = server.dumpOf(url, `other${options[0]}`, ...options)
+    await queryOn(server.url, 'DROP DATABASE other')
+    const { stdout, stderr, code } = await checked(dump)
+    expect({ stdout, stderr, code }).toEqual({
+      stdout: '',
+      stderr: expect.stringContaining('holds no registry'),
+      code: 1,
+    })
+  })
+
+  it.each([
+    ['--create', ['--create']],
+    ['--clean and --create', ['--clean', '--create']],
+  ])(
+    'in the form plain with %s is refused: it would go to the database that it names',
+    async (_, options) => {
+      await queryOn(server.url, 'CREATE DATABASE registry')
+      const url = Object.assign(new URL(server.url), { pathname: '/registry' }).href
+      await queryOn(url, 'CREATE TABLE kept AS SELECT 1')
+      const dump = server.dumpOf(url, `plain${options.join('')}`, '-Fp', ...options)
+      await queryOn(url, 'CREATE TABLE newer AS SELECT 1')
+      const { stdout, stderr, code } = await check(server.url, dump)
+      const [newer] = await queryOn<{ found: boolean }>(
+        url,
+        `SELECT to_regclass('newer') IS NOT NULL AS found`,
+      )
+      await queryOn(server.url, 'DROP DATABASE registry')
+      expect({ stdout, stderr, code, found: newer?.found }).toEqual({
+        stdout: '',
+        stderr: expect.stringContaining('made with --create'),
+        code: 1,
+        found: true,
+      })
+    },
+  )
+
   it('is restored beside other data, by a role that may make databases alone', async () => {
     await queryOn(
       server.url,
@@ -148,21 +191,32 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
-  it('leaves no database where the command is interrupted', async () => {
-    const dump = server.dump('interrupted', '-Fc')
-    const { command, args } = await programCommand('cli')
-    const child = await spawnChild({
-      command,
-      args: [...args, 'backup', 'check', dump],
-      logFile: join(folder, 'interrupted.log'),
-      env: { ...process.env, DATABASE_URL: server.url },
-    })
-    const isUnderWay = async () => (await databases()).some((name) => name.includes('scratch'))
-    expect(await waitFor(isUnderWay, 30_000)).toBe(true)
-    await child.end('SIGINT', 20_000)
-    expect(child.logTail()).toContain('clusterd: interrupted: nothing is known of the dump.')
-    expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
+  it('is restored on the server that the parameters of the URL name, as a socket’s folder is', async () => {
+    const { port } = new URL(server.url)
+    const url = `postgresql:///postgres?host=127.0.0.1&port=${port}&user=maker&password=hunter2`
+    const { stdout, code } = await check(url, server.dump('parameters', '-Fc'))
+    expect(stdout).toContain('is good')
+    expect(code).toBe(0)
   })
+
+  it.each(['SIGINT', 'SIGHUP'] as const)(
+    'leaves no database where %s ends the command',
+    async (signal) => {
+      const dump = server.dump(`interrupted-${signal}`, '-Fc')
+      const { command, args } = await programCommand('cli')
+      const child = await spawnChild({
+        command,
+        args: [...args, 'backup', 'check', dump],
+        logFile: join(folder, `interrupted-${signal}.log`),
+        env: { ...process.env, DATABASE_URL: server.url },
+      })
+      const isUnderWay = async () => (await databases()).some((name) => name.includes('scratch'))
+      expect(await waitFor(isUnderWay, 30_000)).toBe(true)
+      await child.end(signal, 20_000)
+      expect(child.logTail()).toContain('clusterd: interrupted: nothing is known of the dump.')
+      expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
+    },
+  )
 
   it('needs pg_restore, and says what to install', async () => {
     const dump = server.dump('tools', '-Fc')

@@ -59,14 +59,16 @@ export async function startInstalledPostgres(folder: string) {
   })
   await waitFor(() => child.logTail().includes('ready to accept connections'), 30_000)
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
+  /** Dumps a database. @returns the dump's path */
+  function dumpOf(database: string, name: string, ...options: string[]): string {
+    const path = join(folder, name)
+    execFileSync(join(BIN!, 'pg_dump'), [...options, '-f', path, database], { stdio: 'pipe' })
+    return path
+  }
   return {
     url,
-    /** Dumps a database. @returns the dump's path */
-    dump(name: string, ...options: string[]): string {
-      const path = join(folder, name)
-      execFileSync(join(BIN!, 'pg_dump'), [...options, '-f', path, url], { stdio: 'pipe' })
-      return path
-    },
+    dump: (name: string, ...options: string[]) => dumpOf(url, name, ...options),
+    dumpOf,
     stop: () => child.end('SIGINT', 10_000),
   }
 }

@@ -54,3 +54,27 @@ it('requests that are pipelined behind the last answer of a connection are not p
   expect(text.toLowerCase()).toContain('connection: close')
   expect(text.endsWith('\r\n\r\nrefused')).toBe(true)
 })
+
+it('an upgrade that is pipelined behind the last answer of a connection takes no answer from it', async () => {
+  let finish = (): void => {}
+  const server = createServer(serverLimits(), (req, res) => {
+    if (req.url === '/first') finish = () => res.end('first')
+    else {
+      endAfter({ req, res })
+      res.end('refused')
+      setTimeout(finish, 50)
+    }
+  })
+  protectServer(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  let text = ''
+  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
+    text += bytes
+  })
+  const upgrade = 'GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
+  socket.write(`GET /first HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n${upgrade}`)
+  await once(socket, 'close')
+  server.close()
+  expect(text).toMatch(/first.*refused$/s)
+})

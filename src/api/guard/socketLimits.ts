@@ -78,7 +78,7 @@ export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socke
 
 /** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
 interface Parsed {
-  parser?: { onIncoming?: () => number } | null
+  parser?: { onIncoming?: (req: IncomingMessage & { upgrade?: boolean }) => number } | null
 }
 
 /** An upgrade, after which Node reads no more HTTP from a connection. */
@@ -92,7 +92,12 @@ export function endAfter({ req, res }: Pick<Exchange, 'req' | 'res'>): void {
   const { socket } = req
   ended.add(socket)
   const { parser } = socket as Parsed
-  if (parser?.onIncoming) parser.onIncoming = () => STOP
+  if (parser?.onIncoming)
+    parser.onIncoming = (behind) => {
+      // Node destroys a connection whose upgrade nobody takes, and the answers that wait with it
+      behind.upgrade = false
+      return STOP
+    }
   res.shouldKeepAlive = false
   const close = socket.destroySoon.bind(socket)
   // bytes that were not read would reset the connection, and the answer with it

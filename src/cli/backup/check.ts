@@ -2,7 +2,7 @@ import { inScratchDatabase } from '../../db/deployment/scratch.js'
 import { readHead } from '../../db/journal/head.js'
 import { type Replayed, replay } from '../../db/journal/replay.js'
 import { migrate } from '../../db/pg/migrate.js'
-import { createPool } from '../../db/pg/pool.js'
+import { createPool, onConnection } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
 import { messageOf, printJson } from '../output.js'
@@ -25,6 +25,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
     inScratchDatabase(url, (scratch) =>
       unlessInterrupted(async (signal) => {
         await restore(restorer, scratch, signal)
+        await requireJournal(dump, scratch)
         const networks = await foldAgain(scratch)
         const isGood = networks.every(({ isEqual }) => isEqual)
         if (json) printJson({ dump, isGood, networks })
@@ -35,7 +36,7 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
   )
 }
 
-/** Ends the work at Ctrl-C by an error, so that its database does not stay. */
+/** Ends the work by an error at Ctrl-C, and where the terminal goes, so that its database does not stay. */
 async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController()
   const { signal } = interrupted
@@ -43,13 +44,25 @@ async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): 
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
   })
-  const signals = ['SIGINT', 'SIGTERM'] as const
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.once(name, interrupt)
   try {
     return await Promise.race([ended, work(signal)])
   } finally {
     for (const name of signals) process.off(name, interrupt)
   }
+}
+
+/** @throws Error for a database without a journal: `migrate` would make an empty one, whose state is equal */
+async function requireJournal(dump: string, url: string): Promise<void> {
+  const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
+  const { rows } = await onConnection({ url, applicationName: 'clusterd backup' }, (client) =>
+    client.query<{ found: boolean }>(text),
+  )
+  if (!rows[0]!.found)
+    throw new Error(
+      `${dump} holds no registry: it has no table journal in the schema of DATABASE_URL. Dump the database of the daemons.`,
+    )
 }
 
 async function foldAgain(url: string): Promise<Checked[]> {

@@ -18,14 +18,18 @@ const TAR_END = '\0'.repeat(1_024)
 const PLAIN_BEGINS = '-- PostgreSQL database dump'
 const PLAIN_ENDS = '-- PostgreSQL database dump complete'
 
+/** What `--create` writes, of pg_dump and of pg_dumpall, before any table: psql leaves the scratch database. */
+const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
+
 /**
  * The program for a dump, by its form: custom, directory and tar have their tables of contents; a plain dump is a script.
- * @throws Error for anything else, and for an archive of tar or a plain dump that is cut off
+ * @throws Error for anything else, for an archive of tar or a plain dump that is cut off, and for a plain dump that names
+ *   its database
  */
 export async function restorerOf(dump: string): Promise<Restorer> {
   const restore: Restorer = {
     program: 'pg_restore',
-    args: ['--no-owner', '--no-privileges', '--exit-on-error', dump],
+    args: ['--no-owner', '--no-privileges', '--exit-on-error', '--', dump],
   }
   if (existsSync(join(dump, 'toc.dat'))) return restore
   const { beginning, end } = await endsOf(dump)
@@ -39,6 +43,11 @@ export async function restorerOf(dump: string): Promise<Restorer> {
   if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_ENDS))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
+  const [leaves] = LEAVES.exec(beginning) ?? []
+  if (leaves)
+    throw new Error(
+      `${dump} was made with --create (${leaves.slice(0, LONGEST_ERROR)}): psql changes the database that it names. Dump without --create, or in the form custom.`,
+    )
   return { program: 'psql', args: ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', dump] }
 }
 
@@ -61,8 +70,8 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
   }
 }
 
-/** Parameters of a URL that PostgreSQL's own programs know. */
-const TLS_PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey']
+/** Parameters of a URL that PostgreSQL's own programs know as the driver does. */
+const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const LONGEST_ERROR = 300
 
 /**
@@ -76,10 +85,10 @@ export async function restore(
   signal: AbortSignal,
 ): Promise<void> {
   const target = new URL(url)
-  const password = decodeURIComponent(target.password)
+  const password = target.searchParams.get('password') ?? decodeURIComponent(target.password)
   target.password = ''
   for (const name of [...target.searchParams.keys()])
-    if (!TLS_PARAMETERS.includes(name)) target.searchParams.delete(name)
+    if (!SHARED_PARAMETERS.includes(name)) target.searchParams.delete(name)
   // the driver's word for encryption without a check
   if (target.searchParams.get('sslmode') === 'no-verify')
     target.searchParams.set('sslmode', 'require')

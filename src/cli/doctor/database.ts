@@ -101,7 +101,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
 }
 
 /** Shares that no key of SHARE_KEY opens are lost without theirs. */
-function sharesFound(
+export function sharesFound(
   shares: Awaited<ReturnType<typeof countShares>>,
   keys: readonly Uint8Array[],
 ): Result {
@@ -119,6 +119,11 @@ function sharesFound(
     return warn(
       `${count(earlier)} are kept under earlier keys`,
       'Run `clusterd keys reseal`, then take the earlier keys out of SHARE_KEY.',
+    )
+  if (earlier.length > 0)
+    return warn(
+      `${count(earlier)} are from before keys had ids: nothing says whether SHARE_KEY opens them`,
+      'Run `clusterd keys reseal`: it opens each, and gives it the id of its key.',
     )
   return ok(`${count(shares)} under keys of SHARE_KEY`)
 }

@@ -150,13 +150,19 @@ export interface ConnectionOptions {
   isProbe?: boolean
 }
 
+/** Time after which the server ends a statement whose answer nobody waits for any more. */
+const LATE_MS = 1_000
+
 /** Runs `work` on a connection of its own to the server; its end rolls back what was not committed. */
 export async function onConnection<T>(
   { url, applicationName, answerMs, isProbe = false }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
+  const statementTimeoutMs = answerMs === undefined ? undefined : answerMs + LATE_MS
   const client = new pg.Client({
-    ...(isProbe ? pooledSession(url, applicationName) : directSession(url, applicationName, {})),
+    ...(isProbe
+      ? pooledSession(url, applicationName)
+      : directSession(url, applicationName, { statementTimeoutMs })),
     connectionTimeoutMillis: answerMs ?? CONNECT_TIMEOUT_MS,
     query_timeout: answerMs,
     keepAlive: true,
