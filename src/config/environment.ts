@@ -140,9 +140,11 @@ const variables = z.object({
   /** Ed25519 seed that signs the log of the feed; a former one behind it, joined by a comma, signs too. */
   LOG_KEY: secret(keys32.default([])),
   /** What `clusterd mirror` copies from, the public key of its logs, and an API key there. */
-  MIRROR_URL: z.string().min(1).optional(),
+  MIRROR_URL: secret(
+    z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
+  ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
-  MIRROR_API_KEY: secret(z.string().min(1).optional()),
+  MIRROR_API_KEY: secret(z.string().startsWith('ck_', 'must be an API key (ck_…)').optional()),
   /** Authentication keys derive from it. */
   TOKEN_KEY: secret(key32.optional()),
   /** Encrypts the shares of generated wallets, none of which is generated without it; earlier keys behind it still open them. */

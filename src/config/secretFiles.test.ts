@@ -44,6 +44,9 @@ const SECRETS: Record<
   SOLANA_RPC_URL: ['http://u:p@node', ({ solanaRpcUrl }) => solanaRpcUrl],
   AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
   QUOTE_KEY: [`${key('11')}, ${key('22')}`, ({ quoteKeys }) => quoteKeys],
+  LOG_KEY: [`${key('11')}, ${key('22')}`, ({ logKeys }) => logKeys],
+  MIRROR_URL: ['https://u:p@names', ({ mirrorUrl }) => mirrorUrl],
+  MIRROR_API_KEY: ['ck_of-the-source', ({ mirrorApiKey }) => mirrorApiKey],
   TOKEN_KEY: [key('11'), ({ tokenKey }) => tokenKey],
   SHARE_KEY: [key('11'), ({ shareKeys }) => shareKeys],
 }
@@ -81,8 +84,8 @@ describe.each(Object.entries(SECRETS))('%s', (variable, [value, read]) => {
 it('each variable that holds a key, a token or a URL with a password is one of these', () => {
   const names = readFileSync('src/config/environment.ts', 'utf8').matchAll(/^ {2}([A-Z0-9_]+): /gm)
   const kept = [...names].map(([, name]) => name!).filter((name) => /KEY$|TOKEN$|URL$/.test(name))
-  // limits, and the address of the site, which everybody sees
-  const open = ['SITE_URL', 'LIMIT_KEY']
+  // limits, the address of the site, which everybody sees, and a public key
+  const open = ['SITE_URL', 'LIMIT_KEY', 'MIRROR_KEY']
   expect(kept.filter((name) => !open.includes(name)).sort()).toEqual(Object.keys(SECRETS).sort())
 })
 

@@ -8,17 +8,26 @@ const AS: Readonly<Record<string, string>> = {
   addressName: 'walletName',
 }
 
+/** Values of parameters that have no private ones. */
+const PUBLIC: Readonly<Record<string, readonly string[]>> = {
+  network: ['mainnet'],
+  generation: ['1'],
+  tile: ['tile/entries/000.p/2', 'tile/0/000.p/2'],
+}
+
 /** Paths of a route with values for its parameters, all combinations. */
 export function pathsOf(
   pattern: string,
   given: Readonly<Record<string, readonly string[]>>,
 ): string[] {
   let paths = [pattern.replace(/\.svg$/, '')]
-  for (const [, name] of pattern.matchAll(/:(\w+)/g)) {
-    const values = given[AS[name!] ?? name!]
+  for (const [parameter, name] of pattern.matchAll(/[:*](\w+)/g)) {
+    const values = given[AS[name!] ?? name!] ?? PUBLIC[name!]
     if (!values) throw new Error(`${pattern}: say what :${name} may be`)
     paths = paths.flatMap((path) =>
-      values.map((value) => path.replace(`:${name}`, encodeURIComponent(value))),
+      values.map((value) =>
+        path.replace(parameter, parameter.startsWith('*') ? value : encodeURIComponent(value)),
+      ),
     )
   }
   return paths

@@ -42,7 +42,9 @@ function requestOf(
   query: Readonly<Record<string, string>>,
 ): DeclaredRequest {
   const params = { ...paramsOf(scene), ...paramsFrom?.(scene) }
-  const filled = path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] ?? 'x'))
+  const filled = path.replace(/([:*])(\w+)/g, (_, sign, key) =>
+    sign === '*' ? (params[key] ?? 'x') : encodeURIComponent(params[key] ?? 'x'),
+  )
   const body = bodyFrom?.(scene)
   return {
     method: method.toUpperCase(),

@@ -29,10 +29,26 @@ const TEXT = 'text/plain; charset=utf-8'
 const BYTES = 'application/octet-stream'
 
 const network = z.enum(NETWORKS).openapi({ description: 'Network', example: 'mainnet' })
+const GENERATION = /^[1-9]\d{0,8}$/
 const generation = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/)
+  .regex(GENERATION)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
+
+/** @throws ApiError not_found */
+function networkOf(text: string | undefined): Network {
+  const found = NETWORKS.find((one) => one === text)
+  if (!found) throw new ApiError('not_found', 'There are logs of mainnet and testnet.')
+  return found
+}
+
+/** A log by its path. @throws ApiError not_found */
+function placeOf(params: Readonly<Record<string, string>>) {
+  const text = params.generation ?? ''
+  if (!GENERATION.test(text))
+    throw new ApiError('not_found', 'The generation of a log is a number, as in event ids.')
+  return { network: networkOf(params.network), generation: Number(text) }
+}
 
 const content = (type: string, text: string | Buffer, headers: Answer['headers']): Answer => ({
   status: 200,
@@ -64,7 +80,7 @@ const NOTE = {
 }
 
 const newest = route.get('/v1/log/:network/checkpoint', {
-  bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'invalid_request' },
+  bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
   dearest: {},
   summary: 'The newest signed checkpoint of a network’s log',
   description:
@@ -74,7 +90,7 @@ const newest = route.get('/v1/log/:network/checkpoint', {
   responses: NOTE,
   errors: ['not_found'],
   async handle({ params }, { pool }) {
-    return checkpointOf((await readFollowedLog(pool, params.network as Network)).log)
+    return checkpointOf((await readFollowedLog(pool, networkOf(params.network))).log)
   },
 })
 
@@ -82,7 +98,7 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   bad: {
     what: 'no generation',
     params: () => ({ network: 'mainnet', generation: '01' }),
-    error: 'invalid_request',
+    error: 'not_found',
   },
   dearest: {},
   summary: 'The newest signed checkpoint of one generation’s log',
@@ -92,7 +108,8 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
   responses: NOTE,
   errors: ['not_found'],
   async handle({ params }, { pool }) {
-    return checkpointOf(await readLog(pool, params.network as Network, Number(params.generation)))
+    const { network, generation } = placeOf(params)
+    return checkpointOf(await readLog(pool, network, generation))
   },
 })
 
@@ -126,7 +143,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
   errors: ['not_found'],
   async handle({ params }, { pool }) {
     const asked = parseTilePath(params.tile!)
-    const place = { network: params.network as Network, generation: Number(params.generation) }
+    const place = placeOf(params)
     const log = asked && (await readLog(pool, place.network, place.generation))
     if (!asked || !log || !isWithin(log.size, asked))
       throw new ApiError(
