@@ -14,7 +14,13 @@ import {
 import { callsOf, type SolanaCalls, wordOf } from './solanaCalls.js'
 import { type CommunityCalls, communityOf, DECIMALS } from './solanaCommunity.js'
 import { createSolanaModel, type SolanaModel } from './solanaModel.js'
-import { type Addresses, type Books, type Effect, heldLamports } from './solanaModelParts.js'
+import {
+  type Addresses,
+  type Books,
+  type Chain,
+  type Effect,
+  heldLamports,
+} from './solanaModelParts.js'
 import { describeCall } from './solanaMutations.js'
 
 /** The registrar beside its model. */
@@ -25,6 +31,7 @@ export interface Scene {
   model: SolanaModel
   books: Books
   known: Addresses
+  chain: Chain
   mints: readonly [PublicKey, PublicKey]
   /** Vaults in the mints' order. */
   vaults: readonly [PublicKey, PublicKey]
@@ -59,9 +66,13 @@ export function createScene({ isInitialized = true, quotes, numbers }: Start): S
   const { others, tokenAccounts } = giveTokens(world, club)
   const known = { ...addressesOf(world, wallets, quotes, numbers), tokenAccounts }
   const books = booksOf(world, isInitialized)
-  const chain = {
-    lamportsAt: (account: string) => world.balanceOf(keyOf(account)),
-    tokensAt: (account: string) => club.tokensAt(keyOf(account)),
+  const vaultAddresses = vaults.map(base58Of)
+  const isOfTokens = (account: string) =>
+    tokenAccounts.has(account) || vaultAddresses.includes(account)
+  const chain: Chain = {
+    lamportsAt: (account) => world.balanceOf(keyOf(account)),
+    // reading any other account copies its data, of programs 100 KB
+    tokensAt: (account) => (isOfTokens(account) ? club.tokensAt(keyOf(account)) : 0n),
     rentOf: world.rentOf,
   }
   return {
@@ -74,6 +85,7 @@ export function createScene({ isInitialized = true, quotes, numbers }: Start): S
     others,
     known,
     books,
+    chain,
     calls: callsOf(world),
     model: createSolanaModel(books, known, chain),
     gifts: 0n,
@@ -110,16 +122,18 @@ function addressesOf(
   const payments = new Map<string, string>()
   const communityPayments = new Map<string, string>()
   for (const payer of wallets) {
-    for (const quote of quotes)
+    for (const quote of quotes) {
+      const key = base58Of(payer) + wordOf(quote).toString('hex')
       payments.set(
-        base58Of(payer) + wordOf(quote).toString('hex'),
-        base58Of(remember(paymentAt(quote, payer))),
+        key,
+        derivedOnce(key, () => paymentAt(quote, payer)),
       )
-    for (const number of numbers)
-      communityPayments.set(
-        `${base58Of(payer)} ${number}`,
-        base58Of(remember(program.paymentAccount({ payer, number }))),
-      )
+    }
+    for (const number of numbers) {
+      const key = `${base58Of(payer)} ${number}`
+      const address = () => program.paymentAccount({ payer, number })
+      communityPayments.set(key, derivedOnce(key, address))
+    }
   }
   return {
     payments,
@@ -163,6 +177,15 @@ function booksOf({ keys }: SolanaWorld, isInitialized: boolean): Books {
     vaults: new Set(),
     frozen: new Set(),
   }
+}
+
+const derived = new Map<string, string>()
+
+/** An address that the program derives, which is the same in each world. Deriving takes a millisecond. */
+function derivedOnce(key: string, derive: () => PublicKey): string {
+  const address = derived.get(key) ?? base58Of(remember(derive()))
+  derived.set(key, address)
+  return address
 }
 
 const keys = new Map<string, PublicKey>()
@@ -235,13 +258,15 @@ export function succeed(scene: Scene, call: TransactionInstruction): void {
 type Holdings = Map<string, { lamports: bigint; tokens: bigint }>
 
 /** Accounts of the call, the treasury and the vaults: the runtime changes no account that a transaction doesn't name. */
-function holdings({ world, club, vaults }: Scene, call: TransactionInstruction): Holdings {
+function holdings({ world, vaults, chain }: Scene, call: TransactionInstruction): Holdings {
   const accounts = [world.registrar.treasury, ...vaults, ...call.keys.map(({ pubkey }) => pubkey)]
   return new Map(
-    accounts.map((account) => [
-      base58Of(account),
-      { lamports: world.balanceOf(account), tokens: club.tokensAt(account) },
-    ]),
+    accounts
+      .map(base58Of)
+      .map((account) => [
+        account,
+        { lamports: chain.lamportsAt(account), tokens: chain.tokensAt(account) },
+      ]),
   )
 }
 
