@@ -82,6 +82,13 @@ export const OPENING: readonly Step[] = [
   { ...PLAIN, kind: 'release' },
   { ...PLAIN, kind: 'pay', number: 2 },
   { ...PLAIN, kind: 'claim', seconds: RECLAIM_SECONDS },
+  // a vault that is frozen pays nobody until it is thawed
+  { ...PLAIN, kind: 'payToken' },
+  { ...PLAIN, kind: 'freeze', which: 0, count: 1 },
+  { ...PLAIN, kind: 'release' },
+  { ...PLAIN, kind: 'claim' },
+  { ...PLAIN, kind: 'freeze', which: 0, count: 2 },
+  { ...PLAIN, kind: 'claim' },
 ]
 
 /** Somebody sends lamports to an account that may be made, or to the treasury. */
