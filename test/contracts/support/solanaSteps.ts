@@ -58,7 +58,7 @@ export const step = fc.record({
   ),
 })
 type Drawn = typeof step extends fc.Arbitrary<infer S> ? S : never
-export type Step = Omit<Drawn, 'seconds'> & { seconds: bigint }
+export type Step = Omit<Drawn, 'seconds' | 'expiresIn'> & { seconds: bigint; expiresIn: bigint }
 
 const PLAIN = {
   number: 0,
