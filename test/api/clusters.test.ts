@@ -9,7 +9,6 @@ afterAll(() => expectReplayed(world))
 const member = (account?: SolanaAccount) => memberOf(world, account)
 const ok = { status: 200, body: { success: true } }
 const refused = (status: number, error: string) => ({ status, body: { status, error } })
-const add = (of: Member, wallets: unknown) => of.call('POST', '/v1/clusters/wallets', wallets)
 const clusterOf = async (id: string, as?: Member) =>
   (await (as ? as.call('GET', `/v1/clusters/id/${id}`) : world.get(`/v1/clusters/id/${id}`))).body
 const walletsOf = async (id: string, as?: Member): Promise<Record<string, unknown>[]> =>
@@ -45,7 +44,9 @@ describe('changes of verified wallets, one after the other', () => {
       change: 'an addition',
       ask: () => {
         const address = bob.address.toUpperCase().replace('0X', '0x')
-        return add(alice, [{ address, name: 'bob', isPrivate: false }])
+        return alice.call('POST', '/v1/clusters/wallets', [
+          { address, name: 'bob', isPrivate: false },
+        ])
       },
       event: () => ({
         type: 'ADD_WALLET',
@@ -55,22 +56,24 @@ describe('changes of verified wallets, one after the other', () => {
     },
     {
       change: 'a verification',
-      ask: () => bob.verify(id),
+      ask: () => bob.call('POST', `/v1/clusters/verify/${id}`),
       event: () => ({ type: 'VERIFY_WALLET', from: bob.address, data: data() }),
     },
     {
       change: 'a new name',
-      ask: () => bob.rename(bob.address, 'BOB-2'),
+      ask: () =>
+        bob.call('PUT', '/v1/clusters/wallets/names', [{ address: bob.address, name: 'BOB-2' }]),
       event: () => ({ type: 'UPDATE_WALLET_NAME', data: data({ name: 'bob-2' }) }),
     },
     {
       change: 'a confirmed backup',
-      ask: () => alice.confirm(bob.address),
+      ask: () =>
+        alice.call('POST', '/v1/clusters/generate/wallet/confirm', { address: bob.address }),
       event: () => ({ type: 'BACKUP_WALLET', data: data() }),
     },
     {
       change: 'a removal',
-      ask: () => alice.remove(bob.address),
+      ask: () => alice.call('DELETE', '/v1/clusters/wallets', [bob.address]),
       event: () => ({ type: 'REMOVE_WALLET', data: data() }),
     },
   ])('$change makes one event, and none when it is repeated', async ({ ask, event }) => {
@@ -136,7 +139,7 @@ describe('a cluster', () => {
     expect(body).toEqual({ success: true, id: expect.stringMatching(/^0x/) })
     expect((await walletsOf(body.id)).map(({ name }) => name).sort()).toEqual(['main', 'main-2'])
     expect(await walletsOf(body.id, alice)).toHaveLength(3)
-    expect(await bob.verify(body.id)).toMatchObject(ok)
+    expect(await bob.call('POST', `/v1/clusters/verify/${body.id}`)).toMatchObject(ok)
     expect(
       (await events()).slice(-4).map(({ type, data }) => [type, data.name, data.address]),
     ).toEqual([
@@ -154,9 +157,11 @@ describe('a cluster', () => {
     for (const name of names) await register(alice, name)
     const old = (await world.get(`/v1/clusters/address/${alice.address}`)).body.clusterId
     const id = await bob.create()
-    await add(bob, [{ address: alice.address, name: 'alice' }])
-    expect(await alice.remove(alice.address)).toMatchObject(refused(409, 'last_verified_wallet'))
-    expect(await alice.verify(id)).toMatchObject(ok)
+    await bob.call('POST', '/v1/clusters/wallets', [{ address: alice.address, name: 'alice' }])
+    expect(await alice.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(
+      refused(409, 'last_verified_wallet'),
+    )
+    expect(await alice.call('POST', `/v1/clusters/verify/${id}`)).toMatchObject(ok)
     expect((await events()).slice(-4).map(({ type, from, data }) => [type, from, data])).toEqual([
       ['REMOVE_WALLET', alice.address, { address: alice.address, cluster_id: old }],
       ...names.map((name) => [
@@ -178,7 +183,7 @@ describe('a cluster', () => {
       ]),
     ).toEqual(names.map((name) => [name, id, alice.address]))
     // ids follow from the creator and a number: a second cluster of alice's takes the next number
-    expect(await bob.remove(alice.address)).toMatchObject(ok)
+    expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
     expect(await alice.create()).not.toBe(old)
   })
 })
@@ -213,7 +218,9 @@ describe('wallets of other chains', () => {
     ] as const
     const wallets = others.map(([, address], i) => ({ address, name: `other-${i}` }))
     const upper = { ...wallets[0], address: others[0][1].toUpperCase() }
-    expect(await add(alice, [upper, ...wallets.slice(1)])).toMatchObject(ok)
+    expect(
+      await alice.call('POST', '/v1/clusters/wallets', [upper, ...wallets.slice(1)]),
+    ).toMatchObject(ok)
     for (const [i, [type, address]] of others.entries()) {
       const { body } = await world.get(`/v1/names/address/${address}`)
       expect(body).toEqual({
@@ -255,8 +262,10 @@ describe('what can’t be done', () => {
       refused(404, 'not_in_cluster'),
     )
     const id = await alice.create()
-    await add(alice, [{ address: bob.address, name: 'bob' }])
-    await add(alice, [{ address: other.address, name: 'other', isPrivate: true }])
+    await alice.call('POST', '/v1/clusters/wallets', [{ address: bob.address, name: 'bob' }])
+    await alice.call('POST', '/v1/clusters/wallets', [
+      { address: other.address, name: 'other', isPrivate: true },
+    ])
     const before = [await clusterOf(id, alice), await events()]
     const many = Array.from({ length: 101 }, (_, i) => ({
       address: randomAddress(),
@@ -264,34 +273,35 @@ describe('what can’t be done', () => {
     }))
     const twice = ['a', 'b'].map((name) => ({ address: bob.address, name }))
     const solana = [{ address: randomAddress(), name: 'x', type: 'solana' }]
+    const additions: [unknown, number, string][] = [
+      [[{ address: bob.address, name: 'robert' }], 409, 'wallet_exists'],
+      [[{ address: randomAddress(), name: 'bob' }], 409, 'wallet_name_taken'],
+      [[{ address: randomAddress(), name: 'other', isPrivate: true }], 409, 'wallet_name_taken'],
+      [[{ address: bob.address, name: 'bob', isPrivate: true }], 409, 'already_public'],
+      [[{ address: 'nonsense', name: 'x' }], 400, 'unsupported_address'],
+      [[{ address: randomAddress(), name: 'x y' }], 400, 'invalid_name'],
+      [twice, 400, 'invalid_request'],
+      [many, 400, 'too_many'],
+      [{ address: bob.address }, 400, 'invalid_request'],
+      [[{ address: 'x'.repeat(60_000), name: 'y'.repeat(60_000) }], 400, 'unsupported_address'],
+    ]
+    for (const [wallets, status, error] of additions) {
+      const reply = await alice.call('POST', '/v1/clusters/wallets', wallets)
+      expect(reply).toMatchObject(refused(status, error))
+    }
+    const toMain = [{ address: bob.address, name: 'main' }]
+    const toNew = [{ address: randomAddress(), name: 'new' }]
+    const unknown = { address: randomAddress() }
     const cases: [Promise<Reply>, number, string][] = [
-      [(await member()).verify(id), 403, 'not_invited'],
-      [bob.verify(`0x${'ab'.repeat(32)}`), 404, 'not_found'],
-      [bob.verify('0x12'), 400, 'invalid_request'],
-      [add(alice, [{ address: bob.address, name: 'robert' }]), 409, 'wallet_exists'],
-      [add(alice, [{ address: randomAddress(), name: 'bob' }]), 409, 'wallet_name_taken'],
-      [
-        add(alice, [{ address: randomAddress(), name: 'other', isPrivate: true }]),
-        409,
-        'wallet_name_taken',
-      ],
-      [add(alice, [{ address: bob.address, name: 'bob', isPrivate: true }]), 409, 'already_public'],
-      [add(alice, [{ address: 'nonsense', name: 'x' }]), 400, 'unsupported_address'],
-      [add(alice, [{ address: randomAddress(), name: 'x y' }]), 400, 'invalid_name'],
-      [add(alice, twice), 400, 'invalid_request'],
-      [add(alice, many), 400, 'too_many'],
-      [add(alice, { address: bob.address }), 400, 'invalid_request'],
-      [alice.rename(bob.address, 'main'), 409, 'wallet_name_taken'],
-      [alice.rename(randomAddress(), 'new'), 404, 'not_in_cluster'],
-      [alice.confirm(randomAddress()), 404, 'not_in_cluster'],
-      [bob.remove(alice.address), 404, 'not_in_cluster'],
+      [(await member()).call('POST', `/v1/clusters/verify/${id}`), 403, 'not_invited'],
+      [bob.call('POST', `/v1/clusters/verify/0x${'ab'.repeat(32)}`), 404, 'not_found'],
+      [bob.call('POST', '/v1/clusters/verify/0x12'), 400, 'invalid_request'],
+      [alice.call('PUT', '/v1/clusters/wallets/names', toMain), 409, 'wallet_name_taken'],
+      [alice.call('PUT', '/v1/clusters/wallets/names', toNew), 404, 'not_in_cluster'],
+      [alice.call('POST', '/v1/clusters/generate/wallet/confirm', unknown), 404, 'not_in_cluster'],
+      [bob.call('DELETE', '/v1/clusters/wallets', [alice.address]), 404, 'not_in_cluster'],
       [alice.call('POST', '/v1/bundle/wallets', solana), 400, 'unsupported_address'],
       [world.post('/v1/clusters/wallets', []), 401, 'unauthorized'],
-      [
-        add(alice, [{ address: 'x'.repeat(60_000), name: 'y'.repeat(60_000) }]),
-        400,
-        'unsupported_address',
-      ],
     ]
     for (const [reply, status, error] of cases)
       expect(await reply).toMatchObject(refused(status, error))
@@ -300,7 +310,9 @@ describe('what can’t be done', () => {
       { address: randomAddress(), name: 'fine' },
       { address: randomAddress(), name: 'bob' },
     ]
-    expect(await add(alice, half)).toMatchObject(refused(409, 'wallet_name_taken'))
+    expect(await alice.call('POST', '/v1/clusters/wallets', half)).toMatchObject(
+      refused(409, 'wallet_name_taken'),
+    )
     expect([await clusterOf(id, alice), await events()]).toEqual(before)
   })
 
@@ -308,10 +320,15 @@ describe('what can’t be done', () => {
     const alice = await member()
     const batch = () =>
       Array.from({ length: 100 }, () => ({ address: randomAddress(), name: freshName() }))
-    for (let i = 0; i < 9; i++) expect(await add(alice, batch())).toMatchObject(ok)
-    expect(await add(alice, batch())).toMatchObject(refused(409, 'wallet_limit'))
-    expect(await add(alice, batch().slice(1))).toMatchObject(ok)
-    expect(await add(alice, batch().slice(99))).toMatchObject(refused(409, 'wallet_limit'))
+    for (let i = 0; i < 9; i++)
+      expect(await alice.call('POST', '/v1/clusters/wallets', batch())).toMatchObject(ok)
+    expect(await alice.call('POST', '/v1/clusters/wallets', batch())).toMatchObject(
+      refused(409, 'wallet_limit'),
+    )
+    expect(await alice.call('POST', '/v1/clusters/wallets', batch().slice(1))).toMatchObject(ok)
+    expect(await alice.call('POST', '/v1/clusters/wallets', batch().slice(99))).toMatchObject(
+      refused(409, 'wallet_limit'),
+    )
   })
 
   it('is any change until the network has been caught up for the first time', async () => {
@@ -351,8 +368,11 @@ describe('at the same moment', () => {
     const bob = await member()
     const walker = await member()
     const ids = [await alice.create(), await bob.create()]
-    for (const of of [alice, bob]) await add(of, [{ address: walker.address, name: 'walker' }])
-    const replies = await Promise.all([...ids, ...ids].map((id) => walker.verify(id)))
+    for (const of of [alice, bob])
+      await of.call('POST', '/v1/clusters/wallets', [{ address: walker.address, name: 'walker' }])
+    const replies = await Promise.all(
+      [...ids, ...ids].map((id) => walker.call('POST', `/v1/clusters/verify/${id}`)),
+    )
     // the second verification moves the wallet on; the cluster it left no longer lists it
     for (const reply of replies)
       if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
@@ -368,11 +388,15 @@ describe('at the same moment', () => {
     const alice = await member()
     const bob = await member()
     const id = await alice.create()
-    await add(alice, [{ address: bob.address, name: 'bob' }])
-    await bob.verify(id)
+    await alice.call('POST', '/v1/clusters/wallets', [{ address: bob.address, name: 'bob' }])
+    await bob.call('POST', `/v1/clusters/verify/${id}`)
     for (let round = 0; round < 5; round++) {
       const name = `round-${round}`
-      const replies = await Promise.all([alice, bob].map((of) => of.rename(of.address, name)))
+      const replies = await Promise.all(
+        [alice, bob].map((of) =>
+          of.call('PUT', '/v1/clusters/wallets/names', [{ address: of.address, name }]),
+        ),
+      )
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 409])
       expect(replies.find(({ status }) => status === 409)!.body.error).toBe('wallet_name_taken')
       expect((await walletsOf(id)).filter((wallet) => wallet.name === name)).toHaveLength(1)
@@ -388,7 +412,9 @@ describe('at the same moment', () => {
     }))
     const replies = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
-        i % 3 === 2 ? alice.remove(wallets[i % 4]!.address) : add(alice, [wallets[i % 4]!]),
+        i % 3 === 2
+          ? alice.call('DELETE', '/v1/clusters/wallets', [wallets[i % 4]!.address])
+          : alice.call('POST', '/v1/clusters/wallets', [wallets[i % 4]!]),
       ),
     )
     for (const reply of replies) expect(reply).toMatchObject(ok)

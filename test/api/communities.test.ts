@@ -1,15 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import {
-  configure,
-  of,
-  PAYMENTS,
-  price,
-  register,
-  registerOld,
-  TOKEN,
-  useCommunities,
-} from './communityApi.js'
+import { PAYMENTS, price, TOKEN, useCommunities } from './communityApi.js'
 import { memberOf } from './members.js'
 import { freshName, randomAddress } from './support.js'
 import { solanaAccount } from './wallets.js'
@@ -21,23 +12,29 @@ describe('the rules of a community', () => {
   it('are set by a wallet of the cluster that holds the name, and read by anybody', async () => {
     const name = freshName()
     const owner = await ownerOf(name)
-    expect(of(await world.get(`/v1/communities/${name}`))).toEqual({
+    expect(await world.get(`/v1/communities/${name}`)).toMatchObject({
       status: 404,
-      error: 'not_found',
+      body: { error: 'not_found' },
     })
-    expect(of(await configure(await memberOf(world), name, {}))).toEqual({
+    expect(await (await memberOf(world)).call('PUT', `/v1/communities/${name}`, {})).toMatchObject({
       status: 403,
-      error: 'forbidden',
+      body: { error: 'forbidden' },
     })
-    expect(of(await configure(owner, freshName(), {}))).toEqual({ status: 404, error: 'not_found' })
-    expect((await configure(owner, name, {})).body).toEqual({ name, ...FREE })
+    expect(await owner.call('PUT', `/v1/communities/${freshName()}`, {})).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    })
+    expect((await owner.call('PUT', `/v1/communities/${name}`, {})).body).toEqual({ name, ...FREE })
     const rules = {
       ...FREE,
       prices: [price('1', '5'), price('1', '7', TOKEN)],
       startsAt: '2026-12-01T08:00:00.000Z',
       requirements: [{ kind: 'allowlist', addresses: [owner.address] }],
     }
-    expect((await configure(owner, name.toUpperCase(), rules)).body).toEqual({ name, ...rules })
+    expect((await owner.call('PUT', `/v1/communities/${name.toUpperCase()}`, rules)).body).toEqual({
+      name,
+      ...rules,
+    })
     expect((await world.get(`/v1/communities/${name}/`)).body).toEqual({ name, ...rules })
     // none of it is published as an event
     const { items } = (await world.get(`/v1/events?orderBy=newest&limit=1`)).body
@@ -54,8 +51,8 @@ describe('the rules of a community', () => {
     ['an unknown requirement', { requirements: [{ kind: 'karma' }] }],
   ])('can not have %s', async (_what, rules) => {
     const name = freshName()
-    const reply = await configure(await ownerOf(name), name, rules)
-    expect(of(reply)).toEqual({ status: 400, error: 'invalid_request' })
+    const reply = await (await ownerOf(name)).call('PUT', `/v1/communities/${name}`, rules)
+    expect(reply).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
     expect(reply.body.details.length).toBeGreaterThan(0)
     expect((await world.get(`/v1/communities/${name}`)).status).toBe(404)
   })
@@ -65,11 +62,14 @@ describe('the rules of a community', () => {
     const owner = await ownerOf(name)
     const addresses = Array.from({ length: 1_000 }, () => solanaAccount().address)
     const rules = { ...FREE, requirements: [{ kind: 'allowlist', addresses }] }
-    expect((await configure(owner, name, rules)).body).toEqual({ name, ...rules })
+    expect((await owner.call('PUT', `/v1/communities/${name}`, rules)).body).toEqual({
+      name,
+      ...rules,
+    })
     const twice = { ...rules, requirements: [...rules.requirements, ...rules.requirements] }
-    expect(of(await configure(owner, name, twice))).toEqual({
+    expect(await owner.call('PUT', `/v1/communities/${name}`, twice)).toMatchObject({
       status: 413,
-      error: 'invalid_request',
+      body: { error: 'invalid_request' },
     })
   })
 })
@@ -80,11 +80,15 @@ describe('a free community', () => {
     const alice = await memberOf(world)
     const check = `/v1/names/community/${name}/check/alice`
     expect((await world.get(check)).body).toEqual({ name: `${name}/alice`, isAvailable: true })
-    const made = await register(alice, name, { name: 'Alice' })
+    const made = await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'Alice' })
     expect(made.body).toEqual({ clusterName: `${name}/alice`, owner: alice.address })
     expect((await world.get(check)).body.isAvailable).toBe(false)
-    const taken = { status: 409, error: 'not_available' }
-    expect(of(await register(await memberOf(world), name, { name: 'alice' }))).toEqual(taken)
+    const taken = { status: 409, body: { error: 'not_available' } }
+    expect(
+      await (await memberOf(world)).call('POST', `/v1/names/community/${name}/register`, {
+        name: 'alice',
+      }),
+    ).toMatchObject(taken)
     const record = { clusterName: name, walletName: 'alice', isVerified: true }
     expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject(record)
     const [resolved] = (await world.post('/v1/names', [{ name: `${name}/alice` }])).body
@@ -107,7 +111,7 @@ describe('a free community', () => {
     const { name } = await community()
     const own = freshName()
     const alice = await ownerOf(own)
-    await register(alice, name, { name: 'alice' })
+    await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'alice' })
     const record = { clusterName: own, walletName: 'main' }
     expect((await world.get(`/v1/names/address/${alice.address}`)).body).toMatchObject(record)
     const owned = (await world.get(`/v1/names/owner/address/${alice.address}`)).body
@@ -117,14 +121,20 @@ describe('a free community', () => {
 
   it('shares its names with the public wallets of its cluster', async () => {
     const { name, owner } = await community()
-    const taken = { status: 409, error: 'not_available' }
-    expect(of(await register(await memberOf(world), name, { name: 'main' }))).toEqual(taken)
+    const taken = { status: 409, body: { error: 'not_available' } }
+    expect(
+      await (await memberOf(world)).call('POST', `/v1/names/community/${name}/register`, {
+        name: 'main',
+      }),
+    ).toMatchObject(taken)
     await owner.add([{ address: randomAddress(), name: 'vault', isPrivate: true }])
     const alice = await memberOf(world)
-    expect((await register(alice, name, { name: 'vault' })).status).toBe(200)
-    await register(alice, name, { name: 'cold' })
+    expect(
+      (await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'vault' })).status,
+    ).toBe(200)
+    await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'cold' })
     const added = await owner.add([{ address: randomAddress(), name: 'cold' }])
-    expect(of(added)).toEqual({ status: 409, error: 'wallet_name_taken' })
+    expect(added).toMatchObject({ status: 409, body: { error: 'wallet_name_taken' } })
     expect(
       (await owner.add([{ address: randomAddress(), name: 'cold', isPrivate: true }])).status,
     ).toBe(200)
@@ -135,8 +145,11 @@ describe('a free community', () => {
     const stranger = randomAddress()
     const alice = await memberOf(world)
     const body = { name: 'guest', walletAddress: stranger }
-    expect(of(await register(alice, name, body))).toEqual({ status: 403, error: 'not_verified' })
-    expect((await register(owner, name, body)).body).toEqual({
+    expect(await alice.call('POST', `/v1/names/community/${name}/register`, body)).toMatchObject({
+      status: 403,
+      body: { error: 'not_verified' },
+    })
+    expect((await owner.call('POST', `/v1/names/community/${name}/register`, body)).body).toEqual({
       clusterName: `${name}/guest`,
       owner: stranger,
     })
@@ -150,17 +163,16 @@ describe('a free community', () => {
     expect((await world.post(`/v1/names/community/${name}/register`, { name: 'a' })).status).toBe(
       401,
     )
-    expect(of(await register(owner, name, { name: 'a b' }))).toEqual({
-      status: 400,
-      error: 'invalid_name',
-    })
+    expect(
+      await owner.call('POST', `/v1/names/community/${name}/register`, { name: 'a b' }),
+    ).toMatchObject({ status: 400, body: { error: 'invalid_name' } })
     const junk = { name: 'a', walletAddress: '0x12' }
-    expect(of(await register(owner, name, junk))).toEqual({
+    expect(await owner.call('POST', `/v1/names/community/${name}/register`, junk)).toMatchObject({
       status: 400,
-      error: 'unsupported_address',
+      body: { error: 'unsupported_address' },
     })
     const nowhere = await world.get('/v1/names/community/nothing-here/check/a')
-    expect(of(nowhere)).toEqual({ status: 404, error: 'not_found' })
+    expect(nowhere).toMatchObject({ status: 404, body: { error: 'not_found' } })
   })
 })
 
@@ -171,20 +183,33 @@ describe('requirements', () => {
     const bob = await ownerOf(holder)
     const rules = { requirements: [{ kind: 'allowlist', addresses: [alice.address, bob.address] }] }
     const { name, owner } = await community(rules)
-    const eve = await register(await memberOf(world), name, { name: 'eve' })
-    expect(of(eve)).toEqual({ status: 403, error: 'requirements_not_met' })
-    expect((await register(alice, name, { name: 'alice' })).status).toBe(200)
+    const eve = await (await memberOf(world)).call('POST', `/v1/names/community/${name}/register`, {
+      name: 'eve',
+    })
+    expect(eve).toMatchObject({ status: 403, body: { error: 'requirements_not_met' } })
+    expect(
+      (await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'alice' })).status,
+    ).toBe(200)
     const both = { requirements: [...rules.requirements, { kind: 'cluster', name: holder }] }
-    expect((await configure(owner, name, both)).status).toBe(200)
-    expect((await register(alice, name, { name: 'alice-2' })).status).toBe(403)
-    expect((await register(bob, name, { name: 'bob' })).status).toBe(200)
+    expect((await owner.call('PUT', `/v1/communities/${name}`, both)).status).toBe(200)
+    expect(
+      (await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'alice-2' }))
+        .status,
+    ).toBe(403)
+    expect(
+      (await bob.call('POST', `/v1/names/community/${name}/register`, { name: 'bob' })).status,
+    ).toBe(200)
   })
 
   it('that need a chain which is away are 503, and nothing is registered', async () => {
     const requirements = [{ kind: 'token', network: '1', token: TOKEN, minimum: '1' }]
     const { name } = await community({ requirements })
-    const reply = await register(await memberOf(world), name, { name: 'alice' })
-    expect(of(reply)).toEqual({ status: 503, error: 'unavailable' })
+    const reply = await (await memberOf(world)).call(
+      'POST',
+      `/v1/names/community/${name}/register`,
+      { name: 'alice' },
+    )
+    expect(reply).toMatchObject({ status: 503, body: { error: 'unavailable' } })
     expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
   })
 })
@@ -193,7 +218,9 @@ describe('a paid community', () => {
   it('answers what to pay, and registers nothing', async () => {
     const { name, owner } = await community({ prices: [price('1', '12345')] })
     const alice = await memberOf(world)
-    const { body } = await register(alice, name, { name: 'alice' })
+    const { body } = await alice.call('POST', `/v1/names/community/${name}/register`, {
+      name: 'alice',
+    })
     expect(body).toMatchObject({
       clusterName: `${name}/alice`,
       owner: alice.address,
@@ -201,16 +228,27 @@ describe('a paid community', () => {
       transactionInfo: { type: 'evm', transaction: { to: PAYMENTS, value: '12345' } },
     })
     expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
-    const wrong = { status: 400, error: 'invalid_chain_id' }
-    expect(of(await register(alice, name, { name: 'alice', network: '10' }))).toEqual(wrong)
-    const solana = await register(await memberOf(world, solanaAccount()), name, { name: 'sol' })
-    expect(of(solana)).toEqual(wrong)
+    const wrong = { status: 400, body: { error: 'invalid_chain_id' } }
+    expect(
+      await alice.call('POST', `/v1/names/community/${name}/register`, {
+        name: 'alice',
+        network: '10',
+      }),
+    ).toMatchObject(wrong)
+    const solana = await (await memberOf(world, solanaAccount())).call(
+      'POST',
+      `/v1/names/community/${name}/register`,
+      { name: 'sol' },
+    )
+    expect(solana).toMatchObject(wrong)
     expect(solana.body.message).toBe(
       'The community has a price there, and a wallet of this type can not pay it.',
     )
     // an owner registers names for others
     const guest = { name: 'guest', walletAddress: randomAddress() }
-    expect((await register(owner, name, guest)).body).not.toHaveProperty('transactionInfo')
+    expect(
+      (await owner.call('POST', `/v1/names/community/${name}/register`, guest)).body,
+    ).not.toHaveProperty('transactionInfo')
   })
 })
 
@@ -220,7 +258,7 @@ describe('communities of v0.1', () => {
       clusterName: 'club',
       walletName: 'alice',
     })
-    expect(of(reply)).toEqual({ status: 400, error: 'testnet_only' })
+    expect(reply).toMatchObject({ status: 400, body: { error: 'testnet_only' } })
     expect(Object.keys(reply.body)).toEqual(['error', 'status', 'message'])
   })
 
@@ -239,7 +277,7 @@ describe('communities of v0.1', () => {
     const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
     const alice = await memberOf(world)
     const body = { clusterName: name, walletName: 'alice', chainId }
-    expect((await registerOld(alice, body)).body).toEqual({
+    expect((await alice.call('POST', '/v0.1/community/register?testnet=true', body)).body).toEqual({
       clusterName: name,
       walletName: 'alice',
       transactionInfo: {
@@ -253,8 +291,8 @@ describe('communities of v0.1', () => {
 it('a chain of the testnet selects no testnet in v0.1', async () => {
   const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
   const body = { clusterName: name, walletName: 'alice', chainId: '11155111' }
-  const reply = await registerOld(await memberOf(world), body, '')
-  expect(of(reply)).toEqual({ status: 400, error: 'testnet_only' })
+  const reply = await (await memberOf(world)).call('POST', '/v0.1/community/register', body)
+  expect(reply).toMatchObject({ status: 400, body: { error: 'testnet_only' } })
 })
 
 describe('a bundle', () => {
@@ -263,23 +301,23 @@ describe('a bundle', () => {
     const alice = await memberOf(world)
     const assign = (body: object) =>
       alice.call('POST', '/bundles/assign', { community: name, name: 'alice', ...body })
-    expect(of(await assign({}))).toEqual({ status: 404, error: 'not_in_cluster' })
+    expect(await assign({})).toMatchObject({ status: 404, body: { error: 'not_in_cluster' } })
     const id = await alice.create()
-    expect(of(await assign({ bundleId: id }))).toEqual({
+    expect(await assign({ bundleId: id })).toMatchObject({
       status: 403,
-      error: 'requirements_not_met',
+      body: { error: 'requirements_not_met' },
     })
-    expect(of(await assign({ bundleId: `0x${'12'.repeat(32)}` }))).toEqual({
+    expect(await assign({ bundleId: `0x${'12'.repeat(32)}` })).toMatchObject({
       status: 403,
-      error: 'forbidden',
+      body: { error: 'forbidden' },
     })
-    expect(of(await assign({ bundleId: '0x12' }))).toEqual({
+    expect(await assign({ bundleId: '0x12' })).toMatchObject({
       status: 400,
-      error: 'invalid_request',
+      body: { error: 'invalid_request' },
     })
-    expect(of(await assign({ community: freshName() }))).toEqual({
+    expect(await assign({ community: freshName() })).toMatchObject({
       status: 404,
-      error: 'not_found',
+      body: { error: 'not_found' },
     })
     expect(
       (await alice.call('POST', '/v1/bundles/assign', { community: name, name: 'alice' })).status,
@@ -293,7 +331,10 @@ it('a change of its cluster reads names below a community once, however many pri
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
   for (const one of below) {
     const wish = { name: one, walletAddress: randomAddress() }
-    expect((await register(owner, name, wish)).status, one).toBe(200)
+    expect(
+      (await owner.call('POST', `/v1/names/community/${name}/register`, wish)).status,
+      one,
+    ).toBe(200)
   }
   const one = (i: number) => ({ address: randomAddress(), isPrivate: true, name: `${stem}${i}` })
   const hidden = Array.from({ length: 100 }, (_, i) => one(i))

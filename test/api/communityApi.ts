@@ -5,7 +5,6 @@ import {
   bid,
   expectReplayed,
   freshName,
-  type Reply,
   START_MS,
   useApi,
 } from './support.js'
@@ -60,12 +59,6 @@ export const configure = (
 ) => as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
 export const register = (as: Member, community: string, body: object) =>
   as.call('POST', `/v1/names/community/${community}/register`, body)
-export const registerOld = (as: Member, body: object, query = '?testnet=true') =>
-  as.call('POST', `/v0.1/community/register${query}`, body)
-
-/** Status and code of an error. */
-export const of = ({ status, body }: Reply) => ({ status, error: body.error })
-
 export const price = (network: string, amount = '100', token = 'native') => ({
   network,
   token,

@@ -1,14 +1,6 @@
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  of,
-  price,
-  RECIPIENT,
-  register,
-  registerOld,
-  TOKEN,
-  useCommunities,
-} from './communityApi.js'
+import { price, RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import type { Reply } from './support.js'
 
@@ -43,7 +35,10 @@ describe('a community with several prices', () => {
       answer: { status: 400, error: 'unsupported_address' },
     },
   ])('is paid as the request asks: $wish', async ({ asked, answer }) => {
-    const { body } = await register(alice, name, { name: 'alice', ...asked })
+    const { body } = await alice.call('POST', `/v1/names/community/${name}/register`, {
+      name: 'alice',
+      ...asked,
+    })
     expect(body).toMatchObject(answer)
   })
 })
@@ -60,7 +55,7 @@ describe('a repeated registration', () => {
     owner = made.owner
     alice = await memberOf(world)
     stranger = await memberOf(world)
-    first = await register(alice, name, { name: 'alice' })
+    first = await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'alice' })
     expect(first.status).toBe(200)
   })
 
@@ -71,27 +66,36 @@ describe('a repeated registration', () => {
       body: () => ({ name: 'Alice', walletAddress: alice.address }),
     },
   ])('answers its owner as the first did: $form', async ({ body }) => {
-    expect(await register(alice, name, body())).toMatchObject({ status: 200, body: first.body })
+    expect(await alice.call('POST', `/v1/names/community/${name}/register`, body())).toMatchObject({
+      status: 200,
+      body: first.body,
+    })
   })
 
   it('is taken from the owner of the community for that wallet', async () => {
     const body = { name: 'alice', walletAddress: alice.address }
-    expect(await register(owner, name, body)).toMatchObject({ status: 200 })
+    expect(await owner.call('POST', `/v1/names/community/${name}/register`, body)).toMatchObject({
+      status: 200,
+    })
   })
 
   it.each([
     { who: 'the owner of the community for itself', as: () => owner },
     { who: 'a stranger', as: () => stranger },
   ])('is refused: $who', async ({ as }) => {
-    const taken = { status: 409, error: 'not_available' }
-    expect(of(await register(as(), name, { name: 'alice' }))).toEqual(taken)
+    const taken = { status: 409, body: { error: 'not_available' } }
+    expect(
+      await as().call('POST', `/v1/names/community/${name}/register`, { name: 'alice' }),
+    ).toMatchObject(taken)
   })
 
   it.each(['twice-1', 'twice-2', 'twice-3', 'twice-4', 'twice-5', 'twice'])(
     'six times at once makes one event: %s',
     async (fresh) => {
       const all = await Promise.all(
-        [1, 2, 3, 4, 5, 6].map(() => register(alice, name, { name: fresh })),
+        [1, 2, 3, 4, 5, 6].map(() =>
+          alice.call('POST', `/v1/names/community/${name}/register`, { name: fresh }),
+        ),
       )
       expect(all.map(({ status }) => status)).toEqual(all.map(() => 200))
       const { items } = (await world.get('/v1/events?orderBy=newest&limit=3')).body
@@ -102,7 +106,7 @@ describe('a repeated registration', () => {
 })
 
 describe('a network where names are free', () => {
-  const wrong = { status: 400, error: 'invalid_chain_id' }
+  const wrong = { status: 400, body: { error: 'invalid_chain_id' } }
   let alice: Member
   /** On testnet, for the old interface: one that starts later, and an open one. */
   let later: string
@@ -118,14 +122,19 @@ describe('a network where names are free', () => {
 
   it.each([undefined, '1', 1])('is the first price where it is left out: %j', async (chainId) => {
     const body = { clusterName: later, walletName: 'x', ...(chainId && { chainId }) }
-    expect(of(await registerOld(alice, body))).toEqual({ status: 403, error: 'not_active' })
+    expect(await alice.call('POST', '/v0.1/community/register?testnet=true', body)).toMatchObject({
+      status: 403,
+      body: { error: 'not_active' },
+    })
   })
 
   it.each(['zz', 'constructor', '__proto__'])(
     'is refused where the community does not have it: %j',
     async (chainId) => {
       const body = { clusterName: later, walletName: 'x', chainId }
-      expect(of(await registerOld(alice, body))).toEqual(wrong)
+      expect(await alice.call('POST', '/v0.1/community/register?testnet=true', body)).toMatchObject(
+        wrong,
+      )
     },
   )
 
@@ -133,15 +142,29 @@ describe('a network where names are free', () => {
     'is taken by the old interface: %j',
     async (chainId) => {
       const body = { clusterName: open, walletName: 'x', chainId }
-      expect((await registerOld(alice, body)).status).toBe(200)
+      expect((await alice.call('POST', '/v0.1/community/register?testnet=true', body)).status).toBe(
+        200,
+      )
     },
   )
 
   it('is refused where there is no such network', async () => {
-    expect(of(await register(alice, name, { name: 'x', network: 'zz' }))).toEqual(wrong)
+    expect(
+      await alice.call('POST', `/v1/names/community/${name}/register`, {
+        name: 'x',
+        network: 'zz',
+      }),
+    ).toMatchObject(wrong)
   })
 
   it('is taken where a name could be paid on it', async () => {
-    expect((await register(alice, name, { name: 'x', network: '8453' })).status).toBe(200)
+    expect(
+      (
+        await alice.call('POST', `/v1/names/community/${name}/register`, {
+          name: 'x',
+          network: '8453',
+        })
+      ).status,
+    ).toBe(200)
   })
 })

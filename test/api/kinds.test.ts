@@ -6,7 +6,6 @@ import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { loadRows } from '../support/airdrop.js'
 import { SIGNERS } from '../support/signers.js'
-import { configure, register } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import { bid, expectReplayed, freshName, useApi } from './support.js'
 import { messageOf, proofOf } from './wallets.js'
@@ -141,9 +140,15 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       const name = freshName()
       await world.append('mainnet', [bid({ from: owner.address, name: club })])
       const requirements = [{ kind: 'allowlist', addresses: [address] }]
-      expect((await configure(owner, club, { requirements })).status).toBe(200)
-      expect((await register(owner, club, { name })).body.error).toBe('requirements_not_met')
-      expect((await register(self, club, { name })).body).toEqual({
+      expect((await owner.call('PUT', `/v1/communities/${club}`, { requirements })).status).toBe(
+        200,
+      )
+      expect(
+        (await owner.call('POST', `/v1/names/community/${club}/register`, { name })).body.error,
+      ).toBe('requirements_not_met')
+      expect(
+        (await self.call('POST', `/v1/names/community/${club}/register`, { name })).body,
+      ).toEqual({
         clusterName: `${club}/${name}`,
         owner: address,
       })

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { LimitSettings } from '../../src/api/limits/gate.js'
 import { routes } from '../../src/api/routes.js'
-import { configure } from './communityApi.js'
 import { memberOf } from './members.js'
 import { fullCluster } from './plant.js'
 import {
@@ -139,7 +138,11 @@ describe('what a request costs', () => {
     const token = { kind: 'token', network: '11155111', minimum: '1' }
     const tokenOf = (i: number) => ({ ...token, token: `0x${`${i}`.repeat(40)}` })
     expect(
-      (await configure(owner, name, { requirements: [1, 2, 3].map(tokenOf) }, 'testnet')).status,
+      (
+        await owner.call('PUT', `/v1/communities/${name}?testnet=true`, {
+          requirements: [1, 2, 3].map(tokenOf),
+        })
+      ).status,
     ).toBe(200)
     const query = `testnet=true&walletAddress=${randomAddress()}`
     await ask('GET', `/v0.1/community/check/requirements/${name}?${query}`)

@@ -18,7 +18,6 @@ import {
   withdrawRefund,
   word,
 } from './support/hub.js'
-import { EXAMPLES, encodeBids, KINDS, MOST_WEI, type Step, step } from './support/hubSteps.js'
 import {
   createModel,
   type Log,
@@ -26,7 +25,8 @@ import {
   type ModelBid,
   type ModelDelivery,
   type Outcome,
-} from './support/model.js'
+} from './support/hubModel.js'
+import { EXAMPLES, encodeBids, KINDS, MOST_WEI, type Step, step } from './support/hubSteps.js'
 import { expectRecord } from './support/record.js'
 import { GREEDY, REFUSE, startWallet } from './support/wallet.js'
 

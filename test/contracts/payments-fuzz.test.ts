@@ -18,7 +18,7 @@ import {
   startPaymentsWorld,
   TOKEN,
 } from './support/payments.js'
-import { createPaymentsModel, type Outcome } from './support/payments-model.js'
+import { createPaymentsModel, type Outcome } from './support/paymentsModel.js'
 import { expectRecord } from './support/record.js'
 
 /** Calls of one run: `FUZZ_CALLS=100000` for a long one, `FUZZ_SEED` for the same again. */

@@ -17,7 +17,7 @@ import {
   communityOf,
 } from './support/solanaCommunity.js'
 
-/** Refusals by name and limits of payments in SOL; solana-community-fuzz.test.ts has what goes through. */
+/** Refusals by name and limits of payments in SOL; solana-fuzz.test.ts has what goes through. */
 
 let world: SolanaWorld
 let club: CommunityCalls

@@ -15,7 +15,7 @@ const REST = [
   /^test\/(cli\/init|(cli|api)\/proxies)\.test/,
   // long random histories
   /^test\/(fuzz|model)\//,
-  /^test\/contracts\/(solana-fuzz|solana-community-fuzz|solana-accounts)\.test/,
+  /^test\/contracts\/(solana-fuzz|solana-accounts)\.test/,
   // time limits of connections, streams and long polls
   /^test\/(mirror\/\w+|api\/(join|sockets)|push\/(streams|longPoll))\.test/,
   // every fault of a chain, a node or a signer; one file of each kind is quick

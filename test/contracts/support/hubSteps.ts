@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { bytesToHex, concatHex, type Hex, toHex, zeroHash } from 'viem'
 import { tagged } from '../../support/arbitraries.js'
 import { MINIMUM_WEI, nameOf, placeBids, withdrawRefund } from './hub.js'
-import type { ModelBid } from './model.js'
+import type { ModelBid } from './hubModel.js'
 
 /** Accounts that call: see `callersOf` in the fuzz test. */
 const CALLERS = 8
