@@ -21,33 +21,44 @@ interface Checked extends Replayed {
  */
 export async function checkBackup(dump: string, { json }: { json?: boolean }): Promise<void> {
   const restorer = await restorerOf(dump)
+  const check = async (scratch: string, signal: AbortSignal): Promise<void> => {
+    await restore(restorer, scratch, signal)
+    await requireJournal(dump, scratch)
+    const networks = await foldAgain(scratch)
+    const isGood = networks.every(({ isEqual }) => isEqual)
+    if (json) printJson({ dump, isGood, networks })
+    else print(dump, isGood, networks)
+    if (!isGood) process.exitCode = 1
+  }
   await withDatabase((url) =>
-    inScratchDatabase(url, (scratch) =>
-      unlessInterrupted(async (signal) => {
-        await restore(restorer, scratch, signal)
-        await requireJournal(dump, scratch)
-        const networks = await foldAgain(scratch)
-        const isGood = networks.every(({ isEqual }) => isEqual)
-        if (json) printJson({ dump, isGood, networks })
-        else print(dump, isGood, networks)
-        if (!isGood) process.exitCode = 1
-      }),
+    untilInterrupted(({ signal, ended }) =>
+      inScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
     ),
   )
 }
 
-/** Ends the work by an error at Ctrl-C, and where the terminal goes, so that its database does not stay. */
-async function unlessInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+interface Interruption {
+  signal: AbortSignal
+  /** Rejects with the signal's reason. */
+  ended: Promise<never>
+}
+
+/**
+ * Watches for Ctrl-C, and for the end of the terminal, from before the work begins: its database must not stay.
+ * @param work ends itself by `ended`
+ */
+async function untilInterrupted<T>(work: (interruption: Interruption) => Promise<T>): Promise<T> {
   const interrupted = new AbortController()
   const { signal } = interrupted
   const interrupt = () => interrupted.abort(new Error('interrupted: nothing is known of the dump.'))
   const ended = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason))
   })
+  ended.catch(() => {})
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.once(name, interrupt)
   try {
-    return await Promise.race([ended, work(signal)])
+    return await work({ signal, ended })
   } finally {
     for (const name of signals) process.off(name, interrupt)
   }
