@@ -44,6 +44,9 @@ const OF_NO_CONTAINER = new Set(
   ['CLUSTERD_HOME', 'PORT', 'OPS_PORT', 'ROLES', 'SOLANA_RPC_URL'].concat([
     'CLUSTERD_TEST_WALLET',
     'CLUSTERD_FAILPOINT',
+    'MIRROR_URL',
+    'MIRROR_KEY',
+    'MIRROR_API_KEY',
   ]),
 )
 const FILE = {

@@ -150,7 +150,9 @@ describe.each(cases)(
       if (isStream()) await response.body!.cancel()
       const text = isStream() ? '' : await response.text()
       expect(response.status, `${response.url}: ${text}`).toBe(REFUSED.get(name) ?? 200)
-      expect(told).toBe(response.status)
+      // the client reads the log's bytes and notes by `client.log`
+      const isJson = response.headers.get('content-type')?.startsWith('application/json')
+      if (isJson || isStream()) expect(told).toBe(response.status)
       const answer = operation.responses[response.status]!
       const content = resolve(document, answer as never) as { content: Record<string, unknown> }
       if (!('application/json' in content.content)) return

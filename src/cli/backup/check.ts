@@ -1,8 +1,8 @@
-import { inScratchDatabase } from '../../db/deployment/scratch.js'
+import { hasJournal, inScratchDatabase } from '../../db/deployment/scratch.js'
 import { readHead } from '../../db/journal/head.js'
 import { type Replayed, replay } from '../../db/journal/replay.js'
 import { migrate } from '../../db/pg/migrate.js'
-import { createPool, onConnection } from '../../db/pg/pool.js'
+import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
 import { messageOf, printJson } from '../output.js'
@@ -66,11 +66,7 @@ async function untilInterrupted<T>(work: (interruption: Interruption) => Promise
 
 /** @throws Error for a database without a journal: `migrate` would make an empty one, whose state is equal */
 async function requireJournal(dump: string, url: string): Promise<void> {
-  const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
-  const { rows } = await onConnection({ url, applicationName: 'clusterd backup' }, (client) =>
-    client.query<{ found: boolean }>(text),
-  )
-  if (!rows[0]!.found)
+  if (!(await hasJournal(url)))
     throw new Error(
       `${dump} holds no registry: it has no table journal in the schema of DATABASE_URL. Dump the database of the daemons.`,
     )

@@ -30,3 +30,12 @@ export async function inScratchDatabase<T>(
     await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
   }
 }
+
+/** Whether the schema that a URL selects has a journal. */
+export async function hasJournal(url: string): Promise<boolean> {
+  const text = `SELECT to_regclass('journal') IS NOT NULL AS found`
+  const { rows } = await onConnection({ url, applicationName: 'clusterd backup' }, (client) =>
+    client.query<{ found: boolean }>(text),
+  )
+  return rows[0]!.found
+}
