@@ -27,7 +27,7 @@ import {
   rootByInclusion,
   type Sha256,
 } from '../registry/log/tree.js'
-import { ClusterdError } from './error.js'
+import { ClusterdError, unreachable } from './error.js'
 import { sha256 } from './sha256.js'
 import type { Transport } from './transport.js'
 
@@ -258,10 +258,17 @@ export class LogReader {
       const response = await this.#transport.open('GET', url, { signal: limit })
       const chunks: Uint8Array[] = []
       let length = 0
-      for await (const chunk of response.body ?? []) {
-        length += chunk.length
-        if (length > most) throw mismatch(`${path} is longer than ${most} bytes.`)
-        chunks.push(chunk)
+      // not every browser iterates a stream
+      const reader = response.body?.getReader()
+      for (;;) {
+        const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true }
+        if (done) break
+        length += value.length
+        if (length > most) {
+          void reader!.cancel().catch(() => {})
+          throw mismatch(`${path} is longer than ${most} bytes.`)
+        }
+        chunks.push(value)
       }
       const bytes = new Uint8Array(length)
       let at = 0
