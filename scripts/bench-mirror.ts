@@ -68,22 +68,10 @@ await runBench(async ({ home, onEnd }) => {
   }
   const startMs = performance.now()
   const key = keys[0]!.publicKey.toString('base64')
-  const mirror = spawn(
-    'node',
-    [
-      ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof26'] : []),
-      cli,
-      'mirror',
-      folder,
-      '--key',
-      key,
-      '--mainnet',
-    ],
-    {
-      env,
-      stdio: 'inherit',
-    },
-  )
+  const mirror = spawn('node', [cli, 'mirror', folder, '--key', key, '--mainnet'], {
+    env,
+    stdio: 'inherit',
+  })
   onEnd(async () => void mirror.kill())
   const url = `http://127.0.0.1:3999/v1/names/address/${walletOf(names - 1)}`
   for (let answer = ''; !answer.includes(`"name-${names - 1}"`); ) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkpointText, parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
 import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
+import { swapped } from '../support/bundles.js'
 import { useServer } from '../support/database.js'
 import { serveInTest } from '../support/httpServer.js'
 import {
@@ -68,17 +69,6 @@ function altered(path: string, alter: (bytes: Buffer) => Buffer, of = honest()):
 }
 
 const BUNDLE = '1/tile/entries/001'
-
-/** Exchanges the first two entries of a bundle. */
-function swapped(bundle: Buffer): Buffer {
-  const first = 2 + bundle.readUInt16BE(0)
-  const second = first + 2 + bundle.readUInt16BE(first)
-  return Buffer.concat([
-    bundle.subarray(first, second),
-    bundle.subarray(0, first),
-    bundle.subarray(second),
-  ])
-}
 
 const resigned = (change: object, by = keys) =>
   altered('checkpoint', (bytes) => {

@@ -6,6 +6,7 @@ import { logWorker } from '../../src/push/log.js'
 import { checkpointText } from '../../src/registry/log/note.js'
 import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { swapped } from '../support/bundles.js'
 import { readEpoch } from '../support/epoch.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -56,17 +57,6 @@ const inBundle =
   (alter: (bundle: Buffer) => Buffer): Alter =>
   (answer, path) =>
     path.includes('/tile/entries/001') ? alter(answer) : answer
-
-/** Exchanges the first two entries of a bundle. */
-function swapped(bundle: Buffer): Buffer {
-  const first = 2 + bundle.readUInt16BE(0)
-  const second = first + 2 + bundle.readUInt16BE(first)
-  return Buffer.concat([
-    bundle.subarray(first, second),
-    bundle.subarray(0, first),
-    bundle.subarray(second),
-  ])
-}
 
 describe('a reader of the log', () => {
   it('gets every entry, and each event by its id', async () => {

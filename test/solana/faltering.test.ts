@@ -1,9 +1,8 @@
-import bs58 from 'bs58'
 import { afterEach, expect, it } from 'vitest'
 import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
 import { type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
-import { settle } from './support.js'
+import { renaming, settle } from './support.js'
 
 /** Runs of a liar beside a node that falters: `SOLANA_FALTERS=20` for a long one, `FALTER_SEED` for the same again. */
 const RUNS = Number(process.env.SOLANA_FALTERS ?? 2)
@@ -17,22 +16,6 @@ afterEach(async () => {
   world.proxy.alter = null
   await honest?.stop()
 })
-
-/** Answers about a transaction with another name in the payment. */
-const renaming = (from: string, to: string) => (method: string, _: unknown, result: unknown) => {
-  if (method !== 'getTransaction' || !result) return result
-  const told = structuredClone(result) as {
-    meta: { innerInstructions: { instructions: { data: string }[] }[] }
-  }
-  for (const { instructions } of told.meta.innerInstructions)
-    for (const instruction of instructions) {
-      const data = Buffer.from(bs58.decode(instruction.data))
-      const at = data.indexOf(from)
-      if (at >= 0) data.write(to, at)
-      instruction.data = bs58.encode(data)
-    }
-  return told
-}
 
 /** Reasons of an honest node to fail, each with the methods that it fails for; all where none is named. */
 const FAULTS = [

@@ -1,11 +1,10 @@
-import bs58 from 'bs58'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { chainProblem } from '../../src/ops/chainState.js'
 import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
 import { type Alter, type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
-import { settle, without, withState } from './support.js'
+import { renaming, settle, without, withState } from './support.js'
 
 /** A node that shows payments nobody made, or hides some, beside an honest one that falters. */
 
@@ -54,24 +53,6 @@ const tryStep = async (watching: PaymentWatcher) => {
   return names()
 }
 const problemOf = ({ state }: PaymentWatcher) => chainProblem(state, Date.now())
-
-/** Answers about a transaction with another name in the payment. */
-const renaming =
-  (from: string, to: string): Alter =>
-  (method, _, result) => {
-    if (method !== 'getTransaction' || !result) return result
-    const told = structuredClone(result) as {
-      meta: { innerInstructions: { instructions: { data: string }[] }[] }
-    }
-    for (const { instructions } of told.meta.innerInstructions)
-      for (const instruction of instructions) {
-        const data = Buffer.from(bs58.decode(instruction.data))
-        const at = data.indexOf(from)
-        if (at >= 0) data.write(to, at)
-        instruction.data = bs58.encode(data)
-      }
-    return told
-  }
 
 /** Answers about the program's state with more payments for names, or fewer. */
 const counting =

@@ -1,4 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js'
+import bs58 from 'bs58'
 import type { WatchOutcome } from '../../src/indexer/solana/types.js'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import type { Alter } from './solanaProxy.js'
@@ -68,3 +69,21 @@ export function withState(result: unknown, write: (data: Buffer) => void): objec
   write(data)
   return { ...rest, value: { ...value, data: [data.toString('base64'), 'base64'] } }
 }
+
+/** Answers about a transaction with another name in the payment. */
+export const renaming =
+  (from: string, to: string): Alter =>
+  (method, _, result) => {
+    if (method !== 'getTransaction' || !result) return result
+    const told = structuredClone(result) as {
+      meta: { innerInstructions: { instructions: { data: string }[] }[] }
+    }
+    for (const { instructions } of told.meta.innerInstructions)
+      for (const instruction of instructions) {
+        const data = Buffer.from(bs58.decode(instruction.data))
+        const at = data.indexOf(from)
+        if (at >= 0) data.write(to, at)
+        instruction.data = bs58.encode(data)
+      }
+    return told
+  }

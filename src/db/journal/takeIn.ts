@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { entriesOf, foldCopy, keysOfCopy } from '../../registry/fold/replica.js'
 import type { FilledTile } from '../../registry/log/append.js'
 import type { ReadEvent } from '../../registry/log/leafReader.js'
-import { TILE_WIDTH } from '../../registry/log/tiles.js'
+import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf, STATE_TABLES } from '../pg/partitions.js'
@@ -98,7 +98,8 @@ export class CopyWriter {
   }
 
   async #write(entries: readonly ReadEvent[][]): Promise<void> {
-    const { network, head } = { network: this.#network, head: this.#head }
+    const network = this.#network
+    const head = this.#head
     await this.#writing
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
@@ -114,7 +115,7 @@ export class CopyWriter {
 
   /** Takes tiles that are new or longer. */
   addTiles(tiles: readonly FilledTile[]): void {
-    for (const tile of tiles) this.#tiles.set(`${tile.level}/${tile.index}`, tile)
+    for (const tile of tiles) this.#tiles.set(keyOfTile(tile), tile)
   }
 
   async #writeTiles(isWritten: (tile: FilledTile) => boolean): Promise<void> {
