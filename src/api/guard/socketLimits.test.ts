@@ -78,3 +78,27 @@ it('an upgrade that is pipelined behind the last answer of a connection takes no
   server.close()
   expect(text).toMatch(/first.*refused$/s)
 })
+
+it('a body that came with a refused head is not parsed, and the refusal arrives', async () => {
+  let pieces = 0
+  const server = createServer(serverLimits(), (req, res) => {
+    req.on('data', () => {
+      pieces += 1
+    })
+    endAfter({ req, res })
+    setImmediate(() => res.end('refused'))
+  })
+  protectServer(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  let text = ''
+  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
+    text += bytes
+  })
+  const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
+  socket.write(`${head}${'1\r\n \r\n'.repeat(200_000)}`)
+  await expect.poll(() => text).toMatch(/\r\n\r\n.*refused/s)
+  socket.destroy()
+  server.close()
+  expect(pieces).toBe(0)
+})

@@ -49,6 +49,7 @@ const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-for
 export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   const unused = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
+    stopBehindLast(socket)
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
@@ -58,6 +59,8 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
   server.timeout = IDLE_TIMEOUT_MS
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
+    // what follows the head of the last request is no HTTP to the parser
+    if (ended.has(socket)) return
     socket.write(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
     // Node tells once that a request takes too long
     closeGently(socket)
@@ -78,31 +81,44 @@ export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socke
 
 /** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
 interface Parsed {
-  parser?: { onIncoming?: (req: IncomingMessage & { upgrade?: boolean }) => number } | null
+  parser?: {
+    onIncoming?: (req: IncomingMessage & { upgrade?: boolean }, isKept: boolean) => number
+  } | null
 }
 
 /** An upgrade, after which Node reads no more HTTP from a connection. */
 const STOP = 2
 
 /**
- * Makes an answer the last of its connection. What was not read of the request is left unread, and requests that were
- * pipelined behind it are not parsed: each would take as long as a refusal.
+ * Parses nothing of a connection behind the head of its last request: neither its body nor requests that were pipelined,
+ * each piece of which would take as long as a refusal.
  */
+function stopBehindLast(socket: Socket): void {
+  const { parser } = socket as Parsed
+  const serve = parser?.onIncoming
+  if (!serve) return
+  parser.onIncoming = (req, isKept) => {
+    const step = ended.has(socket) ? STOP : serve(req, isKept)
+    if (!ended.has(socket)) return step
+    // Node destroys a connection whose upgrade nobody takes, and the answers that wait with it
+    req.upgrade = false
+    return STOP
+  }
+}
+
+/** Makes an answer the last of its connection. What was not read of the request is left unread. */
 export function endAfter({ req, res }: Pick<Exchange, 'req' | 'res'>): void {
   const { socket } = req
   ended.add(socket)
-  const { parser } = socket as Parsed
-  if (parser?.onIncoming)
-    parser.onIncoming = (behind) => {
-      // Node destroys a connection whose upgrade nobody takes, and the answers that wait with it
-      behind.upgrade = false
-      return STOP
-    }
   res.shouldKeepAlive = false
   const close = socket.destroySoon.bind(socket)
+  const isWhole = req.complete || !hasBody(req)
   // bytes that were not read would reset the connection, and the answer with it
-  socket.destroySoon = () => (req.complete ? close() : closeGently(socket))
+  socket.destroySoon = () => (isWhole ? close() : closeGently(socket))
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** Closes our half at once, and the rest when the other end had time to read. Nothing more is read. */
 function closeGently(socket: Socket): void {

@@ -65,6 +65,8 @@ const KEY_REMEMBERED_MS = 30_000
 /** Time for the look-up of a key, after which a request goes on with what was known of it before. */
 const KEY_LIMIT_MS = 300
 
+type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
+
 /** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
   if (!settings) {
@@ -73,20 +75,12 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   const { address: rate } = settings
   const buckets = new Buckets()
-  const keys = new LRUCache<
-    string,
-    Awaited<ReturnType<typeof findApiKeyRate>>,
-    { hash: Buffer; address: string }
-  >({
+  const keys = new LRUCache<string, KnownKey, Buffer>({
     max: MAX_KEYS,
     ttl: KEY_REMEMBERED_MS,
     allowStaleOnFetchRejection: true,
     noDeleteOnStaleGet: true,
-    async fetchMethod(_id, _stale, { context: { hash, address } }) {
-      // at most as often as its address may ask
-      buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
-      return findApiKeyRate(pool, hash)
-    },
+    fetchMethod: (_id, _stale, { context: hash }) => findApiKeyRate(pool, hash),
   })
   const meterOf = (address: string, quotas: readonly Quota[], isRaised = false): Meter => ({
     isRaised,
@@ -113,22 +107,34 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
-  /** Looks a key up; without an answer in time it is what it was, or none. */
-  const find = async (hash: Buffer, id: string, address: string) => {
-    const known = keys.get(id)
-    if (known) return known
-    const asked = keys.fetch(id, { context: { hash, address } }).catch(() => undefined)
-    return (await inTime(KEY_LIMIT_MS, asked, undefined)) ?? keys.peek(id, { allowStale: true })
+  /** Keys are looked up at most as often as their address may ask. */
+  const mayLookUp = (address: string): boolean => {
+    try {
+      buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
+      return true
+    } catch {
+      return false
+    }
   }
-  const ofKey = async (hash: Buffer, client: Client): Promise<Meter> => {
-    const id = hash.toString('base64')
-    const address = countedAddress(client.ip)
-    const found = await find(hash, id, address)
+  const meterOfKey = (id: string, client: Client, found: KnownKey | undefined): Meter => {
     if (!found?.isKnown) return ofAddress(client)
+    const address = countedAddress(client.ip)
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
     // anybody may make keys: without a limit of an address, many would be none
     const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
     return found.rate ? meterOf(address, [own], true) : meterOf(address, [own, ofAll])
+  }
+  /** At once unless the database is asked. Without an answer in time a key is what it was, or none. */
+  const ofKey = (hash: Buffer, client: Client): Meter | Promise<Meter> => {
+    const id = hash.toString('base64')
+    const known = keys.get(id)
+    if (known) return meterOfKey(id, client, known)
+    const former = () => meterOfKey(id, client, keys.peek(id, { allowStale: true }))
+    if (!mayLookUp(countedAddress(client.ip))) return former()
+    const asked = keys.fetch(id, { context: hash }).catch(() => undefined)
+    return inTime(KEY_LIMIT_MS, asked, undefined).then((found) =>
+      found ? meterOfKey(id, client, found) : former(),
+    )
   }
   return {
     ofAddress,
