@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { GrowingTree } from '../src/registry/log/append.js'
+import { beginningLeaf } from '../src/registry/log/beginning.js'
 import { treeHash } from '../src/registry/log/hash.js'
-import { beginningLeaf } from '../src/registry/log/leaf.js'
 import { logKeysOf, signedNote } from '../src/registry/log/signer.js'
-import { bundlePath, packBundle, TILE_WIDTH } from '../src/registry/log/tiles.js'
+import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
 import { describeMachine, runBench } from './bench/bench.js'
 import { buildDaemon } from './bench/programs.js'
@@ -33,7 +33,7 @@ function* leaves(): Generator<string> {
   }
 }
 
-/** Writes the log as `clusterd journal export` does, but for tiles, which a first read does not need. */
+/** Writes the log as `clusterd journal export` does. */
 function writeFiles(folder: string): void {
   const write = (path: string, bytes: Uint8Array | string) => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -43,7 +43,8 @@ function writeFiles(folder: string): void {
   let entries: Buffer[] = []
   const flush = () => {
     const index = Math.floor(tree.size / TILE_WIDTH)
-    tree.append(entries.map((entry) => treeHash.leaf(entry)))
+    const tiles = tree.append(entries.map((entry) => treeHash.leaf(entry)))
+    for (const tile of tiles) write(`mainnet/1/${tilePath(tile)}`, tile.hashes)
     write(`mainnet/1/${bundlePath({ index, width: entries.length })}`, packBundle(entries))
     entries = []
   }

@@ -1,5 +1,7 @@
-// Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb.
-// usage: verify <prefix of the log> <public key, base64> [<size> <root, base64> of an older checkpoint]
+// Checks the log of a service over HTTP with Go's packages for checksum databases, golang.org/x/mod/sumdb: all of its
+// entries, and that it is the log that was asked for.
+// usage: verify <URL of the service> <name of the log> <public key, base64> [<size> <root, base64> of an older checkpoint]
+// The name of the log is like names.example/mainnet/1.
 package main
 
 import (
@@ -11,10 +13,16 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
+
+// No tile, bundle or checkpoint is longer, and none takes longer.
+const mostBytes = 4 << 20
+
+var client = http.Client{Timeout: 20 * time.Second}
 
 type server struct {
 	prefix string
@@ -25,12 +33,12 @@ func (s *server) get(path string) ([]byte, error) {
 	if known, ok := s.known[path]; ok {
 		return known, nil
 	}
-	response, err := http.Get(s.prefix + "/" + path)
+	response, err := client.Get(s.prefix + "/" + path)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostBytes))
 	if err == nil && response.StatusCode != 200 {
 		err = fmt.Errorf("%s: status %d: %s", path, response.StatusCode, body)
 	}
@@ -69,14 +77,34 @@ func hashOf(text string) (hash tlog.Hash) {
 	return hash
 }
 
+// Entries of a bundle, each behind its length in 16 bits.
+func entriesOf(bundle []byte) (entries [][]byte, err error) {
+	for len(bundle) > 0 {
+		if len(bundle) < 2 || len(bundle) < 2+int(binary.BigEndian.Uint16(bundle)) {
+			return nil, fmt.Errorf("a bundle is cut")
+		}
+		end := 2 + int(binary.BigEndian.Uint16(bundle))
+		entries = append(entries, bundle[2:end])
+		bundle = bundle[end:]
+	}
+	return entries, nil
+}
+
 func main() {
-	log := &server{os.Args[1], map[string][]byte{}}
+	if len(os.Args) < 4 {
+		check(fmt.Errorf("usage: verify <URL of the service> <name of the log> <public key> [<size> <root>]"))
+	}
+	origin := os.Args[2]
+	parts := strings.Split(origin, "/")
+	if len(parts) < 3 {
+		check(fmt.Errorf("the name of a log is like names.example/mainnet/1, not %q", origin))
+	}
+	prefix := os.Args[1] + "/v1/log/" + strings.Join(parts[len(parts)-2:], "/")
+	log := &server{prefix, map[string][]byte{}}
 	signed, err := log.get("checkpoint")
 	check(err)
-	public, err := base64.StdEncoding.DecodeString(os.Args[2])
+	public, err := base64.StdEncoding.DecodeString(os.Args[3])
 	check(err)
-	// the log signs under its own name, the first line of its checkpoint
-	origin, _, _ := strings.Cut(string(signed), "\n")
 	key, err := note.NewEd25519VerifierKey(origin, public)
 	check(err)
 	verifier, err := note.NewVerifier(key)
@@ -84,11 +112,17 @@ func main() {
 	opened, err := note.Open(signed, note.VerifierList(verifier))
 	check(err)
 	lines := strings.Split(opened.Text, "\n")
+	if len(lines) < 4 || lines[0] != origin {
+		check(fmt.Errorf("the checkpoint is not one of %s", origin))
+	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
 	check(err)
+	if size < 0 {
+		check(fmt.Errorf("the checkpoint has %d entries", size))
+	}
 	root := hashOf(lines[2])
 	reader := tlog.TileHashReader(tlog.Tree{N: size, Hash: root}, log)
-	proved := 0
+	proved := int64(0)
 	for first := int64(0); first < size; first += 256 {
 		path := tlog.Tile{H: 8, L: 0, N: first / 256, W: 256}
 		if size-first < 256 {
@@ -96,10 +130,13 @@ func main() {
 		}
 		bundle, err := log.get("tile/entries/" + strings.TrimPrefix(path.Path(), "tile/8/0/"))
 		check(err)
-		for n := first; len(bundle) > 0; n++ {
-			length := int(binary.BigEndian.Uint16(bundle))
-			entry := bundle[2 : 2+length]
-			bundle = bundle[2+length:]
+		entries, err := entriesOf(bundle)
+		check(err)
+		if len(entries) != path.W {
+			check(fmt.Errorf("bundle %d has %d entries, not %d", path.N, len(entries), path.W))
+		}
+		for i, entry := range entries {
+			n := first + int64(i)
 			proof, err := tlog.ProveRecord(size, n, reader)
 			check(err)
 			check(tlog.CheckRecord(proof, size, root, n, tlog.RecordHash(entry)))
@@ -109,12 +146,15 @@ func main() {
 			proved++
 		}
 	}
-	if len(os.Args) > 4 {
-		old, err := strconv.ParseInt(os.Args[3], 10, 64)
+	if len(os.Args) > 5 {
+		old, err := strconv.ParseInt(os.Args[4], 10, 64)
 		check(err)
 		proof, err := tlog.ProveTree(size, old, reader)
 		check(err)
-		check(tlog.CheckTree(proof, size, root, old, hashOf(os.Args[4])))
+		check(tlog.CheckTree(proof, size, root, old, hashOf(os.Args[5])))
 	}
-	fmt.Printf("%s: %d of %d entries proved\n", lines[0], proved, size)
+	if proved != size {
+		check(fmt.Errorf("%d of %d entries were proved", proved, size))
+	}
+	fmt.Printf("%s: %d of %d entries proved\n", origin, proved, size)
 }

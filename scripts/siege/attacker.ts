@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
+import { setImmediate as pause } from 'node:timers/promises'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { type Flood, floodsOf, standingFloods, type Targets, type Throwaway } from './floods.js'
 import { type Client, createClient, signInBy } from './http.js'
@@ -40,7 +41,8 @@ function run(client: Client, { connections, call }: Flood, signal: AbortSignal) 
     while (!signal.aborted) {
       const status = await client.ask(call(n++)).then(
         (reply) => reply.status,
-        () => -1,
+        // what fails at once leaves room for the orders to stop
+        () => pause().then(() => -1),
       )
       seen[status] = (seen[status] ?? 0) + 1
     }

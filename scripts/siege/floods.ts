@@ -267,7 +267,7 @@ function routeFloods(member: Throwaway, targets: Targets): Flood[] {
           })),
           ...refusedBodies(route).map((body) => ({ ...dearest, body })),
         ]
-        return refused[(n / 4) % refused.length]!
+        return refused[(n / 4) % Math.max(1, refused.length)] ?? dearest
       },
     }
   })

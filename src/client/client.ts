@@ -1,7 +1,7 @@
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { type LogOptions, LogReader } from './log.js'
+import { type LogOptions, LogReader, type TreeHead } from './log.js'
 import { checkHub, type HubNode, type Proof, readRegistrations } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
@@ -27,12 +27,24 @@ type QuoteOn<N extends string> = N extends 'solana'
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
-export interface RegistryOptions extends CallOptions, Pick<LogOptions, 'key' | 'sha256'> {
+export interface RegistryOptions
+  extends CallOptions,
+    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
   /** Address of the hub, from elsewhere than the service. */
   hub: string
   /** Any node of its chain, such as a client of viem. */
   node: HubNode
+  /** Age of a block from which on it is none to compare at, ms; default an hour. */
+  maxAgeMs?: number | undefined
 }
+
+/** What was held against a hub. */
+export type Verified = Proof & {
+  /** Checkpoint of the log that was read: `last` of the next time. */
+  head: TreeHead
+}
+
+const MAX_AGE_MS = 3_600_000
 
 /** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
@@ -172,18 +184,28 @@ export class Client {
   }
 
   /**
-   * Holds the registry against its hub at the service's newest confirmed block: the record of all registrations, and
-   * the owner of each name in the signed log.
+   * Holds the registry against its hub at the service's newest confirmed block: the record of the hub's logs, and the
+   * owner of each name in the signed log. That the log has every name of the hub is not shown by it: `last` shows that
+   * none which was there before has gone.
    * @param options `timeoutMs` is that of all of it; default: the client's for each request
-   * @returns what was held against it
    * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
    */
-  verifyRegistry({ hub, node, key, sha256, ...options }: RegistryOptions): Promise<Proof> {
+  verifyRegistry({
+    hub,
+    node,
+    key,
+    sha256,
+    last,
+    domain,
+    maxAgeMs = MAX_AGE_MS,
+    ...options
+  }: RegistryOptions): Promise<Verified> {
     return within(options, async (signal) => {
       const proof = await this.request('GET', '/v1/proof', { ...options, signal })
-      const registered = await readRegistrations(this.log({ key, sha256 }), proof, signal)
-      await checkHub({ hub, node }, proof, registered, signal)
-      return proof
+      const reader = this.log({ key, sha256, last, domain })
+      const registered = await readRegistrations(reader, proof, signal)
+      await checkHub({ hub, node, maxAgeMs }, proof, registered, signal)
+      return { ...proof, head: reader.last! }
     })
   }
 

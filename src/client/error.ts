@@ -1,17 +1,16 @@
 import type { Schemas } from './types.js'
 
+/** Codes of failures on this side, which no answer of a service can choose. */
+const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
+
 /** Codes of the service, and of failures on this side. */
-type Code =
-  | Schemas['Error']['error']
-  | 'network'
-  | 'timeout'
-  | 'unexpected'
-  | 'log_mismatch'
-  | 'registry_mismatch'
+type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** Limited, unavailable, or a proxy whose service is away. */
 const TRANSIENT = [429, 502, 503, 504]
+/** Longest message of a service that an error repeats. */
+const MOST_MESSAGE = 500
 /** A clock that is wrong may make a date of Retry-After any. */
 const MAX_PAUSE_MS = 60_000
 
@@ -45,9 +44,12 @@ export class ClusterdError extends Error {
 /** Error of an answer with another status than 200. */
 export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
-  const code = typeof error === 'string' ? error : 'unexpected'
+  const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
+  const code = typeof error === 'string' && !isOwn ? error : 'unexpected'
   const text =
-    typeof message === 'string' ? message : `The service answered ${status}, as clusterd does not.`
+    typeof message === 'string'
+      ? message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, MOST_MESSAGE)
+      : `The service answered ${status}, as clusterd does not.`
   return new ClusterdError(code, text, { status, retryAfterMs: retryAfterOf(headers), body })
 }
 

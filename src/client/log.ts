@@ -1,12 +1,16 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
+import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import {
   fromBase64,
+  keyIdOf,
+  noteOf,
   parseCheckpoint,
   parseNote,
   type TreeHead,
-  verifierKey,
 } from '../registry/log/note.js'
+import { ProvedTree } from '../registry/log/provedTree.js'
 import {
+  type Bundle,
   bundlePath,
   hashOfRange,
   keyOfTile,
@@ -21,20 +25,19 @@ import {
   consistencyRanges,
   createTreeHash,
   HASH_BYTES,
-  inclusionRanges,
   isConsistent,
   isSameHash,
-  rootByInclusion,
   type Sha256,
 } from '../registry/log/tree.js'
-import { ClusterdError, unreachable } from './error.js'
+import { ClusterdError } from './error.js'
 import { sha256 } from './sha256.js'
-import type { Transport } from './transport.js'
+import { bytesOf, type Transport } from './transport.js'
 
 export type { TreeHead }
 
 /** A log's tree, and the note that signs it. */
 export interface SignedHead extends TreeHead {
+  /** With the signatures under the log's own name, that of the pinned key first. */
   note: string
 }
 
@@ -51,6 +54,8 @@ export interface LogOptions {
   key: string
   /** Default: that of the client. */
   network?: 'mainnet' | 'testnet'
+  /** Domain that the log's name begins with, where other services sign with the key too: `names.example`. */
+  domain?: string | undefined
   /** Checkpoint that was verified last: the log may only have grown since. */
   last?: TreeHead | undefined
   /** In place of the one in JavaScript. */
@@ -71,16 +76,26 @@ const MOST_NOTE = 65_536
 /** Bundles that are asked for ahead. */
 const AHEAD = 8
 const KEY_BYTES = 32
+/** Signatures of a note that are kept: keys of one service, while it replaces one. */
+const KEPT_SIGNATURES = 4
+/** Event ids by the letter of their network. */
+const EVENT_IDS = {
+  mainnet: /^m-([1-9]\d{0,8})-([1-9]\d{0,14})$/,
+  testnet: /^t-([1-9]\d{0,8})-([1-9]\d{0,14})$/,
+}
 
 /** Reader of a service's log: what it gives was verified by the pinned key and the checkpoint before. */
 export class LogReader {
   /** Checkpoint that was verified last. */
   last: TreeHead | null
   readonly #transport: Transport
-  readonly #network: string
+  readonly #network: 'mainnet' | 'testnet'
+  readonly #domain: string | undefined
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHash>
+  /** Ends once the checkpoints that were asked for before are compared. */
+  #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is none */
   constructor(transport: Transport, options: LogOptions) {
@@ -90,6 +105,7 @@ export class LogReader {
     this.#key = key
     this.#transport = transport
     this.#network = options.network ?? transport.network
+    this.#domain = options.domain
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHash(this.#sha256)
     this.last = options.last ?? null
@@ -100,8 +116,21 @@ export class LogReader {
    * @throws ClusterdError log_mismatch, whose message names what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
-    const bytes = await this.#get('checkpoint', MOST_NOTE, signal)
-    const head = await this.verified(textOf(bytes))
+    return this.#inTurn(async () =>
+      this.#continued(textOf(await this.#get('checkpoint', MOST_NOTE, signal)), signal),
+    )
+  }
+
+  /**
+   * Takes a checkpoint from elsewhere, as `checkpoint` does.
+   * @throws ClusterdError log_mismatch
+   */
+  async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
+    return this.#inTurn(() => this.#continued(note, signal))
+  }
+
+  async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
+    const head = await this.#verified(note)
     const { last } = this
     if (last && last.origin !== head.origin) await this.#assertFollows(last, head, signal)
     else if (last) await this.#assertGrown(last, head, signal)
@@ -109,17 +138,25 @@ export class LogReader {
     return head
   }
 
+  /** One comparison after the other: each is with the last. */
+  #inTurn<T>(compare: () => Promise<T>): Promise<T> {
+    const compared = this.#compared.then(compare)
+    this.#compared = compared.catch(() => {})
+    return compared
+  }
+
   /** Head of a note that the key has signed under the log's name. @throws ClusterdError log_mismatch */
-  async verified(note: string): Promise<SignedHead> {
+  async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
     if (!parsed || !head) throw mismatch('The checkpoint is not a signed one.')
-    if (!generationOf(head.origin, this.#network))
-      throw mismatch(`The checkpoint is of another log, ${head.origin}.`)
-    const [, id] = verifierKey(this.#sha256, head.origin, this.#key).split('+')
-    const signed = parsed.signatures.find(
-      ({ name, keyId }) => name === head.origin && keyId === Number.parseInt(id!, 16),
-    )
+    const { origin } = head
+    const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
+    if (generationOf(origin, this.#network) === null || !isOfDomain)
+      throw mismatch(`The checkpoint is of another log, ${origin}.`)
+    const keyId = keyIdOf(this.#sha256, origin, this.#key)
+    const own = parsed.signatures.filter(({ name }) => name === origin)
+    const signed = own.find((one) => one.keyId === keyId)
     if (!signed) throw mismatch('The checkpoint is signed by other keys than the one expected.')
     const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
       'verify',
@@ -127,68 +164,79 @@ export class LogReader {
     const text = new TextEncoder().encode(parsed.text)
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
       throw mismatch('The signature of the checkpoint is wrong.')
-    return Object.assign(head, { note })
+    const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
+    return { ...head, note: noteOf({ text: parsed.text, signatures }) }
   }
 
-  /** An event that the newest checkpoint proves. @param id as `m-1-42` */
+  /**
+   * An event that the newest checkpoint proves.
+   * @param id as `m-1-42`
+   * @throws ClusterdError invalid_request for an id that no event of this network has; log_mismatch
+   */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
-    const [, generation, number] = /^[mt]-(\d+)-(\d+)$/.exec(id) ?? []
+    const [, generation, number] = EVENT_IDS[this.#network].exec(id) ?? []
+    if (generation === undefined)
+      throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
     const index = Number(number)
     if (Number(generation) !== generationOf(head.origin, this.#network))
       throw mismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
-    const bundle = tileIn(head.size, 0, Math.floor(index / TILE_WIDTH))
-    if (!bundle || index >= head.size) throw mismatch(`The log has no event ${id} yet.`)
-    const entries = await this.#bundle(head, bundle, signal)
-    const entry = entries[index % TILE_WIDTH]!
-    await this.#assertIncluded(head, index, entry, signal)
-    return { index, text: textOf(entry) }
+    if (index >= head.size) throw mismatch(`The log has no event ${id} yet.`)
+    return { index, text: await this.#entry(head, index, signal) }
   }
 
-  /**
-   * Entries up to a checkpoint, in their order, whose tree it proves: it fails at the end, where they do not make its
-   * root, so what came before counts only then.
-   */
+  /** Entries up to a checkpoint, in their order, each of a bundle that the checkpoint's tiles prove. */
   async *entries(
     head: TreeHead,
-    { signal, tree = new GrowingTree(this.#tree), onTiles }: EntriesOptions = {},
+    { signal: given, tree = new GrowingTree(this.#tree), onTiles }: EntriesOptions = {},
   ): AsyncGenerator<LogEntry> {
     const first = Math.floor(tree.size / TILE_WIDTH)
-    const ahead: Promise<Uint8Array[]>[] = []
+    const left = new AbortController()
+    const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
+    const ahead: Promise<ReadBundle>[] = []
+    const proved = this.#proved(head, signal)
     const ask = (index: number): void => {
       const tile = tileIn(head.size, 0, index)
       if (!tile) return
-      const asked = this.#bundle(head, tile, signal)
+      const asked = this.#bundle(head, tile, { proved, signal })
       asked.catch(() => {})
       ahead.push(asked)
     }
     for (let i = 0; i < AHEAD; i++) ask(first + i)
-    for (let index = first; tree.size < head.size; index++) {
-      const entries = await ahead.shift()!
-      ask(index + AHEAD)
-      const fresh = entries.slice(tree.size - index * TILE_WIDTH)
-      const from = tree.size
-      const tiles = tree.append(fresh.map((entry) => this.#tree.leaf(entry)))
-      onTiles?.(tiles)
-      for (const [i, entry] of fresh.entries()) yield { index: from + i, text: textOf(entry) }
+    try {
+      for (let index = first; tree.size < head.size; index++) {
+        const { entries, leaves } = await ahead.shift()!
+        ask(index + AHEAD)
+        const from = tree.size
+        const known = from - index * TILE_WIDTH
+        const tiles = tree.append(leaves.slice(known))
+        onTiles?.(tiles)
+        for (const [i, entry] of entries.slice(known).entries())
+          yield { index: from + i, text: entryText(entry) }
+      }
+    } finally {
+      left.abort()
     }
+    // what was known before is a part of it
     if (!isSameHash(tree.root, head.root))
       throw mismatch(`The entries of ${head.origin} do not make its checkpoint.`)
   }
 
-  async #assertIncluded(
-    head: TreeHead,
-    index: number,
-    entry: Uint8Array,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    const { size, root } = head
-    const ranges = inclusionRanges(index, size)
-    const tiles = await this.#tiles(head, tilesFor(ranges, size), signal)
-    const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
-    const made = rootByInclusion(this.#tree, this.#tree.leaf(entry), { index, size }, proof)
-    if (!made || !isSameHash(made, root))
-      throw mismatch(`Entry ${index} of ${head.origin}, or a tile beside it, was altered.`)
+  /** Text of one entry of a checkpoint's tree. */
+  async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
+    const tile = tileIn(head.size, 0, Math.floor(index / TILE_WIDTH))!
+    const proved = this.#proved(head, signal)
+    const { entries } = await this.#bundle(head, tile, { proved, signal })
+    return entryText(entries[index % TILE_WIDTH]!)
+  }
+
+  #proved(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
+    const read = (tiles: readonly Tile[]) => this.#tiles(head, tiles, signal)
+    const opened = ProvedTree.open(this.#tree, head, read).catch((error: unknown) =>
+      refuse(head, error),
+    )
+    opened.catch(() => {})
+    return opened
   }
 
   /** A checkpoint of the same log continues an older one. */
@@ -212,27 +260,32 @@ export class LogReader {
     const before = generationOf(last.origin, this.#network) ?? 0
     if (generationOf(head.origin, this.#network)! < before)
       throw mismatch(`The checkpoint is of ${head.origin}, older than ${last.origin}.`)
-    const entries = await this.#bundle(head, tileIn(head.size, 0, 0)!, signal)
-    await this.#assertIncluded(head, 0, entries[0]!, signal)
-    const { previous } = JSON.parse(textOf(entries[0]!))
-    const root = fromBase64(String(previous?.root))
-    const isKnown = previous?.origin === last.origin && previous.size >= last.size && root
-    if (!isKnown)
+    if (head.size === 0) throw mismatch(`The log ${head.origin} has no beginning.`)
+    const previous = beginningOf(head, await this.#entry(head, 0, signal))
+    if (previous?.origin !== last.origin)
       throw mismatch(`The log ${head.origin} does not begin where ${last.origin} ended.`)
-    await this.#assertGrown(last, { origin: last.origin, size: previous.size, root }, signal)
+    if (previous.size < last.size)
+      throw mismatch(
+        `The log ${head.origin} begins behind entry ${previous.size} of ${last.origin}, of which ${last.size} were known: the others were lost, as where a backup is restored.`,
+      )
+    await this.#assertGrown(last, previous, signal)
   }
 
+  /** A bundle that the checkpoint proves, with the hashes of its entries. */
   async #bundle(
     head: TreeHead,
-    { index, width }: Tile,
-    signal?: AbortSignal,
-  ): Promise<Uint8Array[]> {
+    { index, width }: Bundle,
+    { proved, signal }: { proved: Promise<ProvedTree>; signal: AbortSignal | undefined },
+  ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
     const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MOST_ENTRY, signal)
     try {
-      return unpackBundle(bytes, width)
-    } catch (cause) {
-      throw mismatch(`${path} of ${head.origin} is no bundle of ${width} entries.`, cause)
+      const entries = unpackBundle(bytes, width)
+      const leaves = entries.map((entry) => this.#tree.leaf(entry))
+      await (await proved).assertBundle({ index, width }, leaves)
+      return { entries, leaves }
+    } catch (error) {
+      return refuse(head, error)
     }
   }
 
@@ -251,44 +304,52 @@ export class LogReader {
 
   #below = ({ origin }: TreeHead): string => String(generationOf(origin, this.#network))
 
-  /** Bytes of an answer, up to so many: an endless or packed one ends there. @throws ClusterdError */
+  /** Bytes of an answer, up to so many. @throws ClusterdError */
   #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
-      const chunks: Uint8Array[] = []
-      let length = 0
-      // not every browser iterates a stream
-      const reader = response.body?.getReader()
-      for (;;) {
-        const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true }
-        if (done) break
-        length += value.length
-        if (length > most) {
-          void reader!.cancel().catch(() => {})
-          throw mismatch(`${path} is longer than ${most} bytes.`)
-        }
-        chunks.push(value)
-      }
-      const bytes = new Uint8Array(length)
-      let at = 0
-      for (const chunk of chunks) {
-        bytes.set(chunk, at)
-        at += chunk.length
-      }
+      const bytes = await bytesOf(response, most)
+      if (!bytes) throw mismatch(`${path} is longer than ${most} bytes.`)
       return bytes
     })
   }
 }
 
-// a mark of the byte order is part of the text: it changes the hash
+/** Entries of a bundle, and their hashes. */
+interface ReadBundle {
+  entries: Uint8Array[]
+  leaves: Uint8Array[]
+}
+
+// a mark of the byte order is part of the text, and so is what is no UTF-8: each changes the hash
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
-/** Generation that a log's name ends with; null for a log of another network. */
-export function generationOf(origin: string, network: string): number | null {
-  const [, ofNetwork, generation] = /\/(mainnet|testnet)\/([1-9]\d{0,8})$/.exec(origin) ?? []
-  return ofNetwork === network ? Number(generation) : null
+/** @throws ClusterdError log_mismatch for bytes that are no UTF-8 */
+function entryText(entry: Uint8Array): string {
+  try {
+    return strict.decode(entry)
+  } catch (cause) {
+    throw mismatch('An entry of the log is not UTF-8.', cause)
+  }
+}
+
+/** @throws ClusterdError log_mismatch */
+function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
+  try {
+    return readBeginning(text, origin)
+  } catch (cause) {
+    throw mismatch(`The first entry of ${origin} is not its beginning.`, cause)
+  }
+}
+
+/** @throws ClusterdError log_mismatch for what bytes of the log are not; other errors as they are */
+function refuse({ origin }: TreeHead, error: unknown): never {
+  throw error instanceof RangeError
+    ? mismatch(`The log ${origin}: ${error.message}.`, error)
+    : error
 }
 
 export const mismatch = (message: string, cause?: unknown): ClusterdError =>

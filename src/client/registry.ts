@@ -6,7 +6,7 @@ import type { Answer, FeedEvent } from './types.js'
 /** Any node of the hub's chain, by EIP-1193: a client of viem, a wallet's provider. */
 export interface HubNode {
   // a method is compared both ways, so that viem's own types fit
-  request(call: { method: 'eth_call'; params: never }): Promise<unknown>
+  request(call: { method: 'eth_call' | 'eth_getBlockByHash'; params: never }): Promise<unknown>
 }
 
 export type Proof = Answer<'GET', '/v1/proof'>
@@ -21,7 +21,10 @@ const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 
-/** Registrations in the log of a proof. @throws ClusterdError log_mismatch; unavailable where no key signs the log */
+/**
+ * Registrations in the log of a proof, up to its checkpoint.
+ * @throws ClusterdError log_mismatch; unavailable where no key signs the log
+ */
 export async function readRegistrations(
   reader: LogReader,
   { log }: Proof,
@@ -29,7 +32,7 @@ export async function readRegistrations(
 ): Promise<Registration[]> {
   if (!log?.checkpoint) throw new ClusterdError('unavailable', 'The service has no signed log now.')
   const registered: Registration[] = []
-  const head = await reader.verified(log.checkpoint)
+  const head = await reader.take(log.checkpoint, signal)
   for await (const { text } of reader.entries(head, { signal })) {
     const entry = JSON.parse(text)
     if (entry.type === 'REGISTER_NAME') registered.push(entry)
@@ -42,7 +45,7 @@ export async function readRegistrations(
  * @throws ClusterdError registry_mismatch, unavailable; errors of the node; the signal's reason
  */
 export async function checkHub(
-  { hub, node }: { hub: string; node: HubNode },
+  { hub, node, maxAgeMs }: { hub: string; node: HubNode; maxAgeMs: number },
   { contracts, block, blockHash }: Proof,
   registered: readonly Registration[],
   signal: AbortSignal,
@@ -52,6 +55,16 @@ export async function checkHub(
     const answer = await node.request({ method: 'eth_call', params: [{ to, data }, at] as never })
     if (answer !== word) throw new ClusterdError('registry_mismatch', problem)
   }
+  const found = await node.request({
+    method: 'eth_getBlockByHash',
+    params: [blockHash, false] as never,
+  })
+  const ageMs = Date.now() - 1_000 * Number(Object(found).timestamp)
+  if (!(ageMs <= maxAgeMs))
+    throw new ClusterdError(
+      'registry_mismatch',
+      `The proof is of block ${block}, which the node does not know, or which is older than ${maxAgeMs / 1_000} s.`,
+    )
   const [first] = contracts
   if (!first) throw new ClusterdError('unavailable', 'The service knows no record of a hub now.')
   if (first.address !== hub.toLowerCase())

@@ -30,6 +30,9 @@ export interface Request extends CallOptions {
 
 const TIMEOUT_MS = 20_000
 const RETRIES = 2
+/** Longest answers that are read, bytes: of a route, and of an error. */
+const MOST_ANSWER = 64 * 1024 * 1024
+const MOST_ERROR = 64 * 1024
 /** Routes that answer JSON. */
 const VERSIONED = /^\/v\d/
 /** Pause before a repetition where the service names none; doubles. */
@@ -86,7 +89,10 @@ export class Transport {
 
   async #once(method: Method, path: string, request: Request): Promise<unknown> {
     const response = await this.open(method, path, request)
-    const text = await response.text().catch(unreachable)
+    const bytes = await bytesOf(response, MOST_ANSWER)
+    if (!bytes)
+      throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
+    const text = new TextDecoder().decode(bytes)
     const body = parsed(text)
     // a proxy's own page is no answer
     if (body === text && VERSIONED.test(path))
@@ -117,9 +123,35 @@ export class Transport {
       )
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
     const response = await send(target, init).catch(unreachable)
-    if (!response.ok) throw errorOf(response, parsed(await response.text().catch(unreachable)))
-    return response
+    if (response.ok) return response
+    const bytes = (await bytesOf(response, MOST_ERROR)) ?? new Uint8Array(0)
+    throw errorOf(response, parsed(new TextDecoder().decode(bytes)))
   }
+}
+
+/** Bytes of an answer; null for one of more than so many, which may be endless or packed. @throws ClusterdError network */
+export async function bytesOf(response: Response, most: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // not every browser iterates a stream
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true }
+    if (done) break
+    length += value.length
+    if (length > most) {
+      void reader!.cancel().catch(() => {})
+      return null
+    }
+    chunks.push(value)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
 }
 
 /** The JSON that a text is, else the text. */

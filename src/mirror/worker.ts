@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
-import { generationOf, type LogReader, mismatch, type SignedHead } from '../client/log.js'
+import { type LogReader, mismatch, type SignedHead } from '../client/log.js'
 import { markVerified } from '../db/journal/copies.js'
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import { CopyWriter } from '../db/journal/takeIn.js'
@@ -9,14 +9,18 @@ import { isUniqueViolation } from '../db/pg/unavailable.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { edgeOf, GrowingTree } from '../registry/log/append.js'
+import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
-import { readBeginning, readLeaf } from '../registry/log/leafReader.js'
+import { readLeaf } from '../registry/log/leafReader.js'
+import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop. */
 const MIRROR = 'the mirror'
 /** The source is asked for its checkpoint twice a second. */
 const POLL_MS = 500
+/** Time for which a source without a log of the network is one that has not begun. */
+const BEGINS_MS = 60_000
 /** Time between two records of a checkpoint that is the same. */
 const RECORD_EVERY_MS = 2_000
 
@@ -36,6 +40,7 @@ export interface MirrorOptions {
  */
 export function mirrorWorker(options: MirrorOptions): Worker {
   const { network, pool, reader, onFailure, onStep } = options
+  const startedMs = performance.now()
   let recordedMs = Number.NEGATIVE_INFINITY
   return {
     name: MIRROR,
@@ -44,9 +49,10 @@ export function mirrorWorker(options: MirrorOptions): Worker {
     async step(signal, alive) {
       const { log } = await readFollowedLog(pool, network)
       reader.last = log
-      const head = await newestOf(reader, log, signal)
+      const mayWait = log === null && performance.now() - startedMs < BEGINS_MS
+      const head = await newestOf(reader, mayWait, signal)
       if (head === null) return 'idle'
-      if (log && log.origin === head.origin && log.note === head.note) {
+      if (log && isSame(log, head)) {
         if (performance.now() - recordedMs < RECORD_EVERY_MS) return 'idle'
         await markVerified(pool, network)
         recordedMs = performance.now()
@@ -60,16 +66,24 @@ export function mirrorWorker(options: MirrorOptions): Worker {
   }
 }
 
-/** The verified checkpoint; null where the source has no log of the network, and none was copied before. */
+/** Whether a checkpoint says nothing new; other signatures than the pinned key's are anybody's. */
+function isSame(log: StoredLog, { origin, size, root, note }: SignedHead): boolean {
+  const own = note.slice(0, note.indexOf('\n', note.indexOf('\n\n') + 2))
+  const isSigned = log.note?.startsWith(own) ?? false
+  return log.origin === origin && log.size === size && isSameHash(log.root, root) && isSigned
+}
+
+/** The verified checkpoint; null where the source has no log of the network, and may wait for one to begin. */
 async function newestOf(
   reader: LogReader,
-  stored: StoredLog | null,
+  mayWait: boolean,
   signal: AbortSignal,
 ): Promise<SignedHead | null> {
   try {
     return await reader.checkpoint(signal)
   } catch (error) {
-    if (!stored && error instanceof ClusterdError && error.code === 'not_found') return null
+    const isMissing = error instanceof ClusterdError && error.status === 404
+    if (isMissing && mayWait) return null
     throw error
   }
 }

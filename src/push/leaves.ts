@@ -1,7 +1,16 @@
-import { readFollowedLog, type StoredLog } from '../db/journal/log.js'
+import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
-import { beginningLeaf, leafWriter } from '../registry/log/leaf.js'
-import { type Bundle, packBundle, TILE_WIDTH } from '../registry/log/tiles.js'
+import { beginningLeaf } from '../registry/log/beginning.js'
+import { treeHash } from '../registry/log/hash.js'
+import { leafWriter } from '../registry/log/leaf.js'
+import {
+  type Bundle,
+  joinHashes,
+  keyOfTile,
+  packBundle,
+  TILE_WIDTH,
+} from '../registry/log/tiles.js'
+import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
 import { readNumbered } from './feedReader.js'
 
@@ -22,13 +31,26 @@ export async function readLeaves(
   return [beginningLeaf(origin, previous), ...events]
 }
 
-/** Bytes of a bundle. @returns null as `readLeaves` */
+/**
+ * Bytes of a bundle, as the log's tile has its entries.
+ * @returns null as `readLeaves`
+ * @throws Error where they are others: caches would keep them for ever
+ */
 export async function readBundle(
   db: Queryable,
   log: LogOfNetwork,
   { index, width }: Bundle,
 ): Promise<Uint8Array | null> {
   const from = index * TILE_WIDTH
-  const leaves = await readLeaves(db, log, { from, to: from + width - 1 })
-  return leaves && packBundle(leaves.map((leaf) => Buffer.from(leaf)))
+  const tile = { level: 0, index, width }
+  const [leaves, tiles] = await Promise.all([
+    readLeaves(db, log, { from, to: from + width - 1 }),
+    readTiles(db, log.network, log.generation, [tile]),
+  ])
+  const hashes = tiles.get(keyOfTile(tile))
+  if (!leaves || !hashes) return null
+  const entries = leaves.map((leaf) => Buffer.from(leaf))
+  if (!isSameHash(joinHashes(entries.map((entry) => treeHash.leaf(entry))), hashes))
+    throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)
+  return packBundle(entries)
 }

@@ -31,14 +31,19 @@ describe('the registry', () => {
     await refused(client.verifyRegistry({ hub: contracts.token, node, key }), 'registry_mismatch')
     // a node of another chain does not know the block
     const ofTestnet = world().networks.testnet.hub.contracts.hub
-    await expect(testnet.verifyRegistry({ hub: ofTestnet, node, key })).rejects.toMatchObject({
-      code: -32001,
-    })
+    await refused(testnet.verifyRegistry({ hub: ofTestnet, node, key }), 'registry_mismatch')
+    await refused(client.verifyRegistry({ hub, node, key, maxAgeMs: -60_000 }), 'registry_mismatch')
+    const { head } = proof
+    expect((await client.verifyRegistry({ hub, node, key, last: head })).head.size).toBeGreaterThan(
+      5,
+    )
+    const other = { ...head, root: new Uint8Array(32) }
+    await refused(client.verifyRegistry({ hub, node, key, last: other }), 'log_mismatch')
     // a service that repeats the hub's record beside names of its own making
     const records = proof.contracts.map(({ recordHash }): unknown => recordHash)
     const request = async (call: Parameters<HubNode['request']>[0]) => {
-      const word = await node.request(call as never)
-      return records.includes(word) ? word : FALSE
+      const answer = await node.request(call as never)
+      return call.method !== 'eth_call' || records.includes(answer) ? answer : FALSE
     }
     await refused(client.verifyRegistry({ hub, node: { request }, key }), 'registry_mismatch')
   })

@@ -12,6 +12,7 @@ import { rootByInclusion } from '../../src/registry/log/tree.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
+import { serveInTest } from '../support/httpServer.js'
 import { useWorld } from '../support/useWorld.js'
 
 const { signal } = new AbortController()
@@ -164,32 +165,90 @@ describe.skipIf(!hasGo)('Go’s checksum database', () => {
     await run('go', ['build', '-o', verifier(), source], { env: { ...env, GOCACHE: folder } })
   }, 120_000)
 
-  const verify = (...rest: string[]) =>
-    run(verifier(), [
-      `${world.url}/v1/log/mainnet/1`,
-      keys[0]!.publicKey.toString('base64'),
-      ...rest,
-    ])
+  const verify = (rest: string[] = [], { url = world.url, origin = ORIGIN } = {}) =>
+    run(verifier(), [url, origin, keys[0]!.publicKey.toString('base64'), ...rest])
 
   it('verifies every entry, and that the log has only grown', async () => {
     const old = (await newestCheckpoint()).head
     await grow(700)
     await catchUp()
     const { head } = await newestCheckpoint()
-    const { stdout } = await verify(String(old.size), Buffer.from(old.root).toString('base64'))
+    const { stdout } = await verify([String(old.size), Buffer.from(old.root).toString('base64')])
     expect(stdout).toBe(`${ORIGIN}: ${head.size} of ${head.size} entries proved\n`)
   })
 
   it('refuses another history', async () => {
     const other = Buffer.alloc(32, 1).toString('base64')
-    await expect(verify('9', other)).rejects.toThrow()
+    await expect(verify(['9', other])).rejects.toThrow()
   })
 
-  it('refuses a tile that was altered', async () => {
-    await world.pool.query(
-      `UPDATE log_tiles SET hashes = overlay(hashes PLACING '\\x00' FROM 6) WHERE level = 0 AND index = 0`,
+  it.each<[lie: string, path: string, alter: (bytes: Buffer) => Buffer, why: string]>([
+    ['an altered tile', 'tile/0/000', (tile) => tile.fill(9, 40, 41), 'invalid transparency proof'],
+    ['bundles without entries', 'entries/001', () => Buffer.alloc(0), 'bundle 1 has 0 entries'],
+    [
+      'a bundle with an entry less',
+      'entries/001',
+      (bundle) => bundle.subarray(2 + bundle.readUInt16BE(0)),
+      'bundle 1 has 255 entries, not 256',
+    ],
+    ['a cut bundle', 'entries/001', (bundle) => bundle.subarray(0, -3), 'a bundle is cut'],
+  ])('refuses %s', async (_lie, path, alter, why) => {
+    const url = await serveInTest(async (req, res) => {
+      const response = await fetch(`${world.url}${req.url}`)
+      const bytes = Buffer.from(await response.arrayBuffer())
+      res.writeHead(response.status).end(req.url!.includes(path) ? alter(bytes) : bytes)
+    })
+    await expect(verify([], { url })).rejects.toThrow(why)
+  })
+
+  it.each(['names.example/testnet/1', 'other.example/mainnet/1'])(
+    'does not take this log for %s',
+    async (origin) => {
+      await expect(verify([], { origin })).rejects.toThrow()
+    },
+  )
+})
+
+describe('a log whose database was altered', () => {
+  const undo = async (altered: string, restored: string, act: () => Promise<void>) => {
+    await world.pool.query(altered)
+    await act().finally(() => world.pool.query(restored))
+  }
+  const flipped = (level: number) =>
+    `UPDATE log_tiles SET hashes = set_bit(hashes, 3, 1 - get_bit(hashes, 3)) WHERE level = ${level}`
+
+  it('is signed no more where its tiles do not make its root', async () => {
+    await grow(5)
+    await undo(flipped(1), flipped(1), async () => {
+      await expect(catchUp()).rejects.toThrow(`the tiles of the log ${ORIGIN} do not make its root`)
+    })
+    await catchUp()
+  })
+
+  it('is signed no more by the process that has signed what is gone', async () => {
+    const epoch = await readEpoch(world.pool, 'mainnet', 'index')
+    const ctx = { pool: world.pool, network: 'mainnet', epoch } as const
+    const worker = logWorker(ctx, { domain: 'names.example', keys })
+    const before = await world.pool.query('SELECT size, root, note FROM logs')
+    await grow(1)
+    while ((await worker.step(signal, () => {})) !== 'idle');
+    const after = (await newestCheckpoint()).head
+    const { size, root, note } = before.rows[0]
+    const set = 'UPDATE logs SET size = $1, root = $2, note = $3'
+    await world.pool.query(set, [size, root, note])
+    await expect(worker.step(signal, () => {})).rejects.toThrow(
+      `the log ${ORIGIN} ends at entry ${size}, and ${after.size} were signed: the database went back`,
     )
-    await expect(verify()).rejects.toThrow('invalid transparency proof')
+    await catchUp()
+    expect((await newestCheckpoint()).head).toEqual(after)
+  })
+
+  it('serves no bundle that is not its tile’s, and no proof that does not make its root', async () => {
+    await undo(flipped(0), flipped(0), async () => {
+      expect((await fetchLog('1/tile/entries/000')).status).toBe(500)
+      expect((await world.get('/v1/events/m-1-1/proof')).status).toBe(500)
+    })
+    expect((await fetchLog('1/tile/entries/000')).status).toBe(200)
   })
 })
 

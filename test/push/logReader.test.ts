@@ -85,24 +85,24 @@ describe('a reader of the log', () => {
       inBundle((bundle) =>
         Buffer.from(bundle.toString('latin1').replace('"from":"0x', '"from":"0y'), 'latin1'),
       ),
-      'do not make its checkpoint',
+      'entries of bundle 1 were altered',
     ],
-    ['entries in another order', inBundle(swapped), 'do not make its checkpoint'],
+    ['entries in another order', inBundle(swapped), 'entries of bundle 1 were altered'],
     [
       'a missing entry',
       inBundle((bundle) => bundle.subarray(2 + bundle.readUInt16BE(0))),
-      'is no bundle of 256 entries',
+      'a bundle of 256 entries has',
     ],
-    ['a cut bundle', inBundle((bundle) => bundle.subarray(0, -3)), 'is no bundle of 256 entries'],
+    ['a cut bundle', inBundle((bundle) => bundle.subarray(0, -3)), 'a bundle of 256 entries has'],
     [
       'a bundle with more behind it',
       inBundle((bundle) => Buffer.concat([bundle, bundle])),
-      'is no bundle of 256 entries',
+      'a bundle of 256 entries has',
     ],
     [
       'an entry twice',
       inBundle((bundle) => Buffer.concat([bundle.subarray(0, 2 + bundle.readUInt16BE(0)), bundle])),
-      'is no bundle of 256 entries',
+      'a bundle of 256 entries has',
     ],
   ])('refuses a bundle with %s', async (_case, alter, message) => {
     const head = await headNow()
@@ -136,7 +136,7 @@ describe('a reader of the log', () => {
     const alter: Alter = (answer, path) =>
       path.includes('tile/0/') ? Buffer.from(answer).fill(9, 40, 41) : answer
     await expect(readerOf(alter).event('m-1-5')).rejects.toThrow(
-      `Entry 5 of ${ORIGIN}, or a tile beside it, was altered.`,
+      `The log ${ORIGIN}: the tiles at its end do not make its root.`,
     )
   })
 
@@ -188,6 +188,39 @@ describe('a reader of the log', () => {
     await expect(rewritten.checkpoint()).rejects.toThrow(`The log ${ORIGIN} has forked`)
   })
 
+  it.each(['t-1-1', 'm-1-0', 'm-01-1', 'm-1-1x', '1'])(
+    'proves nothing for the id %s on the mainnet',
+    async (id) => {
+      await expect(readerOf().event(id)).rejects.toMatchObject({ code: 'invalid_request' })
+    },
+  )
+
+  it('refuses the log of another domain that the key signs, where one is named', async () => {
+    expect((await readerOf(undefined, { domain: 'names.example' }).checkpoint()).origin).toBe(
+      ORIGIN,
+    )
+    await expect(readerOf(undefined, { domain: 'names.example.org' }).checkpoint()).rejects.toThrow(
+      `The checkpoint is of another log, ${ORIGIN}.`,
+    )
+  })
+
+  it('keeps none of a stranger’s signatures', async () => {
+    const stranger = '— stranger.example AAAAAAAA\n'
+    const more: Alter = (answer, path) =>
+      path.endsWith('checkpoint') ? Buffer.concat([answer, Buffer.from(stranger)]) : answer
+    expect((await readerOf(more).checkpoint()).note).toBe((await headNow()).note)
+  })
+
+  it('compares checkpoints that are asked for at once one after the other', async () => {
+    const reader = readerOf()
+    const older = (await headNow()).note
+    await grow(world, 3)
+    const [newer, refused] = await Promise.allSettled([reader.checkpoint(), reader.take(older)])
+    expect(newer.status).toBe('fulfilled')
+    expect(refused).toMatchObject({ reason: { code: 'log_mismatch' } })
+    expect(reader.last!.size).toBe((await headNow()).size)
+  })
+
   it('refuses a key that is none', () => {
     expect(() => readerOf(undefined, { key: 'names' })).toThrow(
       'The key of a log is 32 bytes in base64',
@@ -200,9 +233,13 @@ describe('a reader of the log', () => {
     await grow(world, 2)
     const head = await readerOf(undefined, { last }).checkpoint()
     expect(head.origin).toBe('names.example/mainnet/4')
-    const other = { ...last, size: last.size + 1 }
+    const further = { ...last, size: last.size + 1 }
+    await expect(readerOf(undefined, { last: further }).checkpoint()).rejects.toThrow(
+      `The log names.example/mainnet/4 begins behind entry ${last.size} of ${ORIGIN}, of which ${further.size} were known`,
+    )
+    const other = { ...last, origin: 'names.example/mainnet/2' }
     await expect(readerOf(undefined, { last: other }).checkpoint()).rejects.toThrow(
-      `The log names.example/mainnet/4 does not begin where ${ORIGIN} ended.`,
+      'The log names.example/mainnet/4 does not begin where names.example/mainnet/2 ended.',
     )
     await expect(readerOf(noteOf(last), { last: head }).checkpoint()).rejects.toThrow(
       `The checkpoint is of ${ORIGIN}, older than names.example/mainnet/4.`,

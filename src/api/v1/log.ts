@@ -11,7 +11,7 @@ import {
   tileIn,
   tilesFor,
 } from '../../registry/log/tiles.js'
-import { inclusionRanges } from '../../registry/log/tree.js'
+import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
 import { NETWORK_LETTER, NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -199,7 +199,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
   dearest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
-    'RFC 6962, 2.1.1. `clusterd/client` checks it, and so does any library of Certificate Transparency.',
+    'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd/client` proves an event by the tiles.',
   params: z.object({
     id: z.string().openapi({ description: 'Id of the event', example: 'm-1-1' }),
   }),
@@ -228,7 +228,12 @@ const inclusion = route.get('/v1/events/:id/proof', {
       readTiles(pool, network, log.generation, tilesFor(ranges, size)),
     ])
     if (!leaves?.[0]) throw new ApiError('feed_restarted', 'The feed has begun anew meanwhile.')
-    const hashes = ranges.map((range) => toBase64(hashOfRange(treeHash, range, tiles)))
+    const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
+    const leaf = treeHash.leaf(Buffer.from(leaves[0]))
+    const root = rootByInclusion(treeHash, leaf, { index, size }, proof)
+    if (!root || !isSameHash(root, log.root))
+      throw new Error(`the entry ${index} of the log ${origin} does not make its root`)
+    const hashes = proof.map(toBase64)
     return ok({ origin, index, leaf: leaves[0], size, hashes, checkpoint: note }, NO_STORE)
   },
 })

@@ -28,7 +28,8 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
 const TIMEOUT_MS = 10_000
 /** That of the logs of one new block: who hangs there would hold up the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
-const BEHIND_BLOCKS = 3
+/** Blocks by which the heads of honest nodes may differ. */
+export const BEHIND_BLOCKS = 3
 
 function timeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =

@@ -92,14 +92,22 @@ const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, ind
 const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
   AND generation < (SELECT max(generation) FROM logs WHERE network = $1 AND generation < $2)`
 
-/** Writes a log that has grown, and its tiles, in one transaction. @throws LostLeadershipError */
+/**
+ * Writes a log that has grown from a size, and its tiles, in one transaction.
+ * @throws LostLeadershipError; Error where the log has another size meanwhile
+ */
 export async function writeLog(
   { pool, network, epoch }: OfLeader,
   log: StoredLog,
-  tiles: readonly FilledTile[],
+  { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     await assertLeader(client, network, epoch)
+    const now = await readLog(client, network, log.generation)
+    if ((now?.size ?? 0) !== size)
+      throw new Error(
+        `the log ${log.origin} has ${now?.size} entries, and ${size} when it was read`,
+      )
     await addTiles(client, network, log.generation, tiles)
     await writeLogRow(client, network, log)
   })

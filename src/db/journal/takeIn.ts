@@ -19,8 +19,8 @@ import { completeSlice, probeKeys } from './slice.js'
 const BATCH_EVENTS = 3_000
 /** Events from which on the planner's statistics are renewed at once. */
 const MANY_EVENTS = 10_000
-/** Time for which a transaction waits for the source: longer than the time limit of a request. */
-const IDLE_LIMIT_MS = 30_000
+/** Time for which a transaction waits for the source: the bundles of a batch, eight at once, each in its time limit. */
+const IDLE_LIMIT_MS = 90_000
 
 const TABLES = ['journal', ...STATE_TABLES] as const
 

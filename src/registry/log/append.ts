@@ -1,5 +1,6 @@
 import {
   hashesOf,
+  joinHashes,
   keyOfTile,
   rootOf,
   rootOfRow,
@@ -96,11 +97,12 @@ function openLevel(level: number, size: number, edge: TileHashes): Level {
   return { level, index, hashes: width > 0 ? hashesOf(known!) : [], isLonger: false }
 }
 
-function filled({ level, index, hashes }: Level): FilledTile {
-  const bytes = new Uint8Array(hashes.length * HASH_BYTES)
-  for (const [i, hash] of hashes.entries()) bytes.set(hash, i * HASH_BYTES)
-  return { level, index, width: hashes.length, hashes: bytes }
-}
+const filled = ({ level, index, hashes }: Level): FilledTile => ({
+  level,
+  index,
+  width: hashes.length,
+  hashes: joinHashes(hashes),
+})
 
 /** A tree that is built leaf by leaf, whose edge alone is kept. */
 export class GrowingTree {

@@ -4,8 +4,8 @@ import { dataSchema, wallet } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
 import { NOBODY } from '../primitives/address.js'
-import { beginningLeaf, LEAF_VERSION, leafWriter } from './leaf.js'
-import { fromBase64, type TreeHead } from './note.js'
+import { LEAF_VERSION } from './beginning.js'
+import { leafWriter } from './leaf.js'
 
 /** Event of another service's log. */
 export type ReadEvent = NumberedEvent<ShownEvent<string>>
@@ -24,9 +24,6 @@ const schemas = (Object.keys(EVENTS) as EventType[]).map((type) =>
   }),
 )
 const schema = z.discriminatedUnion('type', schemas as [(typeof schemas)[number]])
-const beginning = z.object({
-  previous: z.object({ origin: z.string(), size: z.int().min(1), root: z.string() }).nullable(),
-})
 const write = leafWriter<string>(String)
 
 /**
@@ -52,21 +49,6 @@ export function readLeaf(text: string, number: number): ReadEvent {
   if (typeof type === 'string' && !Object.hasOwn(EVENTS, type))
     throw new RangeError(`its type ${shown(type)} is unknown: a newer clusterd may read it`)
   throw new RangeError('it is not written as events are', { cause: error })
-}
-
-/**
- * Reads the first leaf of a log.
- * @returns last checkpoint of the generation before, null for a network's first log
- * @throws RangeError
- */
-export function readBeginning(text: string, origin: string): TreeHead | null {
-  const { data } = beginning.safeParse(parseJson(text))
-  const before = data?.previous ?? null
-  const root = before && fromBase64(before.root)
-  const previous = before && root ? { origin: before.origin, size: before.size, root } : null
-  if (beginningLeaf(origin, previous) !== text)
-    throw new RangeError(`it is not the beginning of ${origin}`)
-  return previous
 }
 
 const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, SHOWN)

@@ -110,6 +110,13 @@ export const hashesOf = (tile: Uint8Array): Uint8Array[] =>
     tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
   )
 
+/** Hashes of a tile, one behind the other. */
+export function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(hashes.length * HASH_BYTES)
+  for (const [i, hash] of hashes.entries()) bytes.set(hash, i * HASH_BYTES)
+  return bytes
+}
+
 function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
   const above: Uint8Array[] = []
   for (let i = 0; i < row.length; i += 2) above.push(node(row[i]!, row[i + 1]!))

@@ -1,0 +1,50 @@
+import { fromBase64, type TreeHead, toBase64 } from './note.js'
+import { HASH_BYTES } from './tree.js'
+
+/** Names of logs, and their first leaf. The code runs in browsers too. */
+
+/** Version of the leaves' form. Older leaves keep theirs: a leaf that was published never changes. */
+export const LEAF_VERSION = 1
+
+const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u
+
+/** Generation that a log's name ends with; null for a log of another network, or no name of one. */
+export function generationOf(origin: string, network: string): number | null {
+  const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
+  return ofNetwork === network ? Number(generation) : null
+}
+
+/** The first leaf of a log. @param previous last checkpoint of the generation before, null for a network's first log */
+export function beginningLeaf(origin: string, previous: TreeHead | null): string {
+  const before = previous && {
+    origin: previous.origin,
+    size: previous.size,
+    root: toBase64(previous.root),
+  }
+  return JSON.stringify({ v: LEAF_VERSION, type: 'BEGIN', origin, previous: before })
+}
+
+/**
+ * Reads the first leaf of a log.
+ * @returns last checkpoint of the generation before, null for a network's first log
+ * @throws RangeError for text that `beginningLeaf` does not write
+ */
+export function readBeginning(text: string, origin: string): TreeHead | null {
+  const previous = previousIn(text)
+  if (beginningLeaf(origin, previous) !== text)
+    throw new RangeError(`it is not the beginning of ${origin}`)
+  return previous
+}
+
+function previousIn(text: string): TreeHead | null {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const { origin, size, root } = Object(Object(json).previous)
+  const bytes = typeof root === 'string' ? fromBase64(root) : null
+  const isHead = typeof origin === 'string' && ORIGIN.test(origin) && size >= 1
+  return isHead && bytes?.length === HASH_BYTES ? { origin, size, root: bytes } : null
+}

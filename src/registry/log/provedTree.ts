@@ -1,0 +1,76 @@
+import { edgeOf } from './append.js'
+import type { TreeHead } from './note.js'
+import {
+  type Bundle,
+  hashesOf,
+  joinHashes,
+  keyOfTile,
+  rootOf,
+  rootOfRow,
+  TILE_WIDTH,
+  type Tile,
+  type TileHashes,
+} from './tiles.js'
+import { HASH_BYTES, isSameHash, type TreeHash } from './tree.js'
+
+/** Reads tiles, each as long as its width says. */
+export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
+
+/** A tree by its tiles, of which none counts that does not make the root of a checkpoint. */
+export class ProvedTree {
+  readonly #tree: TreeHash
+  readonly #read: ReadTiles
+  /** Hashes of proved tiles; those of level 0 but the last are not read. */
+  readonly #proved: Map<string, Uint8Array>
+
+  private constructor(tree: TreeHash, read: ReadTiles, edge: TileHashes) {
+    this.#tree = tree
+    this.#read = read
+    this.#proved = new Map(edge)
+  }
+
+  /** @throws RangeError where the tiles at the tree's end do not make its root; what `read` throws */
+  static async open(
+    tree: TreeHash,
+    { size, root }: Pick<TreeHead, 'size' | 'root'>,
+    read: ReadTiles,
+  ): Promise<ProvedTree> {
+    const edge = await read(edgeOf(size))
+    if (!isSameHash(rootOf(tree, size, edge), root))
+      throw new RangeError('the tiles at its end do not make its root')
+    return new ProvedTree(tree, read, edge)
+  }
+
+  /**
+   * Checks that leaves are those of a bundle.
+   * @param leaves hashes, as many as the bundle has in this tree
+   * @throws RangeError where they, or a tile above them, are others; what `read` throws
+   */
+  async assertBundle({ index }: Bundle, leaves: readonly Uint8Array[]): Promise<void> {
+    const isSame =
+      leaves.length < TILE_WIDTH
+        ? isSameHash(joinHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
+        : isSameHash(rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
+    if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
+  }
+
+  async #hashAt(level: number, index: number): Promise<Uint8Array> {
+    const hashes = await this.#hashesOf({ level, index: Math.floor(index / TILE_WIDTH) })
+    const from = (index % TILE_WIDTH) * HASH_BYTES
+    return hashes.subarray(from, from + HASH_BYTES)
+  }
+
+  /** A full tile is proved by its hash in the tile above. */
+  async #hashesOf(place: Pick<Tile, 'level' | 'index'>): Promise<Uint8Array> {
+    const key = keyOfTile(place)
+    const known = this.#proved.get(key)
+    if (known) return known
+    const found = await this.#read([{ ...place, width: TILE_WIDTH }])
+    const hashes = found.get(key)
+    const above = await this.#hashAt(place.level + 1, place.index)
+    if (!hashes || !isSameHash(rootOfRow(this.#tree, hashesOf(hashes)), above))
+      throw new RangeError(`tile ${key} was altered`)
+    this.#proved.set(key, hashes)
+    return hashes
+  }
+}

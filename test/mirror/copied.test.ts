@@ -1,0 +1,147 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useServer } from '../support/database.js'
+import { alice, cluster, honest, registered } from './liars.js'
+import {
+  createdBy,
+  type Database,
+  emptyDatabase,
+  type Files,
+  filesOf,
+  key,
+  leavesOf,
+  mirrorFrom,
+  ORIGIN,
+  serving,
+  writtenRows,
+} from './support.js'
+
+const server = useServer()
+const open: pg.Pool[] = []
+afterAll(async () => {
+  for (const pool of open) await pool.end()
+})
+
+let made = 0
+async function database(): Promise<Database> {
+  const fresh = await emptyDatabase(server.url, `copied_${++made}`)
+  open.push(fresh.pool)
+  return fresh
+}
+
+describe('a mirror that has copied a log', () => {
+  const first = () => honest().slice(0, 300)
+  let copy: Database
+  let before: number
+  beforeAll(async () => {
+    copy = await database()
+    await mirrorFrom(copy, serving(filesOf(first())))
+    before = await writtenRows(copy.pool)
+  })
+
+  const other = () => first().with(200, first()[200]!.replace('"1"', '"7"'))
+  /** Files of two logs: those of the second come first. */
+  const both = (a: Files, b: Files) => serving({ files: new Map([...a.files, ...b.files]) })
+
+  it.each<[what: string, from: () => typeof fetch, why: string]>([
+    [
+      'an older checkpoint',
+      () => serving(filesOf(first().slice(0, -5))),
+      'The checkpoint is older than the last one: 296 of 301 entries.',
+    ],
+    [
+      'another history of the same length',
+      () => serving(filesOf(other())),
+      `The log ${ORIGIN} has forked`,
+    ],
+    [
+      'another history that goes on',
+      () => serving(filesOf([...other(), ...honest().slice(300)])),
+      `The log ${ORIGIN} has forked`,
+    ],
+    [
+      'a new generation that begins with another end',
+      () =>
+        both(
+          filesOf(first()),
+          filesOf(honest(), { origin: 'names.example/mainnet/2', previous: filesOf(other()).head }),
+        ),
+      'has forked',
+    ],
+    [
+      'a new generation that begins with nothing',
+      () => serving(filesOf(honest(), { origin: 'names.example/mainnet/2' })),
+      `The log names.example/mainnet/2 does not begin where ${ORIGIN} ended.`,
+    ],
+    [
+      'a new generation with entries that do not fit',
+      () =>
+        both(
+          filesOf(first()),
+          filesOf([...honest(), ...leavesOf([registered(alice)])], {
+            origin: 'names.example/mainnet/2',
+            previous: filesOf(first()).head,
+          }),
+        ),
+      'is older than the one before it',
+    ],
+  ])('refuses %s, and serves what it has', async (_what, from, why) => {
+    await expect(mirrorFrom(copy, from())).rejects.toMatchObject({
+      code: 'log_mismatch',
+      message: expect.stringContaining(why),
+    })
+    expect(await writtenRows(copy.pool)).toBe(before)
+  })
+
+  it('follows the true history after that, and a true generation', async () => {
+    await mirrorFrom(copy, serving(filesOf(honest())))
+    const old = filesOf(honest())
+    const next = filesOf(leavesOf([...createdBy(cluster('3'), alice)]), {
+      origin: 'names.example/mainnet/4',
+      previous: old.head,
+    })
+    await mirrorFrom(copy, both(old, next))
+    const { rows } = await copy.pool.query(
+      'SELECT (SELECT count(*)::int FROM names) AS names, (SELECT count(*)::int FROM clusters) AS clusters, (SELECT count(*)::int FROM journal) AS entries',
+    )
+    expect(rows).toEqual([{ names: 0, clusters: 1, entries: 2 }])
+    const logs = await copy.pool.query('SELECT generation, size::int FROM logs ORDER BY generation')
+    expect(logs.rows).toEqual([
+      { generation: 1, size: 602 },
+      { generation: 4, size: 3 },
+    ])
+  })
+
+  it('writes nothing where a checkpoint has a stranger’s signature more', async () => {
+    const written = async () =>
+      (await copy.pool.query('SELECT xmin::text, note FROM logs ORDER BY generation')).rows
+    const next = filesOf(leavesOf([...createdBy(cluster('3'), alice)]), {
+      origin: 'names.example/mainnet/4',
+      previous: filesOf(honest()).head,
+    })
+    const before = await written()
+    const more = (lines: string) => {
+      const files = new Map(next.files)
+      const note = Buffer.from(files.get('checkpoint')!).toString()
+      return serving({ files: files.set('checkpoint', Buffer.from(note + lines)) })
+    }
+    for (const name of ['stranger.example', 'names.example/mainnet/4'])
+      await mirrorFrom(copy, more(`— ${name} AAAAAAAA\n`))
+    expect(await written()).toEqual(before)
+  })
+
+  it('refuses the log that has ended', async () => {
+    await expect(mirrorFrom(copy, serving(filesOf(honest())))).rejects.toThrow(
+      `The checkpoint is of ${ORIGIN}, older than names.example/mainnet/4.`,
+    )
+  })
+})
+
+it('a mirror pins the key that it was given', async () => {
+  const fresh = await database()
+  const stranger = Buffer.alloc(32, 1).toString('base64')
+  expect(stranger).not.toBe(key)
+  await expect(mirrorFrom(fresh, serving(filesOf(honest())), { key: stranger })).rejects.toThrow(
+    'signed by other keys',
+  )
+})
