@@ -16,8 +16,10 @@ import { ALARM_SHARE } from '../src/ops/failedRequests.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
+import { EVM_RELAYERS } from '../src/relayer/evmKind.js'
 import { createOutboxMetrics } from '../src/relayer/metrics.js'
 import type { OutboxState } from '../src/relayer/report.js'
+import { SOLANA_RELAYERS } from '../src/relayer/solanaKind.js'
 import { firing, parseSamples, type Sample } from './support/alertRules.js'
 
 const FILE = 'examples/prometheus/alerts.yml'
@@ -98,7 +100,7 @@ const stats = { open: [], spentLastDayWei: 1n } as unknown as NonNullable<
 const relayer = {
   network: 'mainnet',
   chain: '1',
-  expiry: 'nonce',
+  kind: EVM_RELAYERS,
   stats,
   stuck: [],
   nonceGaps: 0,
@@ -117,7 +119,7 @@ const webhooks: WebhookCounts = {
 const payer = {
   network: 'mainnet',
   chain: 'solana',
-  expiry: 'blockhash',
+  kind: SOLANA_RELAYERS,
   stats: { open: [], owed: { count: 0 } },
   balance: 10n ** 9n,
   refusedNames: 0,
@@ -147,7 +149,10 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   ]
   const shown = { network: 'mainnet', relayers }
   createWebhookMetrics(metrics.registry)([{ ...webhooks, ...state.webhooks }])
-  createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState])
+  createOutboxMetrics(metrics.registry, () => [shown as unknown as OutboxState], [
+    EVM_RELAYERS,
+    SOLANA_RELAYERS,
+  ])
   const first = parseSamples(await metrics.registry.metrics())
   return [first, parseSamples(await metrics.registry.metrics())]
 }

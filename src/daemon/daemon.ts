@@ -30,7 +30,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { ChainFamily, OpenedChain } from './families/family.js'
-import { FAMILIES } from './families/index.js'
+import { FAMILIES, relayerKindsOf } from './families/index.js'
 import { overviewPage } from './opsPage.js'
 import { healthOf, readinessOf, type StatusSources, statusOf } from './status.js'
 
@@ -111,7 +111,11 @@ export class Daemon {
       }),
     })
     this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
-    createOutboxMetrics(this.#metrics.registry, () => this.#relays.map((relay) => relay.state()))
+    createOutboxMetrics(
+      this.#metrics.registry,
+      () => this.#relays.map((relay) => relay.state()),
+      relayerKindsOf(families),
+    )
     createProcessMetrics(this.#metrics.registry, () => this.#processState())
   }
 
@@ -272,8 +276,7 @@ export class Daemon {
       .filter((part) => part !== undefined)
     for (const { problem } of parts) if (problem) log.warn({ network }, problem)
     const chains = parts.flatMap(({ sources }) => sources)
-    // what is paid elsewhere goes to the hub
-    if (!chains.some(({ expiry }) => expiry === 'nonce')) return
+    if (chains.every(({ followsOthers }) => followsOthers)) return
     this.#relayed.add(network)
     if (!roles.includes('relay')) return
     const payers = parts.filter(({ sources }) => sources.length > 0)

@@ -1,16 +1,13 @@
 import type pg from 'pg'
-import { formatEther, formatUnits } from 'viem'
 import { listJobs } from '../db/outbox/rows.js'
 import { nullIfAway } from '../db/pg/unavailable.js'
-import { DAY_MS, LOW_BALANCE_LAMPORTS, LOW_RUNWAY_MS } from '../ops/alarms.js'
 import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { JOB_STATE, type JobState } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import { NETWORKS } from '../registry/primitives/network.js'
-import type { RelayerState } from '../relayer/chainRelayer.js'
-import { type EvmRelayerState, isEvmState } from '../relayer/evmRelayer.js'
+import type { RelayerState } from '../relayer/relayerKind.js'
 import { type StatusSources, statusOf } from './status.js'
 
 /** Jobs that the page lists, the newest. */
@@ -104,36 +101,22 @@ const proseOf = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
 
 /** Accounts that pay for what is sent, how much is left, and for how long; known to the process that leads. */
-function balancesOf(relay: StatusSources['relays'][number]): object[] {
-  return relay
-    .state()
-    .relayers.filter(({ balance }) => balance !== null)
-    .map((state) => (isEvmState(state) ? signerRow(state) : authorityRow(state)))
+const balancesOf = (relay: StatusSources['relays'][number]): object[] =>
+  relay.state().relayers.flatMap((state) => accountRow(state) ?? [])
+
+function accountRow(state: RelayerState): object | null {
+  const { network, chain, kind, balance } = state
+  if (balance === null) return null
+  const { isLow, account, ...shown } = kind.account(state, balance)
+  return {
+    network,
+    chain,
+    account: codeOf(account),
+    balance: badly(isLow, shown.balance),
+    signedToday: shown.signedToday ?? '',
+    lastsDays: shown.lastsDays ?? '',
+  }
 }
-
-const signerRow = ({ network, chain, signer, balance, stats, runwayMs }: EvmRelayerState) => ({
-  network,
-  chain,
-  account: codeOf(signer ?? ''),
-  balance: shortEther(balance!),
-  signedToday: shortEther(stats?.signedTodayWei ?? 0n),
-  lastsDays: badly(
-    runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
-    runwayMs && Math.floor(runwayMs / DAY_MS),
-  ),
-})
-
-const authorityRow = ({ network, chain, balance }: RelayerState) => ({
-  network,
-  chain,
-  account: 'relay authority',
-  balance: badly(balance! < LOW_BALANCE_LAMPORTS, formatUnits(balance!, 9)),
-  signedToday: '',
-  lastsDays: '',
-})
-
-/** Coins to six digits. */
-const shortEther = (wei: bigint): string => String(Number(Number(formatEther(wei)).toPrecision(6)))
 
 const nodesOf = ({ chain, use, nodes }: ReturnType<Metrics['rpc']['nodes']>[number]): object[] =>
   nodes

@@ -2,12 +2,11 @@ import type pg from 'pg'
 import { hasLiveJobs, wakeJobs } from '../db/outbox/due.js'
 import { countRefusedNames } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import type { OpenJobs } from '../db/outbox/stats.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import type { LeaderContext } from '../ops/context.js'
 import { isOwnError } from '../ops/log/errors.js'
 import type { StepResult } from '../ops/worker.js'
-import type { Network } from '../registry/primitives/network.js'
+import type { RelayerState } from './relayerKind.js'
 import type { Clock, Outcome } from './step.js'
 
 const STATS_EVERY_MS = 5_000
@@ -25,21 +24,6 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
    * was done.
    */
   onOwnError?: ((error: unknown, about: object) => void) | undefined
-}
-
-/** What a relayer shows of one chain. */
-export interface RelayerState {
-  network: Network
-  /** Label of the chain. */
-  chain: string
-  /** What makes its signed transactions void: a nonce that another one used, or a blockhash that is too old. */
-  expiry: 'nonce' | 'blockhash'
-  /** `open`: the chain's jobs. */
-  stats: { open: readonly OpenJobs[] } | null
-  /** Of the account that pays, in the smallest unit of the chain's coin. */
-  balance: bigint | null
-  /** Payments that were refused though their names are registered. */
-  refusedNames: number
 }
 
 /** A job in the report of an error. */

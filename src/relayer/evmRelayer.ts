@@ -24,7 +24,7 @@ import {
 import { queueReleases } from '../db/outbox/payouts.js'
 import { endParked, weighRefusals } from '../db/outbox/refusals.js'
 import type { JobRow } from '../db/outbox/rows.js'
-import { type OpenJobs, openJobs, type SignerStats, signerStats } from '../db/outbox/stats.js'
+import { openJobs, signerStats } from '../db/outbox/stats.js'
 import { undeliveredPayments } from '../db/payments/open.js'
 import type { ChainKey } from '../db/pg/rows.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -32,12 +32,8 @@ import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { callOf, decideMessage, isVoid } from './calls.js'
-import {
-  aboutJob,
-  ChainRelayer,
-  type ChainRelayerOptions,
-  type RelayerState,
-} from './chainRelayer.js'
+import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
+import { EVM_RELAYERS, type EvmRelayerState } from './evmKind.js'
 import { groupsOf } from './groups.js'
 import type { Policy } from './machine/index.js'
 import { hasEnded, parked } from './machine/job.js'
@@ -60,25 +56,6 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   account: LocalAccount | null
   settings: DeliverySettings
 }
-
-export interface EvmRelayerState extends RelayerState {
-  expiry: 'nonce'
-  /** Signer; null without a key. */
-  signer: Hex | null
-  stats: (SignerStats & { open: readonly OpenJobs[] }) | null
-  /** Guids of messages that the hub has not received in time, oldest first, bounded; null where none are carried. */
-  stuck: readonly Hex[] | null
-  nonceGaps: number
-  /** The signer's count on the chain, where it is so far above the stored one that an operator has to confirm it. */
-  nonceClaimed: number | null
-  /**
-   * Time for which the balance lasts at a day's spending; null: none, 0: a job waits for funds.
-   */
-  runwayMs: number | null
-}
-
-export const isEvmState = (state: RelayerState): state is EvmRelayerState =>
-  state.expiry === 'nonce'
 
 type Row = JobRow<NonceTx>
 type Pass = Pick<Policy, 'gasPriceCapWei'> & { nowMs: number }
@@ -121,7 +98,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       network,
       signer: account?.address ?? null,
       chain: at.label,
-      expiry: 'nonce',
+      kind: EVM_RELAYERS,
       stats: null,
       stuck: path && [],
       nonceGaps: 0,

@@ -2,16 +2,25 @@ import type { Registry } from 'prom-client'
 import type { OpenJobs } from '../db/outbox/stats.js'
 import { metricFactories } from '../ops/metricFactories.js'
 import { JOB_KIND, JOB_STATE } from '../registry/outbox.js'
-import { type EvmRelayerState, isEvmState } from './evmRelayer.js'
+import type { RelayerKind, RelayerState } from './relayerKind.js'
 import type { OutboxState } from './report.js'
 
 const KINDS = Object.keys(JOB_KIND)
 const STATES = Object.keys(JOB_STATE).filter((state) => state !== 'confirmed')
 
-/** @param states the outboxes that this process may lead */
+const labelsOf = (
+  { network, chain }: RelayerState,
+  per: 'network' | 'chain',
+): Record<string, string> => (per === 'chain' ? { network, chain } : { network })
+
+/**
+ * @param states the outboxes that this process may lead
+ * @param kinds whose relayers may run
+ */
 export function createOutboxMetrics(
   registry: Registry,
   states: () => readonly OutboxState[],
+  kinds: readonly RelayerKind[],
 ): void {
   const { gauge } = metricFactories(registry)
   const ofJobs = (name: string, help: string, read: (jobs: readonly OpenJobs[]) => number) =>
@@ -25,16 +34,6 @@ export function createOutboxMetrics(
           STATES.map((state) => [{ network, kind, state }, read(of(kind, state))] as const),
         )
       }),
-    )
-  const ofNetwork = (name: string, help: string, read: (state: OutboxState) => number | null) =>
-    gauge(name, help, ['network'], () =>
-      states().map((state) => [{ network: state.network }, read(state)]),
-    )
-  const ofSigner = (name: string, help: string, read: (state: EvmRelayerState) => number | null) =>
-    gauge(name, help, ['network', 'chain'], () =>
-      states()
-        .flatMap(({ relayers }) => relayers.filter(isEvmState))
-        .map((state) => [{ network: state.network, chain: state.chain }, read(state)]),
     )
   ofJobs(
     'clusterd_outbox_jobs',
@@ -54,49 +53,23 @@ export function createOutboxMetrics(
     'Largest share of the time until its payer may take it back for which a payment with an open settlement or release has been held, else 0',
     (jobs) => Math.max(0, ...jobs.map(({ heldShare }) => heldShare ?? 0)),
   )
-  ofNetwork(
+  gauge(
     'clusterd_refused_names',
     'Payments that were refused though their names are registered, until their payers could have taken them back',
-    ({ relayers }) => relayers.reduce((sum, one) => sum + one.refusedNames, 0),
+    ['network'],
+    () =>
+      states().map(({ network, relayers }) => [
+        { network },
+        relayers.reduce((sum, one) => sum + one.refusedNames, 0),
+      ]),
   )
-  ofNetwork(
-    'clusterd_stuck_packets',
-    'Packets confirmed at their source that the hub has not received in the configured time',
-    ({ relayers }) =>
-      relayers.filter(isEvmState).find(({ stuck }) => stuck !== null)?.stuck?.length ?? null,
-  )
-  ofSigner(
-    'clusterd_relayer_nonce_gaps',
-    "Nonces of the relayer's signer that nothing under way holds and that block later ones",
-    ({ nonceGaps }) => nonceGaps,
-  )
-  ofSigner(
-    'clusterd_relayer_nonce_claims',
-    "1 while the signer's transaction count is so far above the stored nonce that an operator has to confirm it",
-    ({ nonceClaimed }) => Number(nonceClaimed !== null),
-  )
-  ofSigner('clusterd_relayer_balance_wei', "Balance of the relayer's signer", ({ balance }) =>
-    balance === null ? null : Number(balance),
-  )
-  ofSigner(
-    'clusterd_relayer_signed_today_wei',
-    'Most that today’s (UTC) signatures may cost',
-    ({ stats }) => stats && Number(stats.signedTodayWei),
-  )
-  ofSigner(
-    'clusterd_relayer_runway_seconds',
-    'How long the balance lasts if as much is spent as in the last 24 hours, +Inf while nothing was, 0 while a job waits for funds',
-    ({ balance, runwayMs }) => {
-      if (balance === null) return null
-      return runwayMs === null ? Number.POSITIVE_INFINITY : runwayMs / 1_000
-    },
-  )
-  ofNetwork(
-    'clusterd_relay_authority_lamports',
-    'Balance of the relay authority on Solana',
-    ({ relayers }) => {
-      const balance = relayers.find(({ expiry }) => expiry === 'blockhash')?.balance ?? null
-      return balance === null ? null : Number(balance)
-    },
-  )
+  for (const kind of kinds)
+    for (const { name, help, per, read } of kind.gauges) {
+      const labelNames = per === 'chain' ? ['network', 'chain'] : ['network']
+      gauge<string>(name, help, labelNames, () =>
+        states()
+          .flatMap(({ relayers }) => relayers.filter((state) => state.kind === kind))
+          .map((state) => [labelsOf(state, per), read(state)]),
+      )
+    }
 }

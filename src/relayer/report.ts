@@ -1,18 +1,10 @@
 import type { JobRow } from '../db/outbox/rows.js'
-import {
-  alarmFields,
-  LOW_BALANCE_LAMPORTS,
-  LOW_RUNWAY_MS,
-  OLD_JOB_MS,
-  type Problem,
-  SHORT_OF_TIME,
-} from '../ops/alarms.js'
+import { alarmFields, OLD_JOB_MS, type Problem, SHORT_OF_TIME } from '../ops/alarms.js'
 import type { Logger } from '../ops/log/log.js'
 import type { JobKind } from '../registry/outbox.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { RelayerState } from './chainRelayer.js'
-import { isEvmState } from './evmRelayer.js'
+import type { RelayerState } from './relayerKind.js'
 import type { Outcome } from './step.js'
 
 export interface OutboxState {
@@ -27,32 +19,8 @@ export function outboxProblems({ network, relayers }: OutboxState, nowMs: number
   const found = (holds: boolean, alarm: Problem['alarm'], text: string) => {
     if (holds) problems.push({ alarm, text: `${network}: ${text}` })
   }
-  for (const { chain, stuck, nonceGaps, nonceClaimed, runwayMs, signer } of relayers.filter(
-    isEvmState,
-  )) {
-    const on = `on chain "${chain}"`
-    const [oldest] = stuck ?? []
-    found(
-      oldest !== undefined,
-      'ClusterdPacketsStuck',
-      `packets not at the hub: ${stuck?.length}, first ${oldest}`,
-    )
-    found(
-      nonceGaps > 0,
-      'ClusterdNonceGap',
-      `nonces of ${signer} that are missing ${on}: ${nonceGaps}`,
-    )
-    found(
-      nonceClaimed !== null,
-      'ClusterdNonceClaimed',
-      `the chain counts ${nonceClaimed} uses of ${signer} ${on}`,
-    )
-    found(
-      runwayMs !== null && runwayMs < LOW_RUNWAY_MS,
-      'ClusterdRelayerRunsDry',
-      `${signer} runs dry ${on}`,
-    )
-  }
+  for (const relayer of relayers)
+    for (const { alarm, text } of relayer.kind.problems(relayer)) found(true, alarm, text)
   for (const { kind, state, count, oldestMs, heldShare } of relayers.flatMap(
     ({ stats }) => stats?.open ?? [],
   )) {
@@ -73,12 +41,6 @@ export function outboxProblems({ network, relayers }: OutboxState, nowMs: number
     'ClusterdNamesRefused',
     `payments that were refused though their names are registered: ${refusedNames}`,
   )
-  for (const { expiry, balance } of relayers)
-    found(
-      expiry === 'blockhash' && balance !== null && balance < LOW_BALANCE_LAMPORTS,
-      'ClusterdRelayAuthorityRunsDry',
-      `${balance} lamports are left`,
-    )
   return problems
 }
 

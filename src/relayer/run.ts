@@ -8,7 +8,8 @@ import { createNotify, type Notify } from '../ops/notify.js'
 import type { ErrorPlace } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
-import { aboutJob, type ChainRelayerOptions, type RelayerState } from './chainRelayer.js'
+import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
+import type { RelayerState } from './relayerKind.js'
 import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './report.js'
 
 /** Most consecutive steps without a pause, so nodes that disagree can't make the loop spin. */
@@ -23,8 +24,10 @@ export interface Led extends Pick<Context, 'network' | 'log'> {
 }
 
 /** A chain on which the relayer sends transactions. */
-export interface RelaySource extends Pick<RelayerState, 'expiry'> {
+export interface RelaySource {
   readonly label: string
+  /** True if its jobs follow from deliveries on other chains, so that it has none without them. */
+  readonly followsOthers: boolean
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
   /** A worker for the time of one lead. */
@@ -90,7 +93,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 }
 
 function logLead({ network, log, delivers, missingKeys, ...of }: RelayRunOptions, epoch: number) {
-  const chains = of.chains.filter(({ expiry }) => expiry === 'nonce').map(({ label }) => label)
+  const chains = of.chains.map(({ label }) => label)
   log.info({ network, chains, delivers, epoch }, 'leading the outbox')
   if (missingKeys.length > 0)
     log.error(

@@ -11,12 +11,7 @@ import { isOwnError } from '../ops/log/errors.js'
 import { NATIVE } from '../registry/community/rules.js'
 import { SOLANA } from '../registry/families.js'
 import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
-import {
-  aboutJob,
-  ChainRelayer,
-  type ChainRelayerOptions,
-  type RelayerState,
-} from './chainRelayer.js'
+import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import {
   type BlockhashSeen,
@@ -25,6 +20,8 @@ import {
   viewOf,
 } from './machine/blockhash.js'
 import { apply, type Event, type Moment } from './machine/index.js'
+import type { RelayerState } from './relayerKind.js'
+import { SOLANA_RELAYERS } from './solanaKind.js'
 
 /** Transactions that are worked on at once. */
 const CONCURRENCY = 4
@@ -62,7 +59,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     this.state = {
       network,
       chain: SOLANA.label,
-      expiry: 'blockhash',
+      kind: SOLANA_RELAYERS,
       stats: null,
       balance: null,
       refusedNames: 0,

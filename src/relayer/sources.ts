@@ -10,7 +10,7 @@ export const evmRelaySource = (
   { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,
 ): RelaySource => ({
   label: target.at.label,
-  expiry: 'nonce',
+  followsOthers: false,
   allowsOneNode: Boolean(target.at.config.singleNodeAfter),
   worker({ network, optionsAt, show }) {
     const { label: chain, config } = target.at
@@ -39,7 +39,7 @@ interface SolanaPayerOptions extends Pick<SolanaRelayerOptions, 'signer' | 'rele
 /** Its relayer is opened at the first step: a cluster that is away delays no chain. */
 export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): RelaySource => ({
   label: SOLANA.label,
-  expiry: 'blockhash',
+  followsOthers: true,
   allowsOneNode: false,
   worker(led) {
     const { network, optionsAt, show } = led

@@ -1,13 +1,20 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { doctor } from '../../src/cli/doctor/doctor.js'
 import { FAMILIES } from '../../src/daemon/families/index.js'
+import { printed } from '../support/cli.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
+import { useFolder } from '../support/folder.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { useWorld } from '../support/useWorld.js'
 import { ledgerFamily } from './ledger/family.js'
 import { type Order, startLedger } from './ledger/server.js'
 
+const TOKEN_KEY = `0x${'5b'.repeat(32)}`
 const DEADLINE = { timeout: 30_000, interval: 100 }
 
+const folder = useFolder()
 const world = useWorld(startHubWorld)
 const ledger = useWorld(startLedger)
 const daemon = useWorld(startDaemon)
@@ -71,6 +78,19 @@ describe('a family of chains that a row adds', () => {
       gasToken: { symbol: 'LDG', decimals: 6 },
       canRegister: true,
       explorer: null,
+    })
+  })
+
+  it('is checked by `clusterd doctor`', async () => {
+    const file = join(folder, 'chains.json')
+    writeFileSync(file, JSON.stringify({ chains: [world.section] }))
+    const env = { DATABASE_URL: world.postgres.url, CLUSTERD_CHAINS: file, TOKEN_KEY }
+    const families = [...FAMILIES, ledgerFamily(ledger.url)]
+    const printedText = await printed(env, () => doctor({ json: true }, families))
+    expect(JSON.parse(printedText)).toContainEqual({
+      about: 'the ledger',
+      level: 'ok',
+      found: expect.stringMatching(/^height \d+$/),
     })
   })
 

@@ -8,6 +8,7 @@ import { createListener } from '../../src/db/pg/notify.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
+import { EVM_RELAYERS } from '../../src/relayer/evmKind.js'
 import { createOutboxMetrics } from '../../src/relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../../src/relayer/run.js'
 import { evmRelaySource } from '../../src/relayer/sources.js'
@@ -20,7 +21,7 @@ let run: RelayRun
 const stopping = new AbortController()
 const logged: { level: number; msg: string; reason?: string }[] = []
 const metrics = createMetrics()
-createOutboxMetrics(metrics.registry, () => [run.state()])
+createOutboxMetrics(metrics.registry, () => [run.state()], [EVM_RELAYERS])
 
 beforeAll(async () => {
   const chains = await openChains(world.pool, world.file)

@@ -7,8 +7,8 @@ import { compareSchema } from '../../db/pg/migrate.js'
 import { freeConnections, onConnection } from '../../db/pg/pool.js'
 import { refusePooler } from '../../db/pg/pooler.js'
 import { MAX_SKEW_MS } from '../../db/pg/unavailable.js'
+import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
 import { databaseFault } from '../database.js'
-import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 const OLDEST_SERVER = 140_000
 /** Below the time limit of a check, whose answer names the cause then. */

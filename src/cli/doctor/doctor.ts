@@ -1,10 +1,11 @@
 import { type Config, ConfigError, readConfig } from '../../config/index.js'
+import type { ChainFamily } from '../../daemon/families/family.js'
+import { FAMILIES } from '../../daemon/families/index.js'
+import { bad, type Finding, type Level, ok, warn } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { paint, printJson } from '../output.js'
-import { chainFindings } from './chains.js'
 import { databaseFindings } from './database.js'
 import { ensFindings } from './ens.js'
-import { bad, type Finding, type Level, ok, warn } from './finding.js'
 
 const SIGN: Readonly<Record<Level, string>> = {
   ok: paint('green', 'ok  '),
@@ -13,8 +14,11 @@ const SIGN: Readonly<Record<Level, string>> = {
 }
 
 /** `clusterd doctor`: checks all that a start needs, changes nothing. Ends with code 1 where something is bad. */
-export async function doctor({ json }: { json?: boolean }): Promise<void> {
-  const findings = await examine()
+export async function doctor(
+  { json }: { json?: boolean },
+  families: readonly ChainFamily[] = FAMILIES,
+): Promise<void> {
+  const findings = await examine(families)
   if (json) printJson(findings)
   else for (const finding of findings) print(finding)
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length
@@ -27,7 +31,7 @@ function print({ about, level, found, advice }: Finding): void {
   if (advice) console.log(`        ${paint('dim', advice)}`)
 }
 
-async function examine(): Promise<Finding[]> {
+async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
   let config: Config
   try {
     config = readConfig()
@@ -40,12 +44,11 @@ async function examine(): Promise<Finding[]> {
       },
     ]
   }
-  // loaded where there is a cluster: Solana's libraries are large
-  const solana =
-    Object.keys(config.solana).length > 0
-      ? (await import('./solana.js')).solanaFindings(config)
-      : []
-  const parts = [databaseFindings(config), chainFindings(config), ensFindings(config), solana]
+  const parts = [
+    databaseFindings(config),
+    ...families.map((family) => family.examine(config)),
+    ensFindings(config),
+  ]
   return [
     { about: 'configuration', ...ok('read') },
     ...keyFindings(config),

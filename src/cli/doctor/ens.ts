@@ -7,9 +7,9 @@ import { ENS_REGISTRY, ensChainOf, ensRegistryAbi } from '../../chains/evm/deplo
 import type { Call } from '../../chains/rpc/evm.js'
 import type { EnsParent } from '../../config/chainsFile.js'
 import type { Config } from '../../config/index.js'
+import { bad, check, ok, type Result } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { bad, check, ok, type Result } from './finding.js'
 
 /** Below the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000

@@ -14,9 +14,11 @@ import type { Logger } from '../../ops/log/log.js'
 import { inTime } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
+import { EVM_RELAYERS } from '../../relayer/evmKind.js'
 import { evmRelaySource } from '../../relayer/sources.js'
 import { relayPlanOf } from '../../relayer/targets.js'
 import { proofWorker } from '../proof.js'
+import { evmFindings } from './evmChecks.js'
 import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
 
 /** Time for which a start waits for a node to say which chain it serves. */
@@ -129,6 +131,8 @@ export const hubOf = (opened: readonly OpenedChain[], network: string) =>
 
 /** Hubs and spokes. */
 export const evmFamily: ChainFamily = {
+  relayers: EVM_RELAYERS,
+  examine: evmFindings,
   async open({ chains }, ctx) {
     const opened: OpenedChain[] = []
     for (const chain of chains) opened.push(await openChain(chain, ctx))

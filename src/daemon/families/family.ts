@@ -5,8 +5,10 @@ import type { Config } from '../../config/index.js'
 import type { IndexSource } from '../../indexer/run.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { Context } from '../../ops/context.js'
+import type { Finding } from '../../ops/finding.js'
 import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
+import type { RelayerKind } from '../../relayer/relayerKind.js'
 import type { RelaySource } from '../../relayer/run.js'
 
 export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
@@ -43,6 +45,10 @@ export interface ChainFamily {
   ): Promise<readonly OpenedChain[]>
   /** @param opened chains of one network, of all families. Absent: the family's chains are sent nothing. */
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
+  /** What alarms, metrics and the operator's page ask of what `relay` gives. */
+  readonly relayers?: RelayerKind
+  /** For `clusterd doctor`: checks what a start needs of the configured chains, and changes nothing. */
+  examine(config: Config): Promise<readonly Finding[]>
   /** Routes of the family beside those of the interface. */
   readonly routes?: readonly Route[]
 }

@@ -8,6 +8,7 @@ import { paymentWatcherWorker, type SolanaSource } from '../../indexer/solana/wo
 import { SOLANA } from '../../registry/families.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelaySource } from '../../relayer/run.js'
+import { SOLANA_RELAYERS } from '../../relayer/solanaKind.js'
 import { solanaRelaySource } from '../../relayer/sources.js'
 import { hubOf } from './evm.js'
 import { type ChainFamily, faultReporter, type OpenedChain } from './family.js'
@@ -96,6 +97,11 @@ const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in open
 
 /** At most one cluster a network, whose price feeds are on the hub. */
 export const solanaFamily: ChainFamily = {
+  relayers: SOLANA_RELAYERS,
+  async examine(config) {
+    if (Object.keys(config.solana).length === 0) return []
+    return (await import('./solanaChecks.js')).solanaFindings(config)
+  },
   async open(config, ctx, opened) {
     const clusters: OpenedChain[] = []
     for (const network of NETWORKS) {

@@ -1,4 +1,4 @@
-import { ok } from '../../../src/api/http/answer.js'
+import { ok as okAnswer } from '../../../src/api/http/answer.js'
 import { manyNames } from '../../../src/api/http/dearest.js'
 import { route } from '../../../src/api/http/route.js'
 import { answers, z } from '../../../src/api/http/schema.js'
@@ -7,6 +7,7 @@ import { quoteOn } from '../../../src/api/names/quote.js'
 import { fees, quoteRequest, Registration } from '../../../src/api/v1/register.js'
 import type { ChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/journal/chains.js'
+import { check, ok } from '../../../src/ops/finding.js'
 import { askerOf, isLedgerPort, LEDGER, type Ledger, ledgerPort } from './ledger.js'
 import { PROGRAM } from './payment.js'
 import { ledgerWatcher } from './watcher.js'
@@ -21,13 +22,19 @@ const quote = route.post('/v1/names/register/ledger', {
   errors: ['unsupported_network', 'invalid_sender'],
   async handle({ body, isTestnet }, context) {
     const quoted = await quoteOn(context, quoteRequest(body, isTestnet), isLedgerPort)
-    return ok({ type: LEDGER.key, ...fees(quoted), orders: quoted.orders })
+    return okAnswer({ type: LEDGER.key, ...fees(quoted), orders: quoted.orders })
   },
 })
 
 /** The row of the table of families: one ledger on mainnet. */
 export const ledgerFamily = (url: string): ChainFamily => ({
   routes: [quote],
+  examine: async () => [
+    await check('the ledger', 'Start it.', async () => {
+      const { height } = await askerOf(url)<{ height: number }>('/head')
+      return ok(`height ${height}`)
+    }),
+  ],
   async open({ quoteKeys }, { pool }) {
     const label = LEDGER.label!
     const { chain } = await registerChain(pool, {

@@ -1,5 +1,5 @@
-import { sentenceOf } from '../../ops/log/errors.js'
-import { inTime } from '../../ops/notify.js'
+import { sentenceOf } from './log/errors.js'
+import { inTime } from './notify.js'
 
 /** `warn`: the service runs, and lacks something; `bad`: it does not run, or not for long. */
 export type Level = 'ok' | 'warn' | 'bad'
@@ -15,7 +15,7 @@ export interface Finding {
 /** Result of a check without its title. */
 export type Result = Omit<Finding, 'about'>
 
-/** A question to somebody else has an end. */
+/** Timeout of one check. */
 const LIMIT_MS = 15_000
 
 export const ok = (found: string): Result => ({ level: 'ok', found })

@@ -4,10 +4,9 @@ import { isContract, readContract } from '../../chains/evm/contracts/read.js'
 import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
-import { createRates } from '../../chains/solana/rates.js'
 import type { ChainConfig, Config } from '../../config/index.js'
+import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
 import { knownRecordAt } from '../../record/prove.js'
-import { bad, check, type Finding, ok, type Result, warn } from './finding.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -18,10 +17,10 @@ const OLD_HEAD_MS = 5 * 60_000
 /** Below this a relayer pays for few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
-type Settings = Pick<Config, 'chains' | 'solana' | 'relayerKey'>
+type Settings = Pick<Config, 'chains' | 'relayerKey'>
 
 /** Checks of every EVM chain: each RPC URL by itself, code, the hub's owner, the relayer's roles and money. */
-export async function chainFindings(config: Settings): Promise<Finding[]> {
+export async function evmFindings(config: Settings): Promise<Finding[]> {
   const findings = await Promise.all(config.chains.map((chain) => findingsOf(chain, config)))
   return findings.flat()
 }
@@ -50,15 +49,6 @@ async function findingsOf(chain: ChainConfig, config: Settings): Promise<Finding
       ? [codeFinding(`${about}, ${what === 'contract' ? chain.role : what}`, rpc, address as Hex)]
       : [],
   )
-  const feeds = chain.role === 'hub' ? config.solana[chain.network]?.feeds : undefined
-  if (feeds) {
-    const advice = 'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.'
-    checks.push(
-      check(`${about}, price feeds`, advice, () =>
-        createRates(rpc, feeds)().then(() => ok('fresh')),
-      ),
-    )
-  }
   if (chain.role === 'hub' && !chain.local && !chain.watchOnly)
     checks.push(ownerFinding(`${about}, owner of the hub`, rpc, chain))
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {

@@ -1,22 +1,42 @@
 import { Keypair } from '@solana/web3.js'
+import { createChainRpc } from '../../chains/evm/chain.js'
 import { createClusterRpc } from '../../chains/solana/chain.js'
+import { createRates } from '../../chains/solana/rates.js'
 import { createRegistrar } from '../../chains/solana/registrar.js'
 import { createSolanaSigner } from '../../chains/solana/signer.js'
-import type { Config, SolanaConfig } from '../../config/index.js'
+import type { ChainConfig, Config, SolanaConfig } from '../../config/index.js'
 import { LOW_BALANCE_LAMPORTS } from '../../ops/alarms.js'
+import { bad, check, type Finding, ok, warn } from '../../ops/finding.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { bad, check, type Finding, ok, warn } from './finding.js'
 
 const SOL = 1e9
 
-export async function solanaFindings({ solana, solanaRelayerKey }: Config): Promise<Finding[]> {
+/** Checks of every cluster: each RPC URL by itself, the program, the relay authority's money, and the price feeds on the hub. */
+export async function solanaFindings({
+  chains,
+  solana,
+  solanaRelayerKey,
+}: Config): Promise<Finding[]> {
   const found: Finding[] = []
   for (const network of NETWORKS) {
     const cluster = solana[network]
-    if (cluster) found.push(...(await clusterFindings(network, cluster, solanaRelayerKey)))
+    if (!cluster) continue
+    const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
+    found.push(...(await clusterFindings(network, cluster, solanaRelayerKey)))
+    found.push(await feedFinding(hub, cluster))
   }
   return found
 }
+
+const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<Finding> =>
+  check(
+    `chain ${hub.label}, price feeds`,
+    'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
+    async () => {
+      await createRates(createChainRpc(hub), feeds)()
+      return ok('fresh')
+    },
+  )
 
 async function clusterFindings(
   network: Network,

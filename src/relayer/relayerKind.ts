@@ -1,0 +1,47 @@
+import type { OpenJobs } from '../db/outbox/stats.js'
+import type { Problem } from '../ops/alarms.js'
+import type { Network } from '../registry/primitives/network.js'
+
+/** What a relayer shows of one chain. */
+export interface RelayerState {
+  network: Network
+  /** Label of the chain. */
+  chain: string
+  readonly kind: RelayerKind
+  /** `open`: the chain's jobs. */
+  stats: { open: readonly OpenJobs[] } | null
+  /** Of the account that pays, in the smallest unit of the chain's coin. */
+  balance: bigint | null
+  /** Payments that were refused though their names are registered. */
+  refusedNames: number
+}
+
+interface RelayerGauge<State> {
+  readonly name: string
+  readonly help: string
+  /** `network`: at most one relayer of a network has a value. */
+  readonly per: 'network' | 'chain'
+  /** Null where the relayer has no value. */
+  read(state: State): number | null
+}
+
+/** The account that pays for what is sent, as the operator's page shows it. */
+interface PayingAccount {
+  readonly account: string
+  /** In coins. */
+  readonly balance: string
+  /** In coins; null where it is not counted. */
+  readonly signedToday: string | null
+  /** Days for which the balance lasts; null where it is not estimated. */
+  readonly lastsDays: number | null
+  readonly isLow: boolean
+}
+
+/** What alarms, metrics and the operator's page ask of a family's relayers, beside what all relayers show. */
+export interface RelayerKind<State extends RelayerState = RelayerState> {
+  readonly gauges: readonly RelayerGauge<State>[]
+  /** Texts do not name the network. */
+  problems(state: State): readonly Problem[]
+  /** @param balance in the smallest unit of the chain's coin */
+  account(state: State, balance: bigint): PayingAccount
+}
