@@ -1,8 +1,8 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses, while
  * honest visitors look up, change and buy. Exit code 1 where they notice more than is promised there. With `--reach` one
- * address sends one flood after the other, then four do, and a visitor's look-ups are compared before, under and after
- * each; `--attack` names the only ones. With `--proxy` all come through HAProxy, as examples/deploy/topology has it.
+ * address, or as many as `--attackers` says, sends one flood after the other, and a visitor's look-ups are compared before
+ * and under each; `--attack` names the only ones. With `--proxy` all come through HAProxy, as examples/deploy/topology has it.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -32,16 +32,22 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     reach: { type: 'boolean', default: false },
     attack: { type: 'string', multiple: true, default: [] },
+    attackers: { type: 'string', default: '1' },
     proxy: { type: 'boolean', default: false },
   },
 })
-const { attack: attacks } = values
-const isReach = values.reach || attacks.length > 0
-const seconds = Number(values.seconds ?? (isReach ? 2 : 180))
-const unknown = attacks.filter((name) => ![...REACH.one, ...REACH.several].includes(name))
-if (!(seconds >= (isReach ? 1 : 10)) || unknown.length > 0) {
+const isReach = values.reach || values.attack.length > 0
+const attacks = values.attack.length > 0 ? values.attack : REACH
+const seconds = Number(values.seconds ?? (isReach ? 1 : 180))
+const count = Number(values.attackers)
+const isCount = Number.isInteger(count) && count >= 1 && count <= 16
+if (
+  !(seconds >= (isReach ? 0.5 : 10)) ||
+  !isCount ||
+  attacks.some((name) => !REACH.includes(name))
+) {
   console.log(
-    `usage: npm run siege [-- --seconds <n>] [--reach] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 1 s an attack, default 2. Attacks: ${REACH.one.join(', ')}`,
+    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 0.5 s an attack, default 1, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
   )
   process.exit(2)
 }
@@ -239,7 +245,7 @@ async function main({ onEnd }: Bench): Promise<void> {
   }
   if (isReach) {
     const besieged = { api, daemonPid: stack.daemon.pid, targets }
-    report(await measureReach(besieged, { seconds, attacks, visitor: VISITOR }))
+    report(await measureReach(besieged, { seconds, attacks, count, visitor: VISITOR }))
     return
   }
   const change = await memberOf(api, MEMBER, seconds)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, constants, cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -31,6 +31,11 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
       end().finally(() => process.exit(128 + constants.signals[signal]))
     })
   }
+  // a job that is killed can't say so to what it started
+  const job = ancestorsOf(process.pid)
+  const watch = setInterval(() => {
+    if (job.some((pid) => !existsSync(`/proc/${pid}`))) process.kill(process.pid, 'SIGTERM')
+  }, 1_000)
   try {
     await work({ home, onEnd: (close) => closers.push(close) })
   } catch (error) {
@@ -38,7 +43,29 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
     if (!ending) console.error(error)
     process.exitCode = 1
   } finally {
+    clearInterval(watch)
     await end()
+  }
+}
+
+/** The processes that started one, as far as they are of its process group: npm, a shell, tsx. None without /proc. */
+function ancestorsOf(pid: number): number[] {
+  const [parent, group] = parentOf(pid)
+  if (!parent || parentOf(parent)[1] !== group) return []
+  return [parent, ...ancestorsOf(parent)]
+}
+
+/** Parent and process group of a process (proc(5), stat). */
+function parentOf(pid: number): readonly (number | undefined)[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(1, 3)
+      .map(Number)
+  } catch {
+    return []
   }
 }
 

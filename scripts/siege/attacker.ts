@@ -98,6 +98,8 @@ async function attack({ localAddress, only }: Orders): Promise<() => Counts> {
   }
 }
 
+// the siege has ended, however it did
+process.stdin.once('end', () => process.exit(0))
 let end: () => Counts = () => ({})
 for await (const line of createInterface({ input: process.stdin })) {
   if (line === '') process.stdout.write(`${JSON.stringify(end())}\n`)

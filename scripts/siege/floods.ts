@@ -299,6 +299,7 @@ export const floodsOf = (member: Throwaway, targets: Targets): Flood[] => [
 /** Names of the floods that more than one route, or none, is asked by. */
 const SHARED = [
   LOOK_UPS,
+  'dearest requests',
   'bodies that are refused',
   'quotes on Solana, by key',
   'bodies of 8 MB',
@@ -307,8 +308,9 @@ const SHARED = [
   'requests that mean nothing',
 ]
 
-/** Names of what one attacker sends, one after the other, and of what several do. */
-export const REACH = {
-  one: [...SOCKET_FLOODS.map(({ name }) => name), ...SHARED, ...routes.map(titleOf)],
-  several: [...SOCKET_FLOODS.map(({ name }) => name), ...SHARED, 'dearest requests'],
-}
+/** Names of all that a reach sends, one after the other. */
+export const REACH: readonly string[] = [
+  ...SOCKET_FLOODS.map(({ name }) => name),
+  ...SHARED,
+  ...routes.map(titleOf),
+]

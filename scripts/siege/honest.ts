@@ -32,7 +32,7 @@ async function ask(
         met.ms.push(ms)
         met.atMs.push(performance.now())
         if (status !== 200)
-          met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body}`)
+          met.failed.push(`${call.method ?? 'GET'} ${call.path}: ${status} ${body.slice(0, SHOWN)}`)
       },
       (error: Error) => void met.failed.push(`${call.path}: ${error.message}`),
     )
@@ -42,6 +42,9 @@ async function ask(
   await Promise.all(asked)
   return met
 }
+
+/** Characters of an answer that is no success. */
+const SHOWN = 500
 
 const LOOK_UP_MS = 50
 /** A wallet may make 60 events a minute, and a thousand at once of those of a day. */

@@ -32,7 +32,6 @@ export function createClient(api: string, localAddress: string, sockets: number)
       const encoded = body === undefined ? undefined : JSON.stringify(body)
       const payload = typeof body === 'string' ? body : encoded
       const json = payload === undefined ? {} : { 'content-type': 'application/json' }
-      const signal = AbortSignal.timeout(PATIENCE_MS)
       const options = {
         hostname,
         port,
@@ -40,7 +39,6 @@ export function createClient(api: string, localAddress: string, sockets: number)
         method,
         path,
         headers: { ...json, ...headers },
-        signal,
       }
       const request = http.request(options, (res) => {
         const chunks: Buffer[] = []
@@ -51,7 +49,10 @@ export function createClient(api: string, localAddress: string, sockets: number)
           resolve({ status: res.statusCode ?? 0, body: text, ms: performance.now() - startedMs })
         })
       })
+      // no signal of a time limit: those of requests that failed stay in memory until their time is over
+      const late = setTimeout(() => request.destroy(new Error('no answer in time')), PATIENCE_MS)
       request.on('error', reject)
+      request.on('close', () => clearTimeout(late))
       request.end(payload)
     })
   return { ask, close: () => agent.destroy() }

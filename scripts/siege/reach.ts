@@ -2,17 +2,19 @@ import { loadavg } from 'node:os'
 import { cpuMs, machineMs, median, printTable } from '../bench/bench.js'
 import type { Counts } from './attacker.js'
 import { type Attacker, startAttacker } from './attackers.js'
-import { REACH, type Targets } from './floods.js'
+import type { Targets } from './floods.js'
 import { lookUps, type Met } from './honest.js'
 
-/** What one attacker may make of a visitor's median: so many times that without one, and so many ms; and four of them. */
+/** What attackers may make of a visitor's median: so many times that without them, and so many ms. */
 const MOST_BY_ONE = { times: 5, ms: 60 }
-const MOST_BY_FOUR = { times: 10, ms: Number.POSITIVE_INFINITY }
-const ATTACKERS = 4
+const MOST_BY_SEVERAL = { times: 10, ms: Number.POSITIVE_INFINITY }
 /** Pause between a visitor's look-ups, ms. */
-const PACE_MS = 25
+const PACE_MS = 20
 /** Seconds without an attacker between two attacks, for each second of an attack. */
 const PAUSE = 0.5
+/** Look-ups without an attacker that a median is compared with: those of one pause would be few. */
+const IDLE_LOOK_UPS = 150
+const WARM_UP_S = 2
 
 interface Besieged {
   api: string
@@ -22,8 +24,10 @@ interface Besieged {
 
 export interface ReachOptions {
   seconds: number
-  /** Names of attacks; all without one. */
+  /** Names of attacks. */
   attacks: readonly string[]
+  /** Number of attackers, each of an address of its own. */
+  count: number
   /** Address of the visitor. */
   visitor: string
 }
@@ -31,33 +35,29 @@ export interface ReachOptions {
 /** A visitor's look-ups for some time, and what processors did meanwhile, percent of one. */
 interface Phase {
   met: Met
-  p50: number
   daemon: number
   machine: number
 }
 
 const HEAD = [
   'attack',
-  'attackers',
   'idle p50 ms',
   'under',
-  'after',
+  'ratio',
+  'verdict',
   'failed',
-  'daemon % idle',
-  'under',
-  'machine % idle',
-  'under',
-  'load',
+  'daemon %',
+  'machine %',
 ]
 
 /**
- * Compares the median of a visitor's look-ups before, under and after each attack, and prints them. Each attack comes
- * from an address without debts.
+ * Compares the median of a visitor's look-ups before and under each attack, and prints them. Each attack comes from
+ * addresses without debts.
  * @returns what is beyond the reach
  */
 export async function measureReach(
   { api, daemonPid, targets }: Besieged,
-  { seconds, attacks, visitor }: ReachOptions,
+  { seconds, attacks, count, visitor }: ReachOptions,
 ): Promise<string[]> {
   const phase = async (s: number): Promise<Phase> => {
     const startedMs = performance.now()
@@ -65,52 +65,45 @@ export async function measureReach(
     const met = await lookUps(api, visitor, targets, AbortSignal.timeout(s * 1_000), PACE_MS)
     const share = (ms: number, i: number) =>
       ((ms - before[i]!) / (performance.now() - startedMs)) * 100
-    return {
-      met,
-      p50: median(met.ms),
-      daemon: share(cpuMs([daemonPid]), 0),
-      machine: share(machineMs()[0], 1),
-    }
+    return { met, daemon: share(cpuMs([daemonPid]), 0), machine: share(machineMs()[0], 1) }
   }
-  const isAsked = (name: string) => attacks.length === 0 || attacks.includes(name)
-  const cases = [
-    ...REACH.one.filter(isAsked).map((name) => ({ name, count: 1, most: MOST_BY_ONE })),
-    ...REACH.several
-      .filter(isAsked)
-      .map((name) => ({ name, count: ATTACKERS, most: MOST_BY_FOUR })),
-  ]
-  const attackers = Array.from({ length: ATTACKERS }, () => startAttacker(api, targets))
+  const { times, ms } = count === 1 ? MOST_BY_ONE : MOST_BY_SEVERAL
+  const attackers = Array.from({ length: count }, () => startAttacker(api, targets))
   const rows: string[][] = [HEAD]
   const broken: string[] = []
   try {
     // the first look-ups of a process take longer
-    await phase(seconds)
-    let idle = await phase(seconds)
-    for (const [i, { name, count, most }] of cases.entries()) {
-      const those = attackers.slice(0, count)
-      const { under, counts } = await attackBy(those, { name, i }, () => phase(seconds))
-      const after = await phase(seconds * PAUSE)
+    await phase(WARM_UP_S)
+    let idleMs = (await phase(WARM_UP_S)).met.ms
+    for (const [i, name] of attacks.entries()) {
+      const { under, counts } = await attackBy(attackers, { name, i }, () => phase(seconds))
+      const idle = median(idleMs)
+      const p50 = median(under.met.ms)
+      const bound = Math.min(times * idle, ms)
+      const isWithin = p50 <= bound
       const row = [
         name,
-        String(count),
-        ...[idle, under, after].map(({ p50 }) => p50.toFixed(1)),
+        idle.toFixed(1),
+        p50.toFixed(1),
+        (p50 / idle).toFixed(1),
+        isWithin ? 'ok' : `over ${bound.toFixed(1)}`,
         String(under.met.failed.length),
-        ...[idle.daemon, under.daemon, idle.machine, under.machine].map((n) => n.toFixed(0)),
-        loadavg()[0]!.toFixed(1),
+        under.daemon.toFixed(0),
+        under.machine.toFixed(0),
       ]
       rows.push(row)
       console.log(`${row.join(' | ')} | ${JSON.stringify(counts)}`)
-      const bound = Math.min(most.times * idle.p50, most.ms)
-      if (!(under.p50 <= bound))
+      if (!isWithin)
         broken.push(
-          `${name}, ${count} attackers: p50 ${under.p50.toFixed(1)} ms, at most ${bound.toFixed(1)} ms`,
+          `${name}, attackers: ${count}: p50 ${p50.toFixed(1)} ms, at most ${bound.toFixed(1)} ms`,
         )
-      idle = after
+      idleMs = [...idleMs, ...(await phase(seconds * PAUSE)).met.ms].slice(-IDLE_LOOK_UPS)
     }
   } finally {
     await Promise.all(attackers.map(({ close }) => close()))
+    printTable(rows)
+    console.log(`attackers: ${count}; load of the machine ${loadavg()[0]!.toFixed(1)}`)
   }
-  printTable(rows)
   return broken
 }
 

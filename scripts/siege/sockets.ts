@@ -41,8 +41,14 @@ export const SOCKET_FLOODS: readonly SocketFlood[] = [
   },
   {
     name: 'joins in small parts',
-    connections: 8,
+    connections: 20,
     opening: `POST /v1/wallets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(200_000)}`,
+    reads: true,
+  },
+  {
+    name: 'joins in parts of 32 bytes',
+    connections: 20,
+    opening: `POST /v1/wallets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${`20\r\n${' '.repeat(32)}\r\n`.repeat(30_000)}`,
     reads: true,
   },
   {
