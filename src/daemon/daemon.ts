@@ -106,7 +106,7 @@ export class Daemon {
       look: createMemory(this.#writePool, (network) => {
         this.#metrics.wentBack.inc({ network })
         const text = `the database of ${network} went back in time`
-        this.#loops.raised.raise(text, { alarm: 'ClusterdWentBack', text })
+        this.#loops.raised.set(text, { alarm: 'ClusterdWentBack', text })
         log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
       }),
     })

@@ -116,7 +116,7 @@ export async function statusOf(sources: StatusSources) {
     ),
   ]
   const warnings = [
-    ...loops.raised.problems(),
+    ...loops.raised.values(),
     ...sources.nodes().flatMap(wrongNodes),
     ...(stored ? unrelayed(sources, leaders) : []),
     ...relays.flatMap((relay) => outboxProblems(relay.state(), nowMs)),

@@ -86,7 +86,7 @@ export function paymentJudgeWorker(
     // a process that leads no more knows nothing of the wait
     subscribe: () => () => {
       metrics.paymentsWait.remove({ network })
-      loops.raised.end(key)
+      loops.raised.delete(key)
     },
     async step() {
       const outcome = await judge.step()
@@ -107,8 +107,8 @@ export function paymentJudgeWorker(
         )
       isAlarmed = sinceMs !== null && (isAlarm || isAlarmed)
       const text = `${waiting} payments of ${network} for community names wait: ${reason}`
-      if (isAlarmed) loops.raised.raise(key, { alarm: 'ClusterdPaymentsWait', text })
-      else loops.raised.end(key)
+      if (isAlarmed) loops.raised.set(key, { alarm: 'ClusterdPaymentsWait', text })
+      else loops.raised.delete(key)
     },
   }
 }

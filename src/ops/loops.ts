@@ -2,15 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
 import { type Cause, causeOf } from './causes.js'
 import { sentenceOf } from './log/errors.js'
-import { OwnErrors } from './ownErrors.js'
-import { RaisedAlarms } from './raisedAlarms.js'
-
-/** Names a loop in health, status and metrics. */
-export interface LoopName {
-  name: string
-  network?: string
-  chain?: string
-}
+import { type LoopName, OwnErrors } from './ownErrors.js'
 
 export interface LoopState extends LoopName {
   /** Time since the last turn or sign of life, ms. */
@@ -32,8 +24,11 @@ export type Loop = ReturnType<Loops['start']>
 export class Loops {
   /** Errors of our own code in these loops, and beside them. */
   readonly ownErrors: OwnErrors
-  /** Alarms that were logged, and that no other state shows. */
-  readonly raised = new RaisedAlarms()
+  /**
+   * Alarms that were logged and that no other state shows, by what each is about. `/status` shows an alarm until the
+   * part that raised it deletes it.
+   */
+  readonly raised = new Map<string, Problem>()
   readonly #nowMs: () => number
   readonly #running = new Set<Omit<LoopState, 'ageMs'> & { turnedMs: number }>()
 
@@ -42,14 +37,9 @@ export class Loops {
     this.ownErrors = new OwnErrors(nowMs)
   }
 
-  start({ name, network, chain }: LoopName) {
-    const where = {
-      ...(network !== undefined && { network }),
-      ...(chain !== undefined && { chain }),
-    }
+  start(name: LoopName) {
     const loop = {
-      name,
-      ...where,
+      ...name,
       turnedMs: this.#nowMs(),
       failures: 0,
       lastError: null as string | null,

@@ -6,34 +6,26 @@ export type Samples<Label extends string> = readonly (readonly [
   number | null,
 ])[]
 
+/** Makes counters and gauges, whose numbers are read just before the metrics are, or are counted or set here. */
 export function metricFactories(registry: Registry) {
-  const registers = [registry]
+  /** @param read gives all numbers */
+  const optionsOf = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    read?: () => Samples<Label>,
+  ) => {
+    function collect(this: Counter<Label> | Gauge<Label>): void {
+      this.reset()
+      for (const [labels, value] of read!()) if (value !== null) this.inc(labels, value)
+    }
+    return { name, help, labelNames, registers: [registry], ...(read && { collect }) }
+  }
+  type Options<Label extends string> = Parameters<typeof optionsOf<Label>>
   return {
-    /** @param read gives all numbers, just before the metrics are read; without it they are counted here */
-    counter: <Label extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly Label[],
-      read?: () => Samples<Label>,
-    ) => {
-      function collect(this: Counter<Label>): void {
-        this.reset()
-        for (const [labels, value] of read!()) if (value !== null) this.inc(labels, value)
-      }
-      return new Counter({ name, help, labelNames, registers, ...(read && { collect }) })
-    },
-    /** @param read gives all numbers, just before the metrics are read; without it they are set */
-    gauge: <Label extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly Label[],
-      read?: () => Samples<Label>,
-    ) => {
-      function collect(this: Gauge<Label>): void {
-        this.reset()
-        for (const [labels, value] of read!()) if (value !== null) this.set(labels, value)
-      }
-      return new Gauge({ name, help, labelNames, registers, ...(read && { collect }) })
-    },
+    counter: <Label extends string>(...options: Options<Label>) =>
+      new Counter<Label>(optionsOf(...options)),
+    gauge: <Label extends string>(...options: Options<Label>) =>
+      new Gauge<Label>(optionsOf(...options)),
   }
 }

@@ -2,8 +2,8 @@ import { alarmFields, OWN_ERROR_ALARM_MS, type Problem } from './alarms.js'
 import { sentenceOf } from './log/errors.js'
 import type { Logger } from './log/log.js'
 
-/** Loop, or another part of the process, that met an error. */
-export interface ErrorPlace {
+/** Names a loop, or another part of the process, in health, status and metrics. */
+export interface LoopName {
   name: string
   network?: string
   chain?: string
@@ -16,7 +16,7 @@ const LOG_AGAIN_MS = 10 * 60_000
 const MOST_SENTENCES = 100
 
 /** Errors of our own code in one place of the process. */
-export interface OwnErrorCount extends ErrorPlace {
+export interface OwnErrorCount extends LoopName {
   /** Since the start of the process. */
   count: number
   /** Time since the last one, ms. */
@@ -25,7 +25,7 @@ export interface OwnErrorCount extends ErrorPlace {
 }
 
 interface Place {
-  at: ErrorPlace
+  at: LoopName
   count: number
   lastMs: number
   lastError: string
@@ -44,10 +44,10 @@ export class OwnErrors {
 
   /**
    * Counts an error, and logs it with its stack. A repeated one is logged at the level `debug` for a while.
-   * @param at where it was caught
+   * @param at the loop, or another part of the process, that met it
    * @param fields of the log line: what was being worked on
    */
-  report(at: ErrorPlace, error: unknown, log: Logger, fields: object = {}): void {
+  report(at: LoopName, error: unknown, log: Logger, fields: object = {}): void {
     const nowMs = this.#nowMs()
     const lastError = sentenceOf(error)
     const place = this.#placeOf(at)
@@ -88,13 +88,10 @@ export class OwnErrors {
     })
   }
 
-  #placeOf({ name, network, chain }: ErrorPlace): Place {
-    const key = [name, network, chain].join(' ')
+  #placeOf(at: LoopName): Place {
+    const key = [at.name, at.network, at.chain].join(' ')
     const known = this.#places.get(key)
     if (known) return known
-    const at: ErrorPlace = { name }
-    if (network !== undefined) at.network = network
-    if (chain !== undefined) at.chain = chain
     const place = { at, count: 0, lastMs: 0, lastError: '', loggedMs: new Map<string, number>() }
     this.#places.set(key, place)
     return place

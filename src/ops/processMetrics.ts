@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { Registry } from 'prom-client'
-import type { LoopName, LoopState } from './loops.js'
+import type { LoopState } from './loops.js'
 import { metricFactories } from './metricFactories.js'
-import type { OwnErrorCount } from './ownErrors.js'
+import type { LoopName, OwnErrorCount } from './ownErrors.js'
 
 /** Parts that the process shows of itself. */
 export interface ProcessState {

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { isOwnError } from './log/errors.js'
 import type { Logger } from './log/log.js'
-import { type Loop, type LoopName, Loops } from './loops.js'
+import { type Loop, Loops } from './loops.js'
 import { createNotify, type Notify, PAUSES_MS, pause, pauseAfter } from './notify.js'
+import type { LoopName } from './ownErrors.js'
 
 /** No step may follow this error: it ends all workers that run together. */
 export class FatalError extends Error {

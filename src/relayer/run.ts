@@ -5,7 +5,7 @@ import { eventFor, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import type { ErrorPlace } from '../ops/ownErrors.js'
+import type { LoopName } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { aboutJob, type ChainRelayerOptions } from './chainRelayer.js'
@@ -18,7 +18,7 @@ const MAX_BUSY_STEPS = 50
 /** What a relayer gets from the process that leads. */
 export interface Led extends Pick<Context, 'network' | 'log'> {
   /** @param at place in which errors of our own code are counted */
-  optionsAt(at: ErrorPlace): ChainRelayerOptions
+  optionsAt(at: LoopName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
   show(state: RelayerState): void
 }
@@ -149,7 +149,7 @@ class LedOutbox {
     for (const notify of this.#notifies) notify[heard]()
   }
 
-  #relayerOptions(at: ErrorPlace): ChainRelayerOptions {
+  #relayerOptions(at: LoopName): ChainRelayerOptions {
     const { pool, network, log, loops } = this.#options
     return {
       pool,

@@ -108,7 +108,7 @@ it('requests that fail, and alarms that were logged, are in the answer', async (
   requests.count({ method: 'POST', route: '/v1/auth/token' }, denied)
   const loops = new Loops()
   const text = 'the database of mainnet went back in time'
-  loops.raised.raise('mainnet', { alarm: 'ClusterdWentBack', text })
+  loops.raised.set('mainnet', { alarm: 'ClusterdWentBack', text })
   const host = 'rpc.example'
   const node = { host, requests: 1, errors: 0, latencyMs: 1, restMs: 0, isWrong: true, head: null }
   const alarms = await alarmsOf({

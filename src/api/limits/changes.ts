@@ -116,41 +116,32 @@ export async function changeLimitOf(
   const least = chargesOf(limits, changer, LEAST)
   if (notedOf(least).some((bucket) => refused.has(bucket)))
     await requireShared(pool, least.filter(isAsked))
-  return { limit: new BucketLimit(limits, changer) }
+  return { limit: bucketLimit(limits, changer, least) }
 }
 
 /** Limit of one change, by buckets that all processes share. */
-class BucketLimit implements ChangeLimit {
-  readonly #limits: ChangeLimits
-  readonly #changer: Changer
-  readonly #least: readonly Charge[]
-  #before: BucketTimes | null = null
-  #spend: ((db: Queryable) => Promise<void>) | null = null
-
-  constructor(limits: ChangeLimits, changer: Changer) {
-    this.#limits = limits
-    this.#changer = changer
-    this.#least = chargesOf(limits, changer, LEAST)
-  }
-
-  async read(db: Queryable): Promise<void> {
-    this.#before = await readBuckets(db, bucketsOf(this.#least))
-  }
-
-  /** @throws ApiError rate_limited */
-  charge(changes: Changes): void {
-    const { nowMs, fullMs } = this.#before!
-    const charges = chargesOf(this.#limits, this.#changer, workOf(changes))
-    const times = { nowMs, fullMs: fullMs.filter((_, i) => isAsked(charges[i]!)) }
-    try {
-      this.#spend = spendRead(charges.filter(isAsked), times)
-    } catch (error) {
-      for (const bucket of notedOf(this.#least)) refused.set(bucket, true)
-      throw error
-    }
-  }
-
-  async write(db: Queryable): Promise<void> {
-    await this.#spend!(db)
+function bucketLimit(
+  limits: ChangeLimits,
+  changer: Changer,
+  least: readonly Charge[],
+): ChangeLimit {
+  let before: BucketTimes
+  let spend: (db: Queryable) => Promise<void>
+  return {
+    async read(db) {
+      before = await readBuckets(db, bucketsOf(least))
+    },
+    /** @throws ApiError rate_limited */
+    charge(changes) {
+      const charges = chargesOf(limits, changer, workOf(changes))
+      const fullMs = before.fullMs.filter((_, i) => isAsked(charges[i]!))
+      try {
+        spend = spendRead(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
+      } catch (error) {
+        for (const bucket of notedOf(least)) refused.set(bucket, true)
+        throw error
+      }
+    },
+    write: (db) => spend(db),
   }
 }

@@ -1,29 +1,26 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Text bits of an IPv6 group. */
+/** Groups of an IPv6 address. */
 const GROUPS = 8
 /** Groups of the prefix that one subscriber gets. */
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /** The part of a client's address that is counted: an IPv4 address, the /64 of an IPv6 one. */
-export function countedAddress(address: string | undefined): string {
-  if (address !== undefined && isIPv4(address)) return address
-  const text = address?.split('%')[0] ?? ''
-  const mapped = MAPPED.exec(text)?.[1] ?? text
+export function countedAddress(address = ''): string {
+  const text = address.split('%')[0]!
+  const mapped = MAPPED.exec(text)?.[1] ?? address
   if (isIPv4(mapped)) return mapped
   return isIPv6(text) ? `${prefixOf(text)}::/64` : 'unknown'
 }
 
-/** The first 64 bits, written out so that every form of an address gives the same text. */
+/** The first 64 bits, the same text for every form of an address: URLs have one form of each (WHATWG URL, 3.5). */
 function prefixOf(text: string): string {
-  const [head = '', tail] = text.split('::')
-  const left = head === '' ? [] : head.split(':')
-  // an IPv4 tail stands for two groups
-  const right = tail
-    ? tail.split(':').flatMap((group) => (group.includes('.') ? ['', ''] : [group]))
-    : []
-  const zeros = tail === undefined ? [] : Array(GROUPS - left.length - right.length).fill('0')
-  const groups = [...left, ...zeros, ...right].slice(0, SUBSCRIBER_GROUPS)
-  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')
+  const { hostname } = new URL(`http://[${text}]`)
+  const [left, right] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean))
+  const zeros = right ? Array(GROUPS - left!.length - right.length).fill('0') : []
+  return [...left!, ...zeros, ...(right ?? [])].slice(0, SUBSCRIBER_GROUPS).join(':')
 }

@@ -50,14 +50,7 @@ export const owing = (meter: Meter): Meter => ({
   spend: (units) => meter.giveBack(-units),
 })
 
-export interface Gate {
-  /** Meter of a request's address, without a look at its API key. */
-  ofAddress(client: Client): Meter
-  /** Meter of the preflights of a request's address, which are counted apart. */
-  ofPreflights(client: Client): Meter
-  /** Meter of a request's API key, where it has one that is known. */
-  ofClient(client: Client): Meter | Promise<Meter>
-}
+export type Gate = ReturnType<typeof createGate>
 
 /** Keys of which it is remembered whether they are known, and for how long. */
 const MAX_KEYS = 10_000
@@ -68,7 +61,7 @@ const KEY_LIMIT_MS = 300
 type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
 
 /** @param settings null where nothing is limited */
-export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate {
+export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   if (!settings) {
     const unlimited = () => UNLIMITED
     return { ofAddress: unlimited, ofPreflights: unlimited, ofClient: unlimited }
@@ -93,16 +86,13 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
         bucket: `${kind} ${quota.bucket}`,
         units,
       }))
-      const key = {
-        kind,
-        bucket: `${kind} ${address}`,
-        rate: perDay(settings.keysPerDay),
-        units: 1,
-      }
+      const ofKeys = perDay(settings.keysPerDay)
+      const key = { kind, bucket: `${kind} ${address}`, rate: ofKeys, units: 1 }
       return spendSharedNow(pool, kind === 'keys-a-day' ? [key] : bucketed)
     },
     fields: () => buckets.fields(quotas),
   })
+  /** Meter of a request's address, without a look at its API key. */
   const ofAddress = ({ ip }: Client, counted = ''): Meter => {
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
@@ -138,8 +128,10 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool): Gate 
   }
   return {
     ofAddress,
-    ofPreflights: (client) => ofAddress(client, 'preflights of '),
-    ofClient(client) {
+    /** Meter of the preflights of a request's address, which are counted apart. */
+    ofPreflights: (client: Client) => ofAddress(client, 'preflights of '),
+    /** Meter of a request's API key, where it has one that is known. */
+    ofClient(client: Client): Meter | Promise<Meter> {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)
     },

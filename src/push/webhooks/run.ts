@@ -50,8 +50,8 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       const parked = counts.find((one) => one.network === network)?.parked ?? 0
       const text = `${parked} webhooks of ${network} are parked`
       const key = `webhooks of ${network}`
-      if (parked > 0) loops.raised.raise(key, { alarm: 'ClusterdWebhookParked', text })
-      else loops.raised.end(key)
+      if (parked > 0) loops.raised.set(key, { alarm: 'ClusterdWebhookParked', text })
+      else loops.raised.delete(key)
     }
   }
   /** Delivers a message and stores what became of it. What fails goes again when its lease has ended. */
