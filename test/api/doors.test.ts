@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { Slots } from '../../src/push/slots.js'
+import { apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { memberOf } from './members.js'
 import { randomAddress, useApi } from './support.js'
 
@@ -82,15 +85,46 @@ describe('requests that are pipelined behind a refusal', () => {
 })
 
 describe('a body in many small parts', () => {
+  const PART = `20\r\n${' '.repeat(32)}\r\n`
+
   it('is charged for each of them', async () => {
     const client = newClient()
     const parts = 1_000
-    const body = `${'1\r\n \r\n'.repeat(parts - 2)}1\r\n[\r\n1\r\n]\r\n0\r\n\r\n`
+    const body = `${PART.repeat(parts - 2)}1\r\n[\r\n1\r\n]\r\n0\r\n\r\n`
     const head = headOf('POST /v1/names', client, 'transfer-encoding: chunked')
     const { socket, seen } = await open(head + body)
     await vi.waitFor(() => expect(seen.text).toContain('200 OK'), WAIT)
     socket.destroy()
     expect(STILL.burst - leftOf(seen.text)).toBeGreaterThanOrEqual(parts / 20)
+  })
+
+  /** Parts of a byte: more than one read of a socket holds. */
+  const SMALL = '1\r\n \r\n'.repeat(20_000)
+
+  it.each([
+    ['a join', 'POST /v1/wallets', []],
+    ['a list', 'POST /v1/names', []],
+    [
+      'a join whose key is not known yet',
+      'POST /v1/wallets',
+      [`x-api-key: ${apiKeyText(randomBytes(32))}`],
+    ],
+  ])('is refused at the first one too many: %s', async (_what, request, headers) => {
+    const pushed = vi.spyOn(IncomingMessage.prototype, 'push')
+    const head = headOf(request, newClient(), 'transfer-encoding: chunked', ...headers)
+    const { socket, seen } = await open(head + SMALL)
+    await vi.waitFor(() => expect(seen.text).toMatch(/ 413 .*too small/s), WAIT)
+    socket.destroy()
+    expect(pushed.mock.calls.length).toBeLessThan(300)
+    vi.restoreAllMocks()
+  })
+
+  it('is read as it is where each part has an address', async () => {
+    const line = `2b\r\n${randomAddress()}\n\r\n`
+    const head = headOf('POST /v1/wallets', newClient(), 'transfer-encoding: chunked')
+    const { socket, seen } = await open(`${head}${line.repeat(2_000)}0\r\n\r\n`)
+    await vi.waitFor(() => expect(seen.text).toContain(' 200 '), WAIT)
+    socket.destroy()
   })
 })
 
@@ -125,8 +159,49 @@ describe('a list over its bound', () => {
   })
 })
 
+it('what is malformed behind a whole request leaves that its answer', async () => {
+  // the version of a key that nobody has asked for is read first
+  const path = `/v1/names/address/${randomAddress()}`
+  const { socket, seen } = await open(`${headOf(`GET ${path}`, newClient())}no HTTP\r\n\r\n`)
+  await once(socket, 'close')
+  expect(seen.text).toMatch(/ 404 .* 400 /s)
+})
+
 const sumOf = (calls: readonly unknown[][]): number =>
   calls.reduce((sum, [, count = 1]) => sum + Number(count), 0)
+
+describe('statements that look up many at once', () => {
+  const many = Array.from({ length: 50 }, (_, i) => ({ name: `name-${i}` }))
+  const addresses = many.map(() => randomAddress())
+  const names = many.map(({ name }) => name)
+
+  it.each([
+    ['names', '/v1/names', many, /^read_by_names_/],
+    ['addresses', '/v1/names/address', addresses, /^read_by_addresses_/],
+    ['clusters', '/v0.1/cluster/names', names, /^read_public_wallets_by_names_/],
+  ])(
+    'are two at once, and leave the other connections to all others: %s',
+    async (_what, path, body, statement) => {
+      const plain = world.pool.query
+      let underWay = 0
+      let most = 0
+      let count = 0
+      const query = async (...given: [{ name?: string }]) => {
+        const isCounted = statement.test(given[0].name ?? '')
+        if (isCounted) count += 1
+        if (isCounted) most = Math.max(most, ++underWay)
+        return Reflect.apply(plain, world.pool, given).finally(() => isCounted && underWay--)
+      }
+      Object.assign(world.pool, { query })
+      const headers = { 'x-forwarded-for': newClient() }
+      const ask = () => world.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const replies = await Promise.all(Array.from({ length: 8 }, ask))
+      Object.assign(world.pool, { query: plain })
+      expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200))
+      expect([count, most]).toEqual([8, 2])
+    },
+  )
+})
 
 describe('a join of many short lines', () => {
   it('takes memory for each of them, until its caller is gone', async () => {

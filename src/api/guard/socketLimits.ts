@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http'
+import {
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { messageOf, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -16,6 +22,10 @@ const IDLE_TIMEOUT_MS = 30_000
 const MAX_CONNECTIONS = 10_000
 /** Time for the answers of a socket that is closed to reach its other end. */
 const LINGER_MS = 5_000
+
+/** Parts of a chunked body: so many, and another for each so many bytes. Each takes as long as some hundred bytes. */
+const MAX_SMALL_PARTS = 256
+const BYTES_PER_PART = 32
 
 /** Nothing here looks at Host, and Node refuses without JSON. */
 export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
@@ -48,22 +58,33 @@ const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-for
  */
 export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   const unused = new Set<Socket>()
+  const newest = new WeakMap<Socket, Asked>()
   server.on('connection', (socket: Socket) => {
     stopBehindLast(socket)
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   })
-  server.prependListener('request', ({ socket }: IncomingMessage) => unused.delete(socket))
+  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+    unused.delete(req.socket)
+    newest.set(req.socket, { req, res })
+    if (req.headers['transfer-encoding'] !== undefined) boundParts({ req, res })
+  })
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   server.maxConnections = maxConnections
   server.timeout = IDLE_TIMEOUT_MS
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    // what follows the head of the last request is no HTTP to the parser
+    // what follows the last request is no HTTP to the parser
     if (ended.has(socket)) return
-    socket.write(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
-    // Node tells once that a request takes too long
-    closeGently(socket)
+    const refuse = () => {
+      if (socket.writable) socket.write(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
+      closeGently(socket)
+    }
+    const before = newest.get(socket)
+    // what is malformed behind a whole request waits for its answer
+    if (before?.req.complete && !before.res.closed) before.res.once('close', refuse)
+    // Node reports once that a request takes too long
+    else refuse()
   })
   server.on('checkExpectation', (_req, res) =>
     send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']),
@@ -73,18 +94,26 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
   }
 }
 
-/** Sockets whose last answer is decided. */
-const ended = new WeakSet<Socket>()
+/** A request and its answer. */
+type Asked = Pick<Exchange, 'req' | 'res'>
 
-/** True if an earlier answer ended the connection that this request came on: it gets no answer. */
-export const isEnded = ({ socket }: IncomingMessage): boolean => ended.has(socket)
+/** Last requests of the sockets whose last answer is decided. */
+const ended = new WeakMap<Socket, IncomingMessage>()
+
+/** True if the answer of another request ends the connection that this request came on: it gets no answer. */
+export const isEnded = (req: IncomingMessage): boolean =>
+  ended.has(req.socket) && ended.get(req.socket) !== req
 
 /** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
 interface Parsed {
   parser?: {
     onIncoming?: (req: IncomingMessage & { upgrade?: boolean }, isKept: boolean) => number
+    [ON_BODY]?: unknown
   } | null
 }
+
+/** Index of what the parser calls for each part of a body (`kOnBody`). */
+const ON_BODY = 3
 
 /** An upgrade, after which Node reads no more HTTP from a connection. */
 const STOP = 2
@@ -107,14 +136,50 @@ function stopBehindLast(socket: Socket): void {
 }
 
 /** Makes an answer the last of its connection. What was not read of the request is left unread. */
-export function endAfter({ req, res }: Pick<Exchange, 'req' | 'res'>): void {
+export function endAfter({ req, res }: Asked): void {
   const { socket } = req
-  ended.add(socket)
+  if (!ended.has(socket)) ended.set(socket, req)
+  dropBody(socket)
   res.shouldKeepAlive = false
   const close = socket.destroySoon.bind(socket)
   const isWhole = req.complete || !hasBody(req)
   // bytes that were not read would reset the connection, and the answer with it
   socket.destroySoon = () => (isWhole ? close() : closeGently(socket))
+}
+
+/** Hands on no more parts of a body: the parser skips each in a tenth of the time, to the end of what was read. */
+function dropBody(socket: Socket): void {
+  const { parser } = socket as Parsed
+  const onBody = parser?.[ON_BODY]
+  if (!parser || !onBody) return
+  parser[ON_BODY] = null
+  // Node gives the parser to another connection
+  socket.once('close', () => {
+    parser[ON_BODY] = onBody
+  })
+}
+
+/** Requests whose body came in too many parts. */
+const inParts = new WeakSet<IncomingMessage>()
+
+/** True if a body has more parts than its bytes allow. The rest of it is not parsed. */
+export const isInParts = (req: IncomingMessage): boolean => inParts.has(req)
+
+/**
+ * Ends a request at the first part too many, whether anybody reads its body yet or not: one read of a socket has eleven
+ * thousand parts of a byte, which Node's parser hands on in a single turn of the event loop.
+ */
+function boundParts({ req, res }: Asked): void {
+  const push = req.push.bind(req)
+  let allowed = MAX_SMALL_PARTS
+  req.push = (part: Buffer | null, ...encoding) => {
+    allowed += (part?.length ?? 0) / BYTES_PER_PART - 1
+    if (allowed < 0 && !inParts.has(req)) {
+      inParts.add(req)
+      endAfter({ req, res })
+    }
+    return push(part, ...encoding)
+  }
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

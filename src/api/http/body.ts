@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { mapInTurns, type Turn } from '../../ops/turns.js'
+import { isInParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK, z } from './schema.js'
@@ -11,6 +12,9 @@ const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size of a bulk. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
+/** Size from which a body waits for its caller's turn: less is parsed as fast as a look-up is answered. */
+const LONG_BYTES = 4 * 1024
+
 /** Most bytes that a route reads of a body. */
 export function bodyLimit({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
@@ -20,9 +24,12 @@ export function bodyLimit({ body, isBulk }: Route): number {
 const tooLarge = (bytes: number) =>
   new ApiError('invalid_request', `The body is larger than ${bytes} bytes.`, { status: 413 })
 
+const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes in each chunk.'
+const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
+
 /**
  * A request's body as JSON whatever its content type says; undefined when it is empty.
- * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON
+ * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; as `turn`
  */
 export async function bodyOf(
   { headers }: IncomingMessage,
@@ -33,15 +40,16 @@ export async function bodyOf(
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
-  if (isBulk) return textsOf(bytes, turn)
-  return parseBody(bytes)
+  // many that arrive together are parsed and checked one in each turn of the event loop
+  if (bytes.length > LONG_BYTES) await turn()
+  return isBulk ? textsOf(bytes, turn) : parseBody(bytes)
 }
 
 /**
  * Reads a body. Nothing is read beyond its limit, nor after `arrived` has thrown.
  * @param limit bytes
  * @param arrived called with the length of each piece
- * @throws ApiError invalid_request for a body that is too large (413), or cut off; what `arrived` throws
+ * @throws ApiError invalid_request for a body that is too large or in too many parts (413), or cut off; what `arrived` throws
  */
 export const readBytes = (
   req: IncomingMessage,
@@ -57,6 +65,7 @@ export const readBytes = (
     }
     const take = (chunk: Buffer) => {
       left -= chunk.length
+      if (isInParts(req)) return refuse(tooManyParts())
       if (left < 0) return refuse(tooLarge(limit))
       try {
         arrived(chunk.length)

@@ -9,7 +9,7 @@ import {
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
-import { FairQueue } from '../../ops/fairQueue.js'
+import { type Asker, FairQueue } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
@@ -51,9 +51,9 @@ export interface Context {
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Lines of clients that wait to ask chains. */
   questions: Questions
-  /** The network's signed changes, and statements of joins. */
+  /** The network's signed changes, and statements that look up many at once. */
   changes: FairQueue
-  joins: FairQueue
+  bulk: FairQueue
   /** Turns of the caller's long work. */
   turn: Turn
   /** Keys of wallet shares, the one in use first; none where no wallets are generated. */
@@ -86,7 +86,12 @@ interface AuthSettings {
 /** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
 /** They leave connections, and the database's processors, to the rest. */
-const JOINS = { atOnce: 2 }
+const BULK = { atOnce: 2 }
+const NOBODY: Asker = { address: '' }
+
+/** Does a statement that looks up many at once, in its caller's turn. @throws what the statement throws */
+export const inBulk = <T>({ bulk, caller }: Context, statement: () => Promise<T>): Promise<T> =>
+  bulk.run(caller ?? NOBODY, statement)
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -135,9 +140,9 @@ export function createContexts({
     limits,
     now,
     pageKey,
-    joins: new FairQueue(JOINS),
+    bulk: new FairQueue(BULK),
     questions: new Questions(),
-    turn: () => nextTurn({ address: '' }),
+    turn: () => nextTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
       return new FeedTail({ pool: deps.pool, network, news, onOwnError })

@@ -34,7 +34,7 @@ const JOIN_AGAIN_MS = 5_000
 /** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
 const CHANGE_MARGIN_MS = 1_000
 /** A piece of a body takes as long as so many bytes, and as much memory. */
-const PIECE_BYTES = 256
+const PIECE_BYTES = 512
 /** Memory of an element of a join, however short its text is. */
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
@@ -149,7 +149,7 @@ class RouteExchange {
     const exchange = this.#exchange
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
-    this.#enter()
+    this.#take(() => this.#meter.spend(1))
     if (route.isBulk) this.#meter = owing(this.#meter)
     const meter = this.#meter
     const caller = callerOf(exchange, meter)
@@ -172,14 +172,14 @@ class RouteExchange {
   }
 
   /**
-   * Takes the least that a request costs. One that is refused ends its connection at once: those that came with it, in
-   * the same bytes, are not served.
-   * @throws ApiError rate_limited; CallerLeftError behind a refusal
+   * Takes units or memory before the answer is made. A refusal ends the connection at once: what came with it, in the
+   * same bytes, is neither parsed nor served.
+   * @throws what `work` throws; CallerLeftError behind a refusal
    */
-  #enter(): void {
+  #take(work: () => void): void {
     if (isEnded(this.#exchange.req)) throw new CallerLeftError()
     try {
-      this.#meter.spend(1)
+      work()
     } catch (error) {
       endAfter(this.#exchange)
       throw error
@@ -194,9 +194,11 @@ class RouteExchange {
       // what comes after the answer of the deadline is for nobody
       if (!this.#isOpen) throw tooSlow()
       const piece = Math.max(length, PIECE_BYTES)
-      this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
+      this.#take(() => {
+        this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
+        if (route.isBulk) this.#takeJoin(piece, caller)
+      })
       counted += piece
-      if (route.isBulk) this.#takeJoin(piece, caller)
     })
     return { bytes, counted }
   }

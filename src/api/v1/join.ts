@@ -8,7 +8,7 @@ import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.j
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import type { Context } from '../http/context.js'
+import { type Context, inBulk } from '../http/context.js'
 import { manyAddresses, times } from '../http/dearest.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
@@ -22,7 +22,6 @@ const AT_ONCE = 1_000
 const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
-const NOBODY = { address: '' }
 
 const HolderSchema = named('Holder', {
   input: z.string().openapi({ description: 'The address as it was sent' }),
@@ -80,11 +79,8 @@ function storedOf(query: Query): string | null {
 }
 
 /** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
-async function* linesOf(
-  { pool, network, turn, joins, caller }: Context,
-  inputs: readonly string[],
-  stored: string | null,
-) {
+async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
+  const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
@@ -94,9 +90,7 @@ async function* linesOf(
         asked,
         (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
       )
-      const found = await joins.run(caller ?? NOBODY, () =>
-        findBundles(pool, network, addresses, stored),
-      )
+      const found = await inBulk(context, () => findBundles(pool, network, addresses, stored))
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`
