@@ -83,8 +83,7 @@ const placeBid = (
   account: Account,
   names: readonly string[],
   feeWei: bigint,
-): Promise<Hex> =>
-  walletOf(chain, chain.chainId, account).sendTransaction(bidsFor(chain, names, feeWei))
+): Promise<Hex> => walletOf(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
 
 function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
@@ -101,7 +100,7 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 
 /** First two bids for the contested name, if both seed wallets made them. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
-  const { reader } = localClients(chain, chain.chainId)
+  const { reader } = localClients(chain)
   const word = toHex(nameToWord(CONTESTED_NAME))
   const fromBlock = BigInt(chain.config.startBlock)
   const logs = await reader.getLogs({
@@ -123,7 +122,7 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
 
 /** Anvil forgets its mempool at its end, so the same bytes, with the same hash, are sent at every start. */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
-  const { reader } = localClients(chain, chain.chainId)
+  const { reader } = localClients(chain)
   const account = operatorAccount('seedWaiter')
   const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
   const fixed = { type: 'eip1559', chainId: chain.chainId, nonce: UNREACHED_NONCE } as const
@@ -145,7 +144,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     fromBlock,
     toBlock: 'latest',
   } as const
-  const [found] = await localClients(chain, chainId).reader.getLogs(sending)
+  const [found] = await localClients(chain).reader.getLogs(sending)
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
@@ -154,7 +153,7 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const [sent] = await confirmed(chain, async () => [
-    await walletOf(chain, chainId, account).sendTransaction(call),
+    await walletOf(chain, account).sendTransaction(call),
   ])
   return sent!
 }
@@ -163,8 +162,8 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
 
 /** @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
-  const { reader, test } = localClients(chain, chain.chainId)
-  const hashes = await mineQuickly(chain, chain.chainId, async () => {
+  const { reader, test } = localClients(chain)
+  const hashes = await mineQuickly(chain, async () => {
     const sent = await send()
     for (const hash of sent)
       if ((await receiptOf(reader, hash)).status !== 'success')
