@@ -8,7 +8,7 @@ import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
 import { signing } from './otherWallets.js'
-import { Action, Dialog, Field, Form, Input } from './pieces.js'
+import { Action, Dialog, Field, Form, Input, type Typed } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
@@ -121,9 +121,9 @@ function Elsewhere() {
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
     null,
   )
-  const begin = async (data: FormData) => {
-    const address = String(data.get('address')).trim()
-    const wallet = { name: 'your wallet', icon: '', type: data.get('kind') as Kind, source: null }
+  const begin = async (typed: Typed) => {
+    const address = typed('address')
+    const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
     // EVM in its answer form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
@@ -132,10 +132,7 @@ function Elsewhere() {
     )
     return false
   }
-  const end = async (data: FormData) => {
-    asked?.answer(String(data.get('signature')).trim())
-    return true
-  }
+  const end = async (typed: Typed) => asked?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { moneyOf } from '../lib/format.js'
-import { CLUSTER_NAME_RULES } from '../lib/names.js'
+import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain, Quote } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
@@ -56,7 +56,7 @@ export function Register() {
   const [label, setLabel] = useState('')
   const chains = payable(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
-  const typed = name.trim().replace(/\/$/, '').toLowerCase()
+  const typed = nameOf(name)
   const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
     isName && chain

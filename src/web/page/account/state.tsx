@@ -27,7 +27,7 @@ interface Session {
 }
 
 /** A question before something irreversible. */
-interface Question {
+export interface Question {
   title: string
   /** Made when it is shown: it may wait for the question before. */
   text: string | (() => string)
@@ -360,6 +360,11 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
     send,
     reload,
     moreNames,
+    /** Makes a change, reads the account again and says so. */
+    async change(done: string, ...asked: Parameters<Send>): Promise<void> {
+      await send(...asked)
+      await reload(done)
+    },
     message: talk.message,
     question: talk.question,
     /** Asks before something irreversible. @returns whether the answer was yes */

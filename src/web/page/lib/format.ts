@@ -16,6 +16,15 @@ export const moneyOf = (
   { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
 ): string => `${amountText(value, decimals)} ${symbol}`
 
+/** An amount of a chain's coin or of a token. @param chain undefined where it is not known */
+export function priceText(
+  { token, amount }: { token: string; amount: string },
+  chain: { gasToken: { symbol: string; decimals: number } } | undefined,
+): string {
+  if (token !== 'native') return `${amount} base units of the token ${short(token)}`
+  return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
+}
+
 /** @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { call } from '../lib/api.js'
-import { chainName, moneyOf } from '../lib/format.js'
+import { chainName, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
@@ -101,12 +101,10 @@ function Rules({
   community: Community
 }) {
   const chains = useAsk<Chain[]>('/v1/networks')
+  if (!chains.data) return null
   const price = prices[0]
-  const chain = chains.data?.find(({ network }) => network === price?.network)
-  const cost =
-    price && chain && price.token === 'native'
-      ? `${moneyOf(price.amount, chain.gasToken)} on ${chainName(price.network)}`
-      : price && `a token on ${chainName(price.network)}`
+  const chain = chains.data.find(({ network }) => network === price?.network)
+  const cost = price && `${priceText(price, chain)} on ${chainName(price.network)}`
   return (
     <p class="note">
       <Badge kind="veil">community</Badge>
