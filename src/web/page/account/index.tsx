@@ -1,6 +1,8 @@
+import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { TYPED } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
+import type { AccountPage } from '../lib/paths.js'
 import type { Kind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { Airdrops } from './airdrops.js'
@@ -16,25 +18,25 @@ import { KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
-const PAGES = {
+const PAGES: Readonly<Record<AccountPage, { title: string; Page: ComponentType }>> = {
   register: { title: 'Register', Page: Register },
   account: { title: 'Bundle', Page: Bundle },
   communities: { title: 'Communities', Page: Communities },
   airdrops: { title: 'Airdrops', Page: Airdrops },
   refunds: { title: 'Refunds', Page: RefundsPage },
   keys: { title: 'API keys', Page: Keys },
-} as const
+}
 
-export default function AccountPages({ page }: { page: string }) {
+export default function AccountPages({ part }: { part: AccountPage }) {
   return (
     <AccountProvider>
-      <Shown page={page} />
+      <Shown page={part} />
       <Dialog />
     </AccountProvider>
   )
 }
 
-function Shown({ page }: { page: string }) {
+function Shown({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
   told.current.say = say
@@ -44,9 +46,7 @@ function Shown({ page }: { page: string }) {
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
   }, [page])
-  const { title, Page } = Object.hasOwn(PAGES, page)
-    ? PAGES[page as keyof typeof PAGES]
-    : PAGES.account
+  const { title, Page } = PAGES[page]
   useTitle(title)
   return (
     <>

@@ -5,7 +5,7 @@ import { chainName, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
-import { isName } from '../lib/search.js'
+import { isName } from '../lib/paths.js'
 import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
 import {
   Address,
@@ -21,6 +21,7 @@ import {
   Verified,
 } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
+import { NotFound } from './notFound.js'
 
 /** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
 const ACTORS = 6
@@ -31,22 +32,20 @@ const isMissing = (error: Error | undefined): boolean =>
 
 /** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
 export function NamePage({ name }: { name: string }) {
-  const canonical = name.toLowerCase()
-  const cluster = useAsk<Cluster>(`/v1/clusters/name/${encodeURIComponent(canonical)}`)
-  const community = useAsk<Community>(`/v1/communities/${encodeURIComponent(canonical)}`)
-  const error = cluster.error
-  const missing = isMissing(cluster.error)
-  useTitle(`${canonical}/`)
-  if (missing) return <FreeName name={canonical} />
+  const cluster = useAsk<Cluster>(`/v1/clusters/name/${name}`)
+  const community = useAsk<Community>(`/v1/communities/${name}`)
+  const { error } = cluster
+  useTitle(`${name}/`)
+  if (isMissing(error)) return <FreeName name={name} />
   return (
     <>
-      <Head picture={canonical} title={<Name name={canonical} />}>
+      <Head picture={name} title={<Name name={name} />}>
         <p class="soft">
           {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
         </p>
       </Head>
       {community.data && 'prices' in community.data && (
-        <Rules name={canonical} community={community.data} />
+        <Rules name={name} community={community.data} />
       )}
       <ClusterView asked={cluster} />
     </>
@@ -75,7 +74,7 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
   const elsewhere = useAsked<Cluster>(`${name} ${isTestnet}`, () =>
-    call<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`, { isTestnet: !isTestnet }),
+    call<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
   )
   return (
     <Head picture={name} title={<Name name={name} />}>
@@ -211,7 +210,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
 
 /** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {
-  const full = `${community}/${name}`.toLowerCase()
+  const full = `${community}/${name}`
   const { isTestnet } = useNet()
   const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
     const records = await call<NameRecord[]>('/v1/names', {
@@ -228,8 +227,8 @@ export function MemberPage({ community, name }: { community: string; name: strin
         picture={community}
         title={
           <>
-            <Name name={community.toLowerCase()} />
-            {name.toLowerCase()}
+            <Name name={community} />
+            {name}
           </>
         }
       >
@@ -261,7 +260,8 @@ export function AddressPage({ address }: { address: string }) {
   useTitle(address)
   // a name below the community `address` has the same path; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
-    return <MemberPage community="address" name={address} />
+    return <MemberPage community="address" name={address.toLowerCase()} />
+  if (record.data?.type === null) return <NotFound text={address} />
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
@@ -279,16 +279,14 @@ export function AddressPage({ address }: { address: string }) {
               </p>
             ) : (
               <p class="row">
-                {type === null
-                  ? 'This is no address that is known here.'
-                  : 'It has no name in public.'}
-                {type !== null && <Badge>{type}</Badge>}
+                It has no name in public.
+                <Badge>{type}</Badge>
               </p>
             )
           }
         </Loaded>
       </Head>
-      {record.data && record.data.type !== null && <AddressView address={record.data.address} />}
+      {record.data && <AddressView address={record.data.address} />}
     </>
   )
 }
