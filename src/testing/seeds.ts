@@ -100,15 +100,8 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 
 /** First two bids for the contested name, if both seed wallets made them. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
-  const { reader } = localClients(chain)
   const word = toHex(nameToWord(CONTESTED_NAME))
-  const fromBlock = BigInt(chain.config.startBlock)
-  const logs = await reader.getLogs({
-    address: chain.config.contract,
-    event: bidEvent,
-    fromBlock,
-    toBlock: 'latest',
-  })
+  const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
   const bids = logs.filter((log) => log.args.name === word)
   const txOf = (operator: Operator) =>
     bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))
@@ -135,16 +128,8 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
-  const from = addressWord(account.address)
-  const fromBlock = BigInt(config.startBlock)
-  const sending = {
-    address: config.contract,
-    event: sentEvent,
-    args: { from },
-    fromBlock,
-    toBlock: 'latest',
-  } as const
-  const [found] = await localClients(chain).reader.getLogs(sending)
+  const sending = { event: sentEvent, args: { from: addressWord(account.address) } }
+  const [found] = await localClients(chain).reader.getLogs({ ...ofContract(chain), ...sending })
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
@@ -159,6 +144,12 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
 }
 
 // ---- shared
+
+/** All logs of the hub or the spoke. */
+const ofContract = ({ config }: LocalChain) => ({
+  address: config.contract,
+  fromBlock: BigInt(config.startBlock),
+})
 
 /** @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
