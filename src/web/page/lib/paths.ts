@@ -3,7 +3,7 @@ import { NAME } from '../../../registry/primitives/nameRule.js'
 /** The reader of paths and of typed texts. The service answers by it too: 404 where there is no page. */
 
 /** Pages of a signed-in wallet, at `/@keys`: `@` is in no name. */
-export const ACCOUNT_PAGES = [
+const ACCOUNT_PAGES = [
   'register',
   'account',
   'communities',
