@@ -92,6 +92,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await heading(owner)
     await search(freshName('nobody'))
     await page.getByText('Nobody holds this name').waitFor()
+    await page.getByText('On Ethereum it costs 0.01 ETH and gas.').waitFor()
     await look('free')
   })
 

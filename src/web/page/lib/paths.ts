@@ -3,14 +3,7 @@ import { NAME } from '../../../registry/primitives/nameRule.js'
 /** The reader of paths and of typed texts. The service answers by it too: 404 where there is no page. */
 
 /** Pages of a signed-in wallet, at `/@keys`: `@` is in no name. */
-const ACCOUNT_PAGES = [
-  'register',
-  'account',
-  'communities',
-  'airdrops',
-  'refunds',
-  'keys',
-] as const
+const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
 export type AccountPage = (typeof ACCOUNT_PAGES)[number]
 
 /** A page with what it is about. Names are in lower case. */

@@ -1,12 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { call } from '../lib/api.js'
-import { chainName, priceText } from '../lib/format.js'
+import { chainName, costText, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
 import { isName } from '../lib/paths.js'
-import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
+import type {
+  Chain,
+  Cluster,
+  Community,
+  FeedEvent,
+  NameRecord,
+  OwnedName,
+  Quote,
+} from '../lib/types.js'
 import {
   Address,
   Badge,
@@ -79,6 +87,7 @@ function FreeName({ name }: { name: string }) {
   return (
     <Head picture={name} title={<Name name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
+      <Cost name={name} />
       <p class="row">
         <Link to={`/@register?name=${name}`} class="button">
           Register it
@@ -88,6 +97,26 @@ function FreeName({ name }: { name: string }) {
         )}
       </p>
     </Head>
+  )
+}
+
+/** Payer of a quote that is only read: on the hub, all pay the same. */
+const ANYBODY = `0x${'11'.repeat(20)}`
+
+/** Cost of a free name on the hub, or why it can not be had now. */
+function Cost({ name }: { name: string }) {
+  const { isTestnet, get } = useNet()
+  const asked = useAsked(`${name} ${isTestnet}`, async (signal) => {
+    const chains = await get<Chain[]>('/v1/networks', signal)
+    const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)!
+    const body = { network: hub.network, sender: ANYBODY, names: [{ name }] }
+    const quote = await call<Quote>('/v1/names/register/evm', { isTestnet, signal, body })
+    return `On ${chainName(hub.network)} it costs ${costText(quote, hub)} and gas.`
+  })
+  return (
+    <Loaded asked={asked} lines={1}>
+      {(text) => <p class="soft">{text}</p>}
+    </Loaded>
   )
 }
 
