@@ -91,7 +91,7 @@ interface Sample {
 async function watch(stack: Stack, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = []
   const { hub } = stack.networks.mainnet
-  const { reader } = localClients(hub, hub.chainId)
+  const { reader } = localClients(hub)
   const nextBlock = new RegExp(
     `^clusterd_chain_next_block{network="mainnet",chain="${hub.network}"} (.*)$`,
     'm',

@@ -10,14 +10,15 @@ import { type BenchChain, CHAIN_ID, nameOf } from './chain.js'
 import { byRun, recordFigure } from './figure.js'
 import { printLatencies, timed } from './tokens.js'
 
+const placeOf = ({ rpcUrl }: BenchChain) => ({ rpcUrl, chainId: CHAIN_ID })
 const clientsOf = (chain: BenchChain) => ({
-  walletClient: walletOf(chain, CHAIN_ID, testAccount(0)),
-  publicClient: localClients(chain, CHAIN_ID).reader,
+  walletClient: walletOf(placeOf(chain), testAccount(0)),
+  publicClient: localClients(placeOf(chain)).reader,
 })
 
 /** Deploys ENS, and names its resolver in the daemon's chains file. */
 export async function addEns(chain: BenchChain): Promise<WorldEns> {
-  const ens = await mineQuickly(chain, CHAIN_ID, () => deployEns(clientsOf(chain), 'bench.eth'))
+  const ens = await mineQuickly(placeOf(chain), () => deployEns(clientsOf(chain), 'bench.eth'))
   const mainnet = { parent: ens.parent, resolver: ens.resolver, chainId: CHAIN_ID }
   chain.chainsFile = { ...chain.chainsFile, ens: { mainnet } }
   return ens
@@ -30,7 +31,7 @@ export async function benchEns(
   ens: WorldEns,
   count: number,
 ): Promise<void> {
-  await mineQuickly(chain, CHAIN_ID, () => setGateway(clientsOf(chain), ens, api))
+  await mineQuickly(placeOf(chain), () => setGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const viem = createPublicClient({ transport: http(chain.rpcUrl) })

@@ -104,7 +104,7 @@ export async function buyerOf(
 ): Promise<(signal: AbortSignal) => Promise<{ hashes: Hex[]; failed: string[] }>> {
   const client = createClient(api, localAddress, 2)
   const account = privateKeyToAccount(generatePrivateKey())
-  await fund(hub, hub.chainId, [account.address])
+  await fund(hub, [account.address])
   return async (signal) => {
     const hashes: Hex[] = []
     const failed: string[] = []
@@ -133,14 +133,14 @@ async function buy(
   })
   if (status !== 200) throw new Error(`a quote for ${name}: ${status} ${quote}`)
   const { to, data, value } = JSON.parse(quote).transactionData
-  return walletOf(hub, hub.chainId, account).sendTransaction({ to, data, value: BigInt(value) })
+  return walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
 }
 
 /** Transactions that are no registrations. */
 export async function transfers(hub: WorldHub, count: number): Promise<Hex[]> {
   const account = privateKeyToAccount(generatePrivateKey())
-  await fund(hub, hub.chainId, [account.address])
-  const wallet = walletOf(hub, hub.chainId, account)
+  await fund(hub, [account.address])
+  const wallet = walletOf(hub, account)
   const hashes: Hex[] = []
   for (let nonce = 0; nonce < count; nonce++)
     hashes.push(await wallet.sendTransaction({ to: account.address, value: 1n, nonce }))

@@ -83,8 +83,7 @@ const placeBid = (
   account: Account,
   names: readonly string[],
   feeWei: bigint,
-): Promise<Hex> =>
-  walletOf(chain, chain.chainId, account).sendTransaction(bidsFor(chain, names, feeWei))
+): Promise<Hex> => walletOf(chain, account).sendTransaction(bidsFor(chain, names, feeWei))
 
 function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
   const bids = names.map((name) => ({ name, amountWei: BID_WEI }))
@@ -101,15 +100,8 @@ function bidsFor(chain: LocalChain, names: readonly string[], feeWei: bigint) {
 
 /** First two bids for the contested name, if both seed wallets made them. */
 async function findBids(chain: LocalChain): Promise<Bids | undefined> {
-  const { reader } = localClients(chain, chain.chainId)
   const word = toHex(nameToWord(CONTESTED_NAME))
-  const fromBlock = BigInt(chain.config.startBlock)
-  const logs = await reader.getLogs({
-    address: chain.config.contract,
-    event: bidEvent,
-    fromBlock,
-    toBlock: 'latest',
-  })
+  const logs = await localClients(chain).reader.getLogs({ ...ofContract(chain), event: bidEvent })
   const bids = logs.filter((log) => log.args.name === word)
   const txOf = (operator: Operator) =>
     bids.find((log) => log.args.from === addressWord(operatorAccount(operator).address))
@@ -123,7 +115,7 @@ async function findBids(chain: LocalChain): Promise<Bids | undefined> {
 
 /** Anvil forgets its mempool at its end, so the same bytes, with the same hash, are sent at every start. */
 async function keepWaiting(chain: LocalChain): Promise<Hex> {
-  const { reader } = localClients(chain, chain.chainId)
+  const { reader } = localClients(chain)
   const account = operatorAccount('seedWaiter')
   const bid = bidsFor(chain, [WAITING_NAME], SECOND_FEE_WEI)
   const fixed = { type: 'eip1559', chainId: chain.chainId, nonce: UNREACHED_NONCE } as const
@@ -136,16 +128,8 @@ async function keepWaiting(chain: LocalChain): Promise<Hex> {
 async function seedMessage(chain: LocalChain): Promise<Hex> {
   const { rpcUrl, chainId, config } = chain
   const account = operatorAccount('seedTraveller')
-  const from = addressWord(account.address)
-  const fromBlock = BigInt(config.startBlock)
-  const sending = {
-    address: config.contract,
-    event: sentEvent,
-    args: { from },
-    fromBlock,
-    toBlock: 'latest',
-  } as const
-  const [found] = await localClients(chain, chainId).reader.getLogs(sending)
+  const sending = { event: sentEvent, args: { from: addressWord(account.address) } }
+  const [found] = await localClients(chain).reader.getLogs({ ...ofContract(chain), ...sending })
   if (found) return found.transactionHash
   const amountWei = LOCAL_SPEND_CAP_WEI + BID_WEI
   const hubCalldata = encodePlaceBids([{ name: TRAVELLING_NAME, amountWei }], null)
@@ -154,17 +138,23 @@ async function seedMessage(chain: LocalChain): Promise<Hex> {
     { from: account.address, hubCalldata, valueWei: amountWei },
   )
   const [sent] = await confirmed(chain, async () => [
-    await walletOf(chain, chainId, account).sendTransaction(call),
+    await walletOf(chain, account).sendTransaction(call),
   ])
   return sent!
 }
 
 // ---- shared
 
+/** All logs of the hub or the spoke. */
+const ofContract = ({ config }: LocalChain) => ({
+  address: config.contract,
+  fromBlock: BigInt(config.startBlock),
+})
+
 /** @throws Error where a transaction reverts */
 async function confirmed(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {
-  const { reader, test } = localClients(chain, chain.chainId)
-  const hashes = await mineQuickly(chain, chain.chainId, async () => {
+  const { reader, test } = localClients(chain)
+  const hashes = await mineQuickly(chain, async () => {
     const sent = await send()
     for (const hash of sent)
       if ((await receiptOf(reader, hash)).status !== 'success')

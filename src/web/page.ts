@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { NAME_PATTERN } from '../registry/primitives/nameRule.js'
 import { build, files, html } from './generated/assets.js'
+import { isReserved, placeOf } from './page/lib/paths.js'
 import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
@@ -47,21 +47,11 @@ export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
-const OTHERS = /^\/(?:v1|v0\.1|docs|assets|image|bundles)\//
-/** Paths of the pages; parts of names are as long as names. `@` is in no name. */
-const PAGES = new RegExp(
-  `^/(?:@[a-z]+|(?:tx|address)/[^/]+|${NAME_PATTERN}(?:/${NAME_PATTERN})?)?/?$`,
-)
-
 /** With word whether the page is there; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
   const path = url.split('?', 1)[0] ?? ''
-  if (OTHERS.test(path)) return null
-  return { file: page, isFound: PAGES.test(path) }
+  return isReserved(path) ? null : { file: page, isFound: placeOf(path).page !== 'none' }
 }
-
-/** The reference has the path of the name `docs`. */
-export const pagePathOf = (name: string): string => (name === 'docs' ? '/?q=docs' : `/${name}`)
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',

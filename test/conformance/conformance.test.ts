@@ -53,7 +53,7 @@ async function targetOf(network: Network): Promise<Target> {
   const { hub } = world().networks[network]
   const privateKey = generatePrivateKey()
   const account = privateKeyToAccount(privateKey)
-  await fund(hub, hub.chainId, [account.address])
+  await fund(hub, [account.address])
   const { finalized, lost, pending, bridging } = world().seeds[network]!.tx
   return createTarget({
     url: world().api,
@@ -87,7 +87,7 @@ async function airdropFor(network: Network, { address }: PrivateKeyAccount): Pro
 /** A transaction that is no registration. */
 async function withdrawal(network: Network, account: PrivateKeyAccount) {
   const { rpcUrl, chainId } = hubOf(network)
-  const tx = await walletOf({ rpcUrl }, chainId, account).sendTransaction({
+  const tx = await walletOf({ rpcUrl, chainId }, account).sendTransaction({
     to: account.address,
     value: 1n,
   })

@@ -88,7 +88,7 @@ const call = ({ transaction }: Claim) => ({
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const account = wallets.find(({ address }) => address.toLowerCase() === claim.sender) ?? payer
-  const hash = await walletOf({ rpcUrl }, chainId, account).sendTransaction(call(claim))
+  const hash = await walletOf({ rpcUrl, chainId }, account).sendTransaction(call(claim))
   expect((await receiptOf(reader, hash)).status).toBe('success')
   await expect
     .poll(() => claimOf(claim.address, '?link=true'), { timeout: 30_000, interval: 200 })
@@ -180,7 +180,7 @@ describe('an airdrop', () => {
     expect(await claimOf(alice.address)).toMatchObject({ claimed: false, reason: 'no_distributor' })
 
     const { rpcUrl, chainId, reader } = hubOf()
-    const client = { walletClient: walletOf({ rpcUrl }, chainId, payer), publicClient: reader }
+    const client = { walletClient: walletOf({ rpcUrl, chainId }, payer), publicClient: reader }
     token = await deployLocalToken(client)
     const operator = operatorAccount('airdropOperator').address
     const other = await deployDistributor({

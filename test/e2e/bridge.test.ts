@@ -231,5 +231,5 @@ async function withdrawOver(label: string, account: PrivateKeyAccount): Promise<
     hubCalldata: withdrawRefund(account.address),
     valueWei: 0n,
   })
-  await walletOf(spoke, spoke.chainId, account).sendTransaction(call)
+  await walletOf(spoke, account).sendTransaction(call)
 }

@@ -147,7 +147,7 @@ export async function addEvmWallet(
     ]) => {
       if (Number(chainId) !== chain.chainId)
         throw new Error(`the transaction is for chain ${Number(chainId)}`)
-      return walletOf(chain, chain.chainId, wallet.account).sendTransaction({
+      return walletOf(chain, wallet.account).sendTransaction({
         to,
         data,
         value: BigInt(value),

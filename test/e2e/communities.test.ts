@@ -92,7 +92,7 @@ async function send(
 ) {
   const { rpcUrl, chainId, reader } = chainOf(label)
   const call = { to: tx.to, data: tx.data, value: BigInt(tx.value ?? 0) }
-  const hash = await walletOf({ rpcUrl }, chainId, account).sendTransaction(call)
+  const hash = await walletOf({ rpcUrl, chainId }, account).sendTransaction(call)
   expect((await receiptOf(reader, hash)).status).toBe('success')
   return hash
 }
@@ -128,7 +128,7 @@ describe('a name paid for in a token', () => {
     const account = await freshWallet()
     const name = freshName('m')
     const { token } = hubOf().contracts
-    await walletOf(hubOf(), hubOf().chainId, account).writeContract({
+    await walletOf(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',
@@ -244,7 +244,7 @@ async function creditOf(address: Hex, amount: bigint): Promise<void> {
 
 describe('a payment that buys nothing', () => {
   const pay = async (account: PrivateKeyAccount, name: string, amount: bigint, below = community) =>
-    walletOf(hubOf(), hubOf().chainId, account).writeContract({
+    walletOf(hubOf(), account).writeContract({
       address: hubOf().contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'placeBid',
@@ -268,7 +268,7 @@ describe('a payment that buys nothing', () => {
     await creditOf(account.address, COIN - 1n)
     const { rpcUrl, chainId, reader, contracts } = hubOf()
     const before = await reader.getBalance({ address: RECIPIENT as Hex })
-    const hash = await walletOf({ rpcUrl }, chainId, account).writeContract({
+    const hash = await walletOf({ rpcUrl, chainId }, account).writeContract({
       address: contracts.communityPayments,
       abi: communityPaymentsAbi,
       functionName: 'withdraw',
@@ -322,7 +322,7 @@ describe('a free community', () => {
     const name = freshName('m')
     const holder = await memberOf(apiOf(world()), account)
     expect(await register(holder, name)).toMatchObject({ error: 'requirements_not_met' })
-    const hash = await walletOf(hubOf(), hubOf().chainId, account).writeContract({
+    const hash = await walletOf(hubOf(), account).writeContract({
       address: token,
       abi: localTokenAbi,
       functionName: 'mint',

@@ -71,7 +71,7 @@ describe('examples/react-status', () => {
     const account = await freshWallet()
     const spoke = spokeOf('8453')
     const quote = await quoteOn('8453', account.address, [{ name: freshName() }])
-    const wallet = walletOf(spoke, spoke.chainId, account)
+    const wallet = walletOf(spoke, account)
     const signed = await wallet.signTransaction(
       await wallet.prepareTransactionRequest(callOf(quote)),
     )

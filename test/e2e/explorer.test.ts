@@ -92,6 +92,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await heading(owner)
     await search(freshName('nobody'))
     await page.getByText('Nobody holds this name').waitFor()
+    await page.getByText('On Ethereum it costs 0.01 ETH and gas.').waitFor()
     await look('free')
   })
 
@@ -147,6 +148,42 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.getByRole('link', { name: 'clusterd' }).click()
     await card('Chains').getByText('Sepolia').waitFor()
     expect(new URL(page.url()).search).toBe('?testnet=true')
+  })
+
+  it.each([
+    ['/Bad%20Name!', 'Bad Name!'],
+    ['/@nothing', '@nothing'],
+    ['/%', '%'],
+    ['/tx/a%20b', 'tx/a b'],
+    ['/address/nowhere.', 'nowhere.'],
+    [`/${'1'.repeat(40)}`, '1'.repeat(40)],
+  ])(
+    'says at %s that there is no page, with nothing broken and nothing unfinished',
+    async (path, text) => {
+      await open(path)
+      await heading('There is no such page')
+      await page.getByText(`“${text}” is no address that is known here`).waitFor()
+      expect(await page.locator('.skeleton').count()).toBe(0)
+      expect(await page.locator('main img').count()).toBe(0)
+      expect(await axeFaults(page)).toEqual([])
+      await screenshot(page, `nowhere-${text.replaceAll(/\W/g, '')}`)
+    },
+  )
+
+  it('leads from a hash and an address in the place of a name to their pages', async () => {
+    const { owner, tx } = seed()
+    await open(`/${tx.finalized}`)
+    await page.waitForURL(`**/tx/${tx.finalized}`)
+    await heading('Registered')
+    await open(`/${owner}`)
+    await page.waitForURL(`**/address/${owner}`)
+  })
+
+  it('offers the name in what is no name', async () => {
+    const { name } = seed()
+    await open(`/${name}.local.eth`)
+    await page.getByRole('link', { name: `Look up ${name}/` }).click()
+    await heading(`${name}/`)
   })
 
   it('is small, and painted within a second', async () => {

@@ -149,7 +149,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'journey' })
     const { rpcUrl, chainId, reader } = hubOf()
     const client = {
-      walletClient: walletOf({ rpcUrl }, chainId, await freshWallet()),
+      walletClient: walletOf({ rpcUrl, chainId }, await freshWallet()),
       publicClient: reader,
     }
     const rows = [

@@ -76,7 +76,7 @@ describe('the quick start of docs/use/client.md', () => {
     // an account of the test's own, since others send from those of the world
     const key = generatePrivateKey()
     const { hub } = world().networks.mainnet
-    await fund(hub, hub.chainId, [privateKeyToAccount(key).address])
+    await fund(hub, [privateKeyToAccount(key).address])
     const code = blockOf('docs/use/client.md', 'js').replace('http://127.0.0.1:3000', world().api)
     const out = run(code.replace('world.accounts.evm[1].privateKey', `'${key}'`))
     expect(out[0]).toBe('seedling has 1 wallet')

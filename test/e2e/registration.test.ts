@@ -56,7 +56,7 @@ async function contest(attempts = 10): Promise<Contest> {
   const name = freshName()
   const sign = async (account: PrivateKeyAccount): Promise<Hex> => {
     const quote = await quoteOn('1', account.address, [{ name }])
-    const wallet = walletOf({ rpcUrl }, chainId, account)
+    const wallet = walletOf({ rpcUrl, chainId }, account)
     // a gas limit with a margin, as wallets set it: crediting a lost bid takes more than the winning one that is
     // estimated
     const request = await wallet.prepareTransactionRequest({ ...callOf(quote), gas: 300_000n })

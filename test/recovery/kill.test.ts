@@ -23,29 +23,27 @@ let baseline: { live: string; entries: number }
 beforeAll(async () => {
   await stack.daemon.kill('SIGTERM')
   const { hub } = stack.networks.mainnet
-  await mineQuickly(hub, hub.chainId, sendBatches)
+  await mineQuickly(hub, sendBatches)
   baseline = await indexed('baseline', {})
 })
 
 /** Registrations spread over a gap of more blocks than the indexer follows one by one. */
 async function sendBatches(): Promise<void> {
   const { hub } = stack.networks.mainnet
-  const { reader, test } = localClients(hub, hub.chainId)
+  const { reader, test } = localClients(hub)
   const accounts = stack.accounts.evm.map(({ privateKey }) => privateKeyToAccount(privateKey))
   for (let batch = 0; batch < BATCHES; batch++) {
     const names = Array.from({ length: NAMES_A_BATCH }, (_, i) =>
       toHex(nameToWord(`kill-${batch}-${i}`)),
     )
-    const hash = await walletOf(hub, hub.chainId, accounts[batch % accounts.length]!).writeContract(
-      {
-        address: hub.contracts.hub,
-        abi: hubAbi,
-        functionName: 'placeBids',
-        args: [names.map(() => MINIMUM_WEI), names],
-        value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
-        gas: 6_000_000n,
-      },
-    )
+    const hash = await walletOf(hub, accounts[batch % accounts.length]!).writeContract({
+      address: hub.contracts.hub,
+      abi: hubAbi,
+      functionName: 'placeBids',
+      args: [names.map(() => MINIMUM_WEI), names],
+      value: MINIMUM_WEI * BigInt(NAMES_A_BATCH),
+      gas: 6_000_000n,
+    })
     await receiptOf(reader, hash)
     await test.mine({ blocks: 2 })
   }
@@ -98,7 +96,7 @@ describe('a daemon that is killed in mid-backfill', () => {
 /** Bids for a name. @returns the transaction, in a block */
 async function bid(name: string): Promise<Hex> {
   const { hub } = stack.networks.mainnet
-  const wallet = walletOf(hub, hub.chainId, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
+  const wallet = walletOf(hub, privateKeyToAccount(stack.accounts.evm[0]!.privateKey))
   const tx = await wallet.writeContract({
     address: hub.contracts.hub,
     abi: hubAbi,
@@ -106,7 +104,7 @@ async function bid(name: string): Promise<Hex> {
     value: MINIMUM_WEI,
     args: [[MINIMUM_WEI], [toHex(nameToWord(name))]],
   })
-  await receiptOf(localClients(hub, hub.chainId).reader, tx)
+  await receiptOf(localClients(hub).reader, tx)
   return tx
 }
 
@@ -130,7 +128,7 @@ describe('a daemon that is killed while it follows the chain', () => {
     const pool = createPool({ url: stack.databaseUrl, max: 2, applicationName: 'test' })
     try {
       const { hub } = stack.networks.mainnet
-      const { reader } = localClients(hub, hub.chainId)
+      const { reader } = localClients(hub)
       const { rows } = await pool.query<{ name: string; actor: Buffer }>(
         'SELECT n.name, j.actor FROM names n JOIN journal j USING (network, seq) WHERE n.outcome = 1',
       )

@@ -20,8 +20,8 @@ export interface BatchCall {
 
 /** Deploys a wallet that makes several calls in one transaction. */
 export async function deployBatch(at: At, account: PrivateKeyAccount): Promise<Address> {
-  const { reader } = localClients(at, at.chainId)
-  const hash = await walletOf(at, at.chainId, account).deployContract({
+  const { reader } = localClients(at)
+  const hash = await walletOf(at, account).deployContract({
     abi: testBatchAbi,
     bytecode: testBatchBytecode,
   })
@@ -44,5 +44,5 @@ export function runBatch(
   batch: Address,
   calls: readonly BatchCall[],
 ): Promise<Hex> {
-  return walletOf(at, at.chainId, account).sendTransaction(batchOf(batch, calls))
+  return walletOf(at, account).sendTransaction(batchOf(batch, calls))
 }

@@ -36,7 +36,7 @@ export async function freshWallet(
 ): Promise<PrivateKeyAccount> {
   const account = privateKeyToAccount(generatePrivateKey())
   const { hub, spokes } = networkOf(network, at)
-  await Promise.all([hub, ...spokes].map((chain) => fund(chain, chain.chainId, [account.address])))
+  await Promise.all([hub, ...spokes].map((chain) => fund(chain, [account.address])))
   return account
 }
 
@@ -119,7 +119,7 @@ export function sendQuoted(
   at: SomeWorld = world(),
 ): Promise<Hex> {
   const chain = chainOf(label, at)
-  return walletOf(chain, chain.chainId, account).sendTransaction(callOf(quote))
+  return walletOf(chain, account).sendTransaction(callOf(quote))
 }
 
 /** A quote's transaction data as a wallet takes it. */
@@ -142,7 +142,7 @@ export function sendRegistration(
 /** Readers and anvil's own methods for a network's hub. */
 export function hubOf(network: Network = 'mainnet', at: SomeWorld = world()) {
   const { hub } = networkOf(network, at)
-  return { ...hub, ...localClients(hub, hub.chainId) }
+  return { ...hub, ...localClients(hub) }
 }
 
 /** Readers and anvil's own methods for the spoke of a label. */
@@ -151,7 +151,7 @@ export function spokeOf(label: string, at: SomeWorld = world()) {
     .flatMap(({ spokes }) => spokes)
     .find(({ network }) => network === label)
   if (!spoke) throw new Error(`there is no spoke "${label}" in this world`)
-  return { ...spoke, ...localClients(spoke, spoke.chainId) }
+  return { ...spoke, ...localClients(spoke) }
 }
 
 function chainOf(label: string, at: SomeWorld): { rpcUrl: string; chainId: number } {

@@ -69,7 +69,7 @@ describe('a message on its way', () => {
       hubCalldata: encodePlaceBids(bids, null),
       valueWei: 2n * BID_WEI,
     })
-    const tx = await walletOf(spoke(), spoke().chainId, second).sendTransaction(call)
+    const tx = await walletOf(spoke(), second).sendTransaction(call)
     const [packet] = await packetsIn(tx)
     await verify([packet!])
     await onHub(second, executing(packet!, 2n * BID_WEI))
@@ -175,20 +175,16 @@ function executing({ origin, receiver, guid, message }: Packet, value: bigint): 
   return { to: hubOf('mainnet', stack).contracts.endpoint, data, value }
 }
 
-async function onHub(account: Parameters<typeof walletOf>[2], call: BatchCall): Promise<Hex> {
+async function onHub(account: Parameters<typeof walletOf>[1], call: BatchCall): Promise<Hex> {
   const hub = hubOf('mainnet', stack)
-  const hash = await walletOf(hub, hub.chainId, account).sendTransaction(call)
+  const hash = await walletOf(hub, account).sendTransaction(call)
   const { status } = await receiptOf(hub.reader, hash)
   expect(status).toBe('success')
   return hash
 }
 
 async function setQuoteFails(fails: boolean): Promise<void> {
-  const hash = await walletOf(
-    spoke(),
-    spoke().chainId,
-    operatorAccount('deployer'),
-  ).sendTransaction({
+  const hash = await walletOf(spoke(), operatorAccount('deployer')).sendTransaction({
     to: stack.anvils[SPOKE]!.config.messageLib,
     data: encodeFunctionData({
       abi: localMessageLibAbi,

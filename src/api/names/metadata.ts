@@ -2,7 +2,7 @@ import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWa
 import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { pagePathOf } from '../../web/page.js'
+import { pathOfName } from '../../web/page/lib/paths.js'
 import { type Context, inBulk } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
@@ -44,7 +44,7 @@ export async function metadataOfAddress(context: Context, input: string) {
 
 /** URLs of the page and the picture of a name. */
 export const pagesOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
-  profileUrl: `${siteUrl}${pagePathOf(name)}`,
+  profileUrl: `${siteUrl}${pathOfName(name)}`,
   imageUrl: `${siteUrl}/image/${name}.svg`,
 })
 

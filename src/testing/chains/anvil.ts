@@ -3,20 +3,11 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { missingPart, nativePackage } from '../processes/platform.js'
-import { freePort } from '../processes/ports.js'
-import {
-  type Child,
-  handleOf,
-  type ProcessHandle,
-  spawnChild,
-  waitFor,
-} from '../processes/processes.js'
+import type { ProcessHandle } from '../processes/processes.js'
+import { startServer } from '../processes/server.js'
 import { restoreState } from './anvilState.js'
 
 const HOST = '127.0.0.1'
-const READY_DEADLINE_MS = 20_000
-const STOP_GRACE_MS = 10_000
-const PORT_TRIES = 5
 /** Writing is for a power cut: at its end anvil writes its state too, also where its launcher was killed. */
 const STATE_INTERVAL_S = 60
 /**
@@ -59,24 +50,36 @@ export interface Anvil extends ProcessHandle {
  * @throws Error with one line that names the cause
  */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
+  const { chainId, statePath, port, logFile } = options
   const command = options.anvilPath ?? locateAnvil()
-  if (options.statePath !== undefined) {
-    fs.mkdirSync(path.dirname(options.statePath), { recursive: true })
-    restoreState(options.statePath)
+  if (statePath !== undefined) {
+    fs.mkdirSync(path.dirname(statePath), { recursive: true })
+    restoreState(statePath)
   }
-  const { chainId } = options
-  const { child, port } = await launch(command, options)
-  const rpcUrl = `http://${HOST}:${port}`
-  const end = async (signal: NodeJS.Signals) => {
-    await child.end(signal, STOP_GRACE_MS)
-    removeTemporaryLog(options, child.logFile)
-  }
-  return {
-    rpcUrl,
-    wsUrl: `ws://${HOST}:${port}`,
+  const name = `clusterd-anvil-${process.pid}-${chainId}`
+  const boundFileFor = (at: number) => path.join(os.tmpdir(), `${name}-${at}.bound`)
+  const defaultLogFor = (at: number) =>
+    statePath === undefined ? path.join(os.tmpdir(), `${name}-${at}.log`) : `${statePath}.log`
+  const { port: bound, ...server } = await startServer({
+    name: 'anvil',
     port,
+    commandFor: (at) => ({
+      command,
+      args: argsOf(options, at, boundFileFor(at)),
+      logFile: logFile ?? defaultLogFor(at),
+      isLogTemporary: logFile === undefined && statePath === undefined,
+    }),
+    // anvil writes this file after binding its port: another process's answer there is never taken for its own
+    isReady: (_, at) => fs.existsSync(boundFileFor(at)),
+    takenText: 'Address already in use',
+  })
+  fs.rmSync(boundFileFor(bound), { force: true })
+  return {
+    rpcUrl: `http://${HOST}:${bound}`,
+    wsUrl: `ws://${HOST}:${bound}`,
+    port: bound,
     chainId,
-    ...handleOf(child, 'SIGINT', end), // SIGINT makes anvil write its state
+    ...server,
   }
 }
 
@@ -92,46 +95,6 @@ function locateAnvil(): string {
   } catch {
     throw new Error(`starting anvil: ${missingPart('anvil', platform, arch)}`)
   }
-}
-
-async function launch(
-  command: string,
-  options: AnvilOptions,
-): Promise<{ child: Child; port: number }> {
-  for (let tries = 1; ; tries++) {
-    const port = options.port ?? (await freePort())
-    const logFile = options.logFile ?? defaultLogFile(options, port)
-    // anvil writes this file after binding its port: another process's answer there is never taken for its own
-    const boundFile = `${logFile}.${process.pid}.${port}.bound`
-    const child = await spawnChild({
-      command,
-      args: argsOf(options, port, boundFile),
-      logFile,
-      exitSignal: 'SIGINT',
-    })
-    try {
-      await waitUntilBound(child, options.chainId, boundFile)
-      return { child, port }
-    } catch (error) {
-      await child.end('SIGKILL', 0)
-      const taken = child.logTail().includes('Address already in use')
-      removeTemporaryLog(options, logFile)
-      if (taken && options.port === undefined && tries < PORT_TRIES) continue
-      throw taken ? new Error(`starting anvil: port ${port} is taken`) : error
-    } finally {
-      fs.rmSync(boundFile, { force: true })
-    }
-  }
-}
-
-function defaultLogFile(options: AnvilOptions, port: number): string {
-  if (options.statePath !== undefined) return `${options.statePath}.log`
-  return path.join(os.tmpdir(), `clusterd-anvil-${process.pid}-${port}.log`)
-}
-
-function removeTemporaryLog(options: AnvilOptions, logFile: string): void {
-  if (options.logFile === undefined && options.statePath === undefined)
-    fs.rmSync(logFile, { force: true })
 }
 
 function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {
@@ -154,14 +117,4 @@ function argsOf(options: AnvilOptions, port: number, boundFile: string): string[
       : ['--state', state, '--state-interval', String(STATE_INTERVAL_S)]),
     ...(options.extraArgs ?? []),
   ]
-}
-
-async function waitUntilBound(child: Child, chainId: number, boundFile: string): Promise<void> {
-  const isBound = await waitFor(
-    () => child.hasExited() || fs.existsSync(boundFile),
-    READY_DEADLINE_MS,
-  )
-  if (isBound && !child.hasExited()) return
-  const said = child.logTail().trim().split('\n', 1)[0]
-  throw new Error(`starting anvil for chain ${chainId}: ${said || 'no answer'}`)
 }

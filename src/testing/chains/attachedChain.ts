@@ -22,21 +22,14 @@ export async function attachChain(
 ): Promise<LocalChain> {
   const { label } = definition
   const chainId = await chainIdOf(label, rpcUrl)
-  const own = { ...definition, chainId }
-  const at = { rpcUrl, wsUrl: rpcUrl.replace(/^http/, 'ws') }
-  await fund(
-    at,
-    chainId,
-    worldAccounts().map(({ address }) => address),
-  ).catch((error: Error) => {
-    throw new WorldError(
-      `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`,
-      {
-        cause: error,
-      },
-    )
+  const own = { ...definition, chainId, rpcUrl }
+  const addresses = worldAccounts().map(({ address }) => address)
+  await fund(own, addresses).catch((cause: Error) => {
+    const text = `${rpcUrl} is no development chain: start \`anvil\` or \`hardhat node\` there.`
+    throw new WorldError(text, { cause })
   })
-  const { contracts, ...extras } = await ensureContracts(at, own, hubEid, undefined)
+  const { contracts, ...extras } = await ensureContracts(own, hubEid, undefined)
+  const wsUrl = rpcUrl.replace(/^http/, 'ws')
   const { end: _, ...verbs } = chainVerbs({ label, rpcUrl, chainId, blockMs: null })
   const notOurs = (): never => {
     throw new WorldError(`chain "${label}" was attached: its process is yours to stop and start.`)
@@ -45,8 +38,8 @@ export async function attachChain(
     ...own,
     ...extras,
     ...verbs,
-    ...at,
-    config: entryOf(own, contracts, at, POLL_MS),
+    wsUrl,
+    config: entryOf({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

@@ -66,7 +66,11 @@ export async function startLocalChain(
   }
   let isAskedToEnd = false
   let anvil = await start(await samePort(previous))
-  const { contracts, ...extras } = await ensureContracts(anvil, definition, hubEid, previous)
+  const { contracts, ...extras } = await ensureContracts(
+    { ...definition, rpcUrl: anvil.rpcUrl },
+    hubEid,
+    previous,
+  )
   const config = entryOf(definition, contracts, anvil, blockMs)
   const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
   closers.push(verbs.end)

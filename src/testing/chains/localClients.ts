@@ -10,13 +10,17 @@ import {
   type PublicClient,
   parseEther,
   type TestClient,
-  type Transport,
   toHex,
-  type WalletClient,
 } from 'viem'
 
 const FUNDS_WEI = parseEther('10000')
 const MINE_QUICKLY_MS = 40
+
+/** Place of a local chain. */
+export interface ChainAt {
+  rpcUrl: string
+  chainId: number
+}
 
 /** Clients of a local chain. */
 export interface LocalClients {
@@ -25,46 +29,31 @@ export interface LocalClients {
   test: TestClient<'anvil', HttpTransport, Chain>
 }
 
-function viemChain(rpcUrl: string, chainId: number): Chain {
-  return {
+function connectionTo({ rpcUrl, chainId }: ChainAt) {
+  const chain: Chain = {
     id: chainId,
     name: `local ${chainId}`,
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   }
+  return { chain, transport: http(rpcUrl) }
 }
 
-export function localClients(at: { rpcUrl: string }, chainId: number): LocalClients {
-  const chain = viemChain(at.rpcUrl, chainId)
-  const transport = http(at.rpcUrl)
-  const reader: PublicClient = createPublicClient({
-    chain,
-    transport,
-    pollingInterval: MINE_QUICKLY_MS,
-    cacheTime: 0,
-  })
-  return { reader, test: createTestClient({ chain, transport, mode: 'anvil' }) }
+export function localClients(at: ChainAt): LocalClients {
+  const connection = connectionTo(at)
+  const polling = { pollingInterval: MINE_QUICKLY_MS, cacheTime: 0 }
+  return {
+    reader: createPublicClient({ ...connection, ...polling }),
+    test: createTestClient({ ...connection, mode: 'anvil' }),
+  }
 }
 
-export function walletOf(
-  at: { rpcUrl: string },
-  chainId: number,
-  account: Account,
-): WalletClient<Transport, Chain, Account> {
-  return createWalletClient({
-    account,
-    chain: viemChain(at.rpcUrl, chainId),
-    transport: http(at.rpcUrl),
-  })
-}
+export const walletOf = (at: ChainAt, account: Account) =>
+  createWalletClient({ ...connectionTo(at), account })
 
 /** Gives addresses 10,000 ETH each. */
-export async function fund(
-  at: { rpcUrl: string },
-  chainId: number,
-  addresses: readonly Hex[],
-): Promise<void> {
-  const { test } = localClients(at, chainId)
+export async function fund(at: ChainAt, addresses: readonly Hex[]): Promise<void> {
+  const { test } = localClients(at)
   // by Hardhat's name, which anvil knows too
   const setBalance = (address: Hex) =>
     test.request({ method: 'hardhat_setBalance', params: [address, toHex(FUNDS_WEI)] } as never)
@@ -72,12 +61,8 @@ export async function fund(
 }
 
 /** Mines in quick succession, so the setup of a world doesn't wait for its clock. */
-export async function mineQuickly<T>(
-  at: { rpcUrl: string },
-  chainId: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  const { test } = localClients(at, chainId)
+export async function mineQuickly<T>(at: ChainAt, work: () => Promise<T>): Promise<T> {
+  const { test } = localClients(at)
   let isDone = false
   const mining = (async () => {
     while (!isDone) {

@@ -7,7 +7,7 @@ import { takeOverMining } from './miner.js'
 
 const CHAIN_ID = 31_337
 const anvil = await startAnvil({ chainId: CHAIN_ID, blockTimeS: 0 })
-const clients = localClients(anvil, CHAIN_ID)
+const clients = localClients(anvil)
 afterAll(() => anvil.stop())
 
 it('mines seldom while nobody sends a transaction, and a transaction at once', async () => {
@@ -18,7 +18,7 @@ it('mines seldom while nobody sends a transaction, and a transaction at once', a
   expect(idle).toBeGreaterThan(2n)
   await sleep(500)
   expect(await height()).toBe(idle)
-  const wallet = walletOf(anvil, CHAIN_ID, testAccount(0))
+  const wallet = walletOf(anvil, testAccount(0))
   const hash = await wallet.sendTransaction({ to: wallet.account.address, value: 1n })
   await clients.reader.waitForTransactionReceipt({ hash, confirmations: 3, timeout: 5_000 })
   await miner.stop()

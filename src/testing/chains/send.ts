@@ -1,7 +1,13 @@
 import {
+  type Abi,
   type Account,
   type Address,
   type Chain,
+  type ContractFunctionName,
+  type EncodeDeployDataParameters,
+  type EncodeFunctionDataParameters,
+  encodeDeployData,
+  encodeFunctionData,
   getContractAddress,
   type Hex,
   type PublicClient,
@@ -23,6 +29,19 @@ export interface Step {
   readonly to?: Address
   readonly data: Hex
 }
+
+/** The creation of a contract. */
+export const creation = <const A extends Abi>(
+  label: string,
+  code: EncodeDeployDataParameters<A>,
+): Step => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
+
+/** A call of a contract. */
+export const contractCall = <const A extends Abi, F extends ContractFunctionName<A>>(
+  label: string,
+  to: Address,
+  call: EncodeFunctionDataParameters<A, F>,
+): Step => ({ label, to, data: encodeFunctionData(call as EncodeFunctionDataParameters) })
 
 /** Gas of the largest creation, and of any call, with a margin: who relies on an unmined step can't estimate. */
 const CREATION_GAS = 6_000_000n
@@ -63,6 +82,13 @@ export async function sendInOrder(
   )
 }
 
+/** Creates a contract. */
+export async function deployed(client: DeployClient, contract: Step): Promise<Address> {
+  const [receipt] = await sendInOrder(client, [contract])
+  return receipt!.contractAddress!
+}
+
+/** Address of the next contract that the account creates. */
 export async function nextContract(client: DeployClient): Promise<Address> {
   return getContractAddress({
     from: client.walletClient.account.address,

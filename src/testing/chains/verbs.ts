@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type LocalClients, localClients } from './localClients.js'
+import { type ChainAt, type LocalClients, localClients } from './localClients.js'
 import { type Miner, reorg, takeOverMining } from './miner.js'
 
 /** The sentence says what to do. */
@@ -32,10 +32,8 @@ export interface ChainVerbs {
   advance(seconds: number): Promise<void>
 }
 
-export interface VerbOptions {
+export interface VerbOptions extends ChainAt {
   label: string
-  rpcUrl: string
-  chainId: number
   /** Null for a chain whose mining is somebody else's. */
   blockMs: number | null
   /** Between blocks while nobody sends a transaction: mines in this process from the start. */
@@ -53,7 +51,7 @@ export function chainVerbs({
   blockMs,
   idleMs,
 }: VerbOptions): ChainVerbs & { end(): Promise<void> } {
-  const clients: LocalClients = localClients({ rpcUrl }, chainId)
+  const clients: LocalClients = localClients({ rpcUrl, chainId })
   const ask = <T>(method: string, params: unknown[] = []): Promise<T> =>
     clients.test.request({ method, params } as never) as Promise<T>
   const head = async () => Number(await clients.reader.getBlockNumber({ cacheTime: 0 }))

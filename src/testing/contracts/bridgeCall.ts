@@ -2,16 +2,14 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { encodeMessage } from '../../chains/evm/bridge/hubMessage.js'
 import { encodeLzReceiveOption } from '../../chains/evm/bridge/packetOptions.js'
 import { spokeAbi } from '../../chains/evm/contracts/index.js'
-import { localClients } from '../chains/localClients.js'
+import { type ChainAt, localClients } from '../chains/localClients.js'
 import { addressWord } from '../world.js'
 
 /** Gas for a withdrawal, or for bids on a few names. */
 const DEFAULT_GAS = 400_000n
 
 /** A chain of the local world with a spoke. */
-export interface SpokeAt {
-  rpcUrl: string
-  chainId: number
+export interface SpokeAt extends ChainAt {
   contracts: { spoke: Address }
 }
 
@@ -31,7 +29,7 @@ export async function bridgeCall(
   { from, hubCalldata, valueWei, gas = DEFAULT_GAS }: BridgeCall,
 ): Promise<{ to: Address; data: Hex; value: bigint }> {
   const options = encodeLzReceiveOption({ gas, value: valueWei })
-  const { nativeFee } = await localClients(spoke, spoke.chainId).reader.readContract({
+  const { nativeFee } = await localClients(spoke).reader.readContract({
     address: spoke.contracts.spoke,
     abi: spokeAbi,
     functionName: 'quote',

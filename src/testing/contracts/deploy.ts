@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import {
-  type Abi,
-  type Address,
-  encodeDeployData,
-  encodeFunctionData,
-  type Hex,
-  isAddressEqual,
-} from 'viem'
+import { type Abi, type Address, type Hex, isAddressEqual } from 'viem'
 import { localMessageLibBytecode } from '../../../contracts/evm/artifacts/local/LocalMessageLib.js'
 import {
   localTokenAbi,
@@ -23,7 +16,15 @@ import {
   spokeAbi,
   spokeBytecode,
 } from '../../chains/evm/contracts/index.js'
-import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
+import {
+  contractCall,
+  creation,
+  type DeployClient,
+  deployed,
+  nextContract,
+  type Step,
+  sendInOrder,
+} from '../chains/send.js'
 import { addressWord } from '../world.js'
 
 const ARTIFACT =
@@ -58,8 +59,7 @@ export function deployHub(settings: HubSettings) {
   } = settings
   return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
-    const data = encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
-    return { label: 'deploying the hub', data }
+    return creation('deploying the hub', { abi: hubAbi, bytecode: hubBytecode, args })
   })
 }
 
@@ -71,8 +71,7 @@ export function deploySpoke(settings: AppSettings & { readonly hubEid: number })
   const { hubEid, minimumWei, owner, pauser } = settings
   return deployWithEndpoint(settings, (endpoint) => {
     const args = [endpoint, hubEid, owner, pauser, minimumWei] as const
-    const data = encodeDeployData({ abi: spokeAbi, bytecode: spokeBytecode, args })
-    return { label: 'deploying a spoke', data }
+    return creation('deploying a spoke', { abi: spokeAbi, bytecode: spokeBytecode, args })
   })
 }
 
@@ -97,19 +96,15 @@ export async function deployMessageLibrary(
 ): Promise<Address> {
   const library = await nextContract(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
-  const data = encodeDeployData({
-    abi: localMessageLibAbi,
-    bytecode: localMessageLibBytecode,
-    args,
-  })
-  const registering = encodeFunctionData({
+  const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
+  const registering = {
     abi: endpointAbi,
     functionName: 'registerLibrary',
     args: [library],
-  })
+  } as const
   await sendInOrder(client, [
-    { label: 'deploying the message library', data },
-    { label: 'registering the message library', to: endpoint, data: registering },
+    creation('deploying the message library', code),
+    contractCall('registering the message library', endpoint, registering),
   ])
   return library
 }
@@ -118,28 +113,21 @@ export async function deployMessageLibrary(
 const RECLAIM_SECONDS = 604_800n
 
 /** Deploys the contract for community payments. */
-export async function deployCommunityPayments(
+export function deployCommunityPayments(
   settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
   const { owner, relayer, pauser } = settings
   const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
-  const data = encodeDeployData({
-    abi: communityPaymentsAbi,
-    bytecode: communityPaymentsBytecode,
-    args,
-  })
-  const [receipt] = await sendInOrder(settings, [
-    { label: 'deploying the payments of communities', data },
-  ])
-  return receipt!.contractAddress!
+  const code = { abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }
+  return deployed(settings, creation('deploying the payments of communities', code))
 }
 
 /** Deploys a token that anybody may mint. */
-export async function deployLocalToken(client: DeployClient): Promise<Address> {
-  const data = encodeDeployData({ abi: localTokenAbi, bytecode: localTokenBytecode })
-  const [receipt] = await sendInOrder(client, [{ label: 'deploying a token', data }])
-  return receipt!.contractAddress!
-}
+export const deployLocalToken = (client: DeployClient): Promise<Address> =>
+  deployed(
+    client,
+    creation('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
+  )
 
 /** End of a bridge. The client's account owns endpoint and library. */
 export interface BridgeEnd extends DeployClient {
@@ -209,19 +197,15 @@ function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTa
   } as const
   const pricing = { abi: localMessageLibAbi, functionName: 'setPrice', args: ofPrice } as const
   return [
-    { label: 'setting the send library', to: endpoint, data: encodeFunctionData(sending) },
-    { label: 'setting the receive library', to: endpoint, data: encodeFunctionData(receiving) },
-    { label: 'setting the price of messages', to: library, data: encodeFunctionData(pricing) },
+    contractCall('setting the send library', endpoint, sending),
+    contractCall('setting the receive library', endpoint, receiving),
+    contractCall('setting the price of messages', library, pricing),
   ]
 }
 
 function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
   const args = [target.eid, addressWord(target.app)] as const
-  return {
-    label: 'setting the peer',
-    to: app,
-    data: encodeFunctionData({ abi: hubAbi, functionName: 'setPeer', args }),
-  }
+  return contractCall('setting the peer', app, { abi: hubAbi, functionName: 'setPeer', args })
 }
 
 /**
@@ -239,8 +223,5 @@ export function endpointCreation(eid: number, owner: Address): Step {
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return {
-    label: 'deploying EndpointV2',
-    data: encodeDeployData({ abi, bytecode, args: [eid, owner] }),
-  }
+  return creation('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
 }

@@ -1,10 +1,16 @@
-import { type Address, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from 'viem'
+import { type Address, type Hex, zeroAddress } from 'viem'
 import { localTokenAbi } from '../../../contracts/evm/artifacts/local/LocalToken.js'
 import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../chains/evm/contracts/index.js'
-import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
+import {
+  contractCall,
+  creation,
+  type DeployClient,
+  nextContract,
+  sendInOrder,
+} from '../chains/send.js'
 
 const DEFAULT_DURATION_S = 30n * 86_400n
 
@@ -28,21 +34,16 @@ export async function deployDistributor(settings: DistributorSettings) {
     settings.endsAtS ?? (await settings.publicClient.getBlock()).timestamp + DEFAULT_DURATION_S
   const distributor = await nextContract(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
-  const data = encodeDeployData({
-    abi: airdropDistributorAbi,
-    bytecode: airdropDistributorBytecode,
-    args,
-  })
-  const minting: Step = {
-    label: 'minting what a distributor gives out',
-    to: token,
-    data: encodeFunctionData({
+  const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
+  const steps = [creation('deploying a distributor', code)]
+  if (mints > 0n) {
+    const minting = {
       abi: localTokenAbi,
       functionName: 'mint',
       args: [distributor, mints],
-    }),
+    } as const
+    steps.push(contractCall('minting what a distributor gives out', token, minting))
   }
-  const steps = [{ label: 'deploying a distributor', data }, ...(mints > 0n ? [minting] : [])]
   const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
+import { namehash } from 'viem'
 import {
   ensResolverAbi,
   ensResolverBytecode,
@@ -11,7 +11,13 @@ import {
   localUniversalResolverAbi,
   localUniversalResolverBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
-import { type DeployClient, nextContract, type Step, sendInOrder } from '../chains/send.js'
+import {
+  contractCall,
+  creation,
+  type DeployClient,
+  nextContract,
+  sendInOrder,
+} from '../chains/send.js'
 import { lowerCase, operatorAccount, type WorldEns } from '../world.js'
 
 const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
@@ -23,18 +29,11 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
   const resolver = await nextContract(client)
-  const creations: Step[] = [
-    {
-      label: 'deploying the resolver of ENS names',
-      data: encodeDeployData({ ...resolverCode, args: [owner, signer, []] }),
-    },
-    { label: 'deploying ENS’s registry', data: encodeDeployData(registryCode) },
-    {
-      label: 'deploying ENS’s universal resolver',
-      data: encodeDeployData({ ...universalCode, args: [resolver] }),
-    },
-  ]
-  const [, registry, universal] = await sendInOrder(client, creations)
+  const [, registry, universal] = await sendInOrder(client, [
+    creation('deploying the resolver of ENS names', { ...resolverCode, args: [owner, signer, []] }),
+    creation('deploying ENS’s registry', registryCode),
+    creation('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
+  ])
   return {
     parent,
     resolver: lowerCase(resolver),
@@ -57,11 +56,7 @@ export async function setGateway(
   const urls = [`${api}/ens/{sender}/{data}.json`]
   const sending = { ...resolverCode, functionName: 'setUrls', args: [urls] } as const
   await sendInOrder(client, [
-    {
-      label: 'setting the resolver of an ENS name',
-      to: registry,
-      data: encodeFunctionData(naming),
-    },
-    { label: 'setting the URL of the gateway', to: resolver, data: encodeFunctionData(sending) },
+    contractCall('setting the resolver of an ENS name', registry, naming),
+    contractCall('setting the URL of the gateway', resolver, sending),
   ])
 }

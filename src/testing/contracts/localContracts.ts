@@ -9,7 +9,7 @@ import {
   LOCAL_SPEND_CAP_WEI,
   type RunningChain,
 } from '../chains/localChains.js'
-import { fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
+import { type ChainAt, fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
 import type { DeployClient } from '../chains/send.js'
 import { writeAtomically } from '../processes/files.js'
 import type { LocalSolana } from '../solana/localSolana.js'
@@ -41,87 +41,65 @@ interface LocalContracts extends HubExtras {
   contracts: ChainContracts
 }
 
-interface At {
-  rpcUrl: string
-}
-
+/** Deploys the contracts of a chain, unless it has those of an earlier start. */
 export async function ensureContracts(
-  at: At,
-  definition: ChainDefinition,
+  chain: ChainDefinition & ChainAt,
   hubEid: number,
   previous: KnownChain | undefined,
 ): Promise<LocalContracts> {
-  const { reader } = localClients(at, definition.chainId)
-  const deployer = deployerOf(at, definition.chainId)
-  const makeEns = () => deployEns(deployer, ENS_PARENTS[definition.network])
-  const genesisHash = (await reader.getBlock({ blockNumber: 0n })).hash
+  const deployer = deployerOf(chain)
+  const makeEns = () => deployEns(deployer, ENS_PARENTS[chain.network])
+  const { hash: genesisHash } = await deployer.publicClient.getBlock({ blockNumber: 0n })
   if (previous?.genesisHash === genesisHash) {
     const { contract, endpoint, messageLib, communityPayments, startBlock, feeds, token, ens } =
       previous
-    const own = feeds ? [feeds.solUsd, feeds.ethUsd, token] : []
-    if (ens) own.push(ens.registry, ens.resolver, ens.universalResolver)
-    const addresses = [contract, endpoint, messageLib, communityPayments, ...own]
-    const codes = await Promise.all(
-      addresses.map((address) => address && reader.getCode({ address })),
-    )
-    if (codes.every((code) => code !== undefined)) {
-      const contracts = {
-        contract,
-        endpoint,
-        messageLib,
-        communityPayments,
-        startBlock,
-        genesisHash,
-      }
+    // a chain that went back by a kill has the newest contract only together with all before it
+    const newest = ens?.universalResolver ?? token ?? communityPayments
+    if (await deployer.publicClient.getCode({ address: newest })) {
+      const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
       // none in a world that is older than its ENS
-      return {
-        contracts,
-        feeds,
-        token,
-        ens: feeds && (ens ?? (await mineQuickly(at, definition.chainId, makeEns))),
-      }
+      const own = token && (ens ?? (await mineQuickly(chain, makeEns)))
+      return { contracts: known, feeds, token, ens: own }
     }
   }
-  await fund(at, definition.chainId, operatorAddresses())
-  return mineQuickly(at, definition.chainId, async () => {
-    const contracts = { ...(await deploy(at, definition, hubEid)), genesisHash }
-    if (definition.role === 'spoke') return { contracts }
-    const feeds = await deployPriceFeeds(deployer)
+  await fund(chain, operatorAddresses())
+  return mineQuickly(chain, async () => {
+    const contracts = { ...(await deploy(chain, deployer, hubEid)), genesisHash }
+    if (chain.role === 'spoke') return { contracts }
     return {
       contracts,
-      feeds,
+      feeds: await deployPriceFeeds(deployer),
       token: lowerCase(await deployLocalToken(deployer)),
       ens: await makeEns(),
     }
   })
 }
 
-const deployerOf = (at: At, chainId: number): DeployClient => ({
-  walletClient: walletOf(at, chainId, operatorAccount('deployer')),
-  publicClient: localClients(at, chainId).reader,
+const deployerOf = (at: ChainAt): DeployClient => ({
+  walletClient: walletOf(at, operatorAccount('deployer')),
+  publicClient: localClients(at).reader,
 })
 
 async function deploy(
-  at: At,
-  { chainId, eid, role }: ChainDefinition,
+  { eid, role }: ChainDefinition,
+  deployer: DeployClient,
   hubEid: number,
 ): Promise<Omit<ChainContracts, 'genesisHash'>> {
-  const client = deployerOf(at, chainId)
-  const [relayer, owner, pauser] = (['relayer', 'owner', 'pauser'] as const).map(
-    (of) => operatorAccount(of).address,
-  )
-  const roles = { ...client, relayer: relayer!, owner: owner!, pauser: pauser! }
+  const roles = {
+    ...deployer,
+    relayer: operatorAccount('relayer').address,
+    owner: operatorAccount('owner').address,
+    pauser: operatorAccount('pauser').address,
+  }
   const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
   const { app, endpoint, block } = await (role === 'hub'
     ? deployHub(settings)
     : deploySpoke({ ...settings, hubEid }))
-  const messageLib = await deployMessageLibrary(client, endpoint, roles.relayer)
-  const payments = await deployCommunityPayments(roles)
   return {
     contract: lowerCase(app),
     endpoint: lowerCase(endpoint),
-    messageLib: lowerCase(messageLib),
-    communityPayments: lowerCase(payments),
+    messageLib: lowerCase(await deployMessageLibrary(deployer, endpoint, roles.relayer)),
+    communityPayments: lowerCase(await deployCommunityPayments(roles)),
     startBlock: Number(block),
   }
 }
@@ -134,8 +112,8 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
       )
       if (others.length === 0) return
       const end: BridgeEnd = {
-        ...deployerOf(near, near.chainId),
-        owner: walletOf(near, near.chainId, operatorAccount('owner')),
+        ...deployerOf(near),
+        owner: walletOf(near, operatorAccount('owner')),
         endpoint: near.config.endpoint,
         library: near.config.messageLib,
         app: near.config.contract,
@@ -145,7 +123,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
         app: far.config.contract,
         price: priceOf(near, far),
       }))
-      await mineQuickly(near, near.chainId, () => connectEnd(end, targets))
+      await mineQuickly(near, () => connectEnd(end, targets))
     }),
   )
 }
@@ -153,9 +131,7 @@ export async function connectChains(chains: readonly RunningChain[]): Promise<vo
 /** The API's port may be another one than before. */
 export async function connectEns(hubs: readonly RunningChain[], api: string): Promise<void> {
   await Promise.all(
-    hubs.map((hub) =>
-      mineQuickly(hub, hub.chainId, () => setGateway(deployerOf(hub, hub.chainId), hub.ens!, api)),
-    ),
+    hubs.map((hub) => mineQuickly(hub, () => setGateway(deployerOf(hub), hub.ens!, api))),
   )
 }
 
@@ -191,36 +167,29 @@ export function writeChains(
   solana: LocalSolana | undefined,
   pollMs: number,
 ): void {
-  const known = chains.map(
-    ({ config, feeds, token, ens }): KnownChain => ({ ...config, feeds, token, ens }),
-  )
-  const all = new Map([
-    ...previousChains(home),
-    ...known.map((chain) => [chain.label, chain] as const),
-  ])
+  const known = previousChains(home)
+  for (const { label, config, feeds, token, ens } of chains)
+    known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
   const clusters = (solana ? hubs : []).map(({ network, feeds }, index) => {
     const { rpcUrl, wsUrl, genesisHash, programs } = solana!
-    const settings = { commitment: 'confirmed', pollMs }
-    const priced = { feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS } }
-    return [
-      network,
-      {
-        rpcUrls: [rpcUrl],
-        wsUrls: [wsUrl],
-        genesisHash,
-        ...programs[index],
-        ...settings,
-        ...priced,
-      },
-    ]
+    const settings = {
+      rpcUrls: [rpcUrl],
+      wsUrls: [wsUrl],
+      genesisHash,
+      ...programs[index],
+      commitment: 'confirmed',
+      pollMs,
+      feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS },
+    }
+    return [network, settings]
   })
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry } = ens!
     return [network, { parent, resolver, registry, chainId }]
   })
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
-  writeJson(knownFile(home), { chains: [...all.values()] })
+  writeJson(knownFile(home), { chains: [...known.values()] })
   writeJson(chainsFile(home), {
     chains: chains.map(({ config }) => config),
     solana: Object.fromEntries(clusters),

@@ -1,11 +1,11 @@
-import { type Address, encodeDeployData, type Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import {
   priceFeedAbi,
   priceFeedBytecode,
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
-import { localClients, walletOf } from '../chains/localClients.js'
+import { type ChainAt, localClients, walletOf } from '../chains/localClients.js'
 import { receiptOf } from '../chains/receipt.js'
-import { type DeployClient, sendInOrder } from '../chains/send.js'
+import { creation, type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -23,14 +23,14 @@ export interface PriceFeeds {
 
 /** 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
-  const creation = (description: string, answer: bigint) => {
+  const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
-    const data = encodeDeployData({ abi: priceFeedAbi, bytecode: priceFeedBytecode, args })
-    return { label: `deploying the feed ${description}`, data }
+    const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
+    return creation(`deploying the feed ${description}`, code)
   }
   const [solUsd, ethUsd] = await sendInOrder(client, [
-    creation('SOL / USD', SOL_USD),
-    creation('ETH / USD', ETH_USD),
+    feed('SOL / USD', SOL_USD),
+    feed('ETH / USD', ETH_USD),
   ])
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
 }
@@ -42,18 +42,14 @@ export interface PriceChange {
 }
 
 /** Waits until mined. @returns the transaction */
-export async function setPrice(
-  at: { rpcUrl: string; chainId: number },
-  { feed, answer }: PriceChange,
-): Promise<Hex> {
-  const wallet = walletOf(at, at.chainId, operatorAccount('deployer'))
+export async function setPrice(at: ChainAt, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,
     abi: priceFeedAbi,
     functionName: 'setAnswer',
     args: [answer],
   } as const
-  const hash = await wallet.writeContract(write)
-  await receiptOf(localClients(at, at.chainId).reader, hash)
+  const hash = await walletOf(at, operatorAccount('deployer')).writeContract(write)
+  await receiptOf(localClients(at).reader, hash)
   return hash
 }

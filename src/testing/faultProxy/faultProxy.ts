@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
 import type { LiedAbout } from './lies.js'
-import { Pipe } from './pipe.js'
+import { createPipe, type Pipe } from './pipe.js'
 import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
@@ -61,7 +61,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
     number
   >
   const upstream = createUpstream(options.target.rpcUrl)
-  const pipe = new Pipe({
+  const pipe = createPipe({
     upstream,
     seed: options.seed,
     faults: () => faults,

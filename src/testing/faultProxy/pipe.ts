@@ -8,6 +8,7 @@ import {
   type FaultRequest,
   type Faults,
   isAnswerFault,
+  NOTIFICATION,
 } from './kinds.js'
 import type { LiedAbout } from './lies.js'
 import { between, draw, pick, sequence } from './random.js'
@@ -27,59 +28,50 @@ export interface PipeOptions {
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
+export type Pipe = ReturnType<typeof createPipe>
+
 /** Passes requests on to a node, and its answers back, with faults. */
-export class Pipe {
+export function createPipe(options: PipeOptions) {
+  const { upstream, seed, faults, limits, onFault } = options
   /** Faults that a test stages by hand: methods that lie next, and the finalized block while finality stalls. */
-  readonly staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
-  readonly #options: PipeOptions
-  readonly #forks: ReturnType<typeof createForks>
-  readonly #requests = new Requests()
+  const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
+  const forks = createForks(seed, upstream, limits.forkBlocks)
+  const take = countRequests()
   /** Newest answer per method, for a client that is to get another one's. */
-  readonly #latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
+  const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
 
-  constructor(options: PipeOptions) {
-    const { seed, upstream, limits } = options
-    this.#options = options
-    this.#forks = createForks(seed, upstream, limits.forkBlocks)
+  const ask = async (call: RpcCall): Promise<RpcAnswer> =>
+    (await forks.known(call)) ??
+    (await upstream(call.method, withFinalized(call.params, staged.finalized)))
+
+  const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
+    staged.lies.has(request.method as LiedAbout)
+      ? 'lie'
+      : chooseFault(seed, faults(), request, { isInBatch })
+
+  /** Answers one call, wrongly where its fault is one of answers. */
+  const answer = async (
+    call: RpcCall,
+    request: FaultRequest,
+    kind: FaultKind | null,
+  ): Promise<FaultyAnswer> => {
+    if (kind === null || !isAnswerFault(kind)) return ask(call)
+    const next = sequence(seed, 'answer', request.method, request.ordinal)
+    const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
+    if (!wrong) return ask(call)
+
+    if (kind === 'lie') staged.lies.delete(request.method as LiedAbout)
+    onFault(kind, request)
+    return wrong
   }
 
-  /** Answers a request's body: a call or a batch. */
-  async handle(body: string): Promise<Reply> {
-    const parsed = JSON.parse(body) as RpcCall | RpcCall[]
-    try {
-      return await (Array.isArray(parsed)
-        ? this.#batch(parsed.map(withParams))
-        : this.#single(withParams(parsed)))
-    } catch (error) {
-      const message = `the node is away: ${(error as Error).message}`
-      return worded({ status: 502, code: -32000, message }, null)
-    }
-  }
-
-  /** Fault of a message that the node sends by itself. */
-  faultOf(method: string): FaultKind | null {
-    const { seed, faults } = this.#options
-    return chooseFault(seed, faults(), this.#requests.take(method, []))
-  }
-
-  /** Counts an injected fault. */
-  note(kind: FaultKind): void {
-    this.#options.onFault(kind, this.#requests.newest)
-  }
-
-  delayMs(): number {
-    const { seed, limits } = this.#options
-    const { method, ordinal } = this.#requests.newest
-    return between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
-  }
-
-  async #single(call: RpcCall): Promise<Reply> {
-    const request = this.#requests.take(call.method, call.params)
-    const kind = this.#kindOf(request)
-    return this.#faulty(request, kind, async () => {
-      const { status = 200, ...rest } = await this.#answer(call, request, kind)
-      const before = this.#latest.get(call.method)
-      this.#latest.set(call.method, { id: call.id, answer: rest })
+  const single = (call: RpcCall): Promise<Reply> => {
+    const request = take(call.method, call.params)
+    const kind = kindOf(request)
+    return faulty(options, request, kind, async () => {
+      const { status = 200, ...rest } = await answer(call, request, kind)
+      const before = latest.get(call.method)
+      latest.set(call.method, { id: call.id, answer: rest })
       // another client's answer under this call's id
       const given =
         kind === 'wrong_id'
@@ -89,91 +81,82 @@ export class Pipe {
     })
   }
 
-  async #batch(calls: readonly RpcCall[]): Promise<Reply> {
-    const { seed, faults } = this.#options
-    const request = this.#requests.take(BATCH, [])
-    const kind = chooseFault(seed, faults(), request)
-    return this.#faulty(request, kind, async () => {
+  const batch = (calls: readonly RpcCall[]): Promise<Reply> => {
+    const request = take(BATCH)
+    const kind = kindOf(request)
+    return faulty(options, request, kind, async () => {
       const answers = await Promise.all(
         calls.map(async (call) => {
-          const one = this.#requests.take(call.method, call.params)
-          const { status: _, ...rest } = await this.#answer(call, one, this.#kindOf(one, true))
+          const one = take(call.method, call.params)
+          const { status: _, ...rest } = await answer(call, one, kindOf(one, true))
           return { jsonrpc: '2.0', id: call.id, ...rest }
         }),
       )
-      const ids = calls.map(({ id }) => id)
       const given =
         kind === 'wrong_id'
-          ? answers.map((one, i) => ({ ...one, id: ids.at(i - 1) ?? null }))
+          ? answers.map((one, i) => ({ ...one, id: calls.at(i - 1)!.id }))
           : answers
       return { status: 200, text: JSON.stringify(given) }
     })
   }
 
-  #kindOf(request: FaultRequest, isInBatch = false): FaultKind | null {
-    const { seed, faults } = this.#options
-    if (this.staged.lies.has(request.method as LiedAbout)) return 'lie'
-    return chooseFault(seed, faults(), request, { isInBatch })
-  }
-
-  /** Answers one call, wrongly where its fault is one of answers. */
-  async #answer(
-    call: RpcCall,
-    request: FaultRequest,
-    kind: FaultKind | null,
-  ): Promise<FaultyAnswer> {
-    if (kind === null || !isAnswerFault(kind)) return this.#ask(call)
-    const { seed, upstream, limits, onFault } = this.#options
-    const next = sequence(seed, 'answer', request.method, request.ordinal)
-    const wrong = await wrongAnswer(kind, call, { upstream, forks: this.#forks, limits, next })
-    if (!wrong) return this.#ask(call)
-
-    if (kind === 'lie') this.staged.lies.delete(request.method as LiedAbout)
-    onFault(kind, request)
-    return wrong
-  }
-
-  async #ask(call: RpcCall): Promise<RpcAnswer> {
-    const known = await this.#forks.known(call)
-    const params = withFinalized(call.params, this.staged.finalized)
-    return known ?? (await this.#options.upstream(call.method, params))
-  }
-
-  /** Does the work of a request with the faults of transports: refusals, silence, cut connections and texts. */
-  async #faulty(
-    request: FaultRequest,
-    kind: FaultKind | null,
-    work: () => Promise<{ status: number; text: string }>,
-  ): Promise<Reply> {
-    const { seed, limits, onFault } = this.#options
-    const { method, ordinal } = request
-    const random = (purpose: string) => draw(seed, purpose, method, ordinal)
-    if (kind !== null && !isAnswerFault(kind)) onFault(kind, request)
-    if (kind === 'rate_limit')
-      return worded(pick(random('wording'), RATE_LIMITS), limits.retryAfterS)
-    if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
-    if (kind === 'hang') return new Promise<never>(() => {})
-    // half of the dropped requests reach the node: a transaction may be sent without an answer
-    if (kind === 'drop' && random('half') < 0.5) return null
-
-    const { status, text } = await work()
-    if (kind === 'drop') return null
-    if (kind === 'delay') await sleep(between(random('delay'), 1, limits.delayMs))
-    const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
-    return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
+  return {
+    staged,
+    /** Answers a request's body: a call or a batch. */
+    async handle(body: string): Promise<Reply> {
+      const parsed = JSON.parse(body) as RpcCall | RpcCall[]
+      try {
+        return await (Array.isArray(parsed)
+          ? batch(parsed.map(withParams))
+          : single(withParams(parsed)))
+      } catch (error) {
+        const message = `the node is away: ${(error as Error).message}`
+        return worded({ status: 502, code: -32000, message }, null)
+      }
+    },
+    /** Fault of a message that the node sends unasked. */
+    notification(): { kind: FaultKind | null; delayMs: number } {
+      const request = take(NOTIFICATION)
+      const kind = chooseFault(seed, faults(), request)
+      if (kind) onFault(kind, request)
+      return { kind, delayMs: delayOf(options, request) }
+    },
   }
 }
 
-/** Requests that a pipe got, counted by method. */
-class Requests {
-  readonly #counts = new Map<string, number>()
-  newest: FaultRequest = { method: '', ordinal: 0, params: [] }
+/** Does the work of a request with the faults of transports: refusals, silence, cut connections and texts. */
+async function faulty(
+  options: PipeOptions,
+  request: FaultRequest,
+  kind: FaultKind | null,
+  work: () => Promise<{ status: number; text: string }>,
+): Promise<Reply> {
+  const random = (purpose: string) => draw(options.seed, purpose, request.method, request.ordinal)
+  if (kind !== null && !isAnswerFault(kind)) options.onFault(kind, request)
+  if (kind === 'rate_limit')
+    return worded(pick(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
+  if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
+  if (kind === 'hang') return new Promise<never>(() => {})
+  // half of the dropped requests reach the node: a transaction may be sent without an answer
+  if (kind === 'drop' && random('half') < 0.5) return null
 
-  take(method: string, params: readonly unknown[]): FaultRequest {
-    const ordinal = (this.#counts.get(method) ?? 0) + 1
-    this.#counts.set(method, ordinal)
-    this.newest = { method, ordinal, params }
-    return this.newest
+  const { status, text } = await work()
+  if (kind === 'drop') return null
+  if (kind === 'delay') await sleep(delayOf(options, request))
+  const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
+  return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
+}
+
+const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
+  between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
+
+/** Numbers requests by method, from 1 on. */
+function countRequests() {
+  const counts = new Map<string, number>()
+  return (method: string, params: readonly unknown[] = []): FaultRequest => {
+    const ordinal = (counts.get(method) ?? 0) + 1
+    counts.set(method, ordinal)
+    return { method, ordinal, params }
   }
 }
 

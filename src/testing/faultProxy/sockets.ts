@@ -1,5 +1,4 @@
 import { WebSocket } from 'ws'
-import { NOTIFICATION } from './kinds.js'
 import type { Pipe } from './pipe.js'
 
 /** Methods that need the node's own socket; all others are forwarded over HTTP. */
@@ -50,11 +49,10 @@ export function relaySocket(
   node.on('message', (data) => {
     const text = String(data)
     if (!text.includes('eth_subscription')) return toClient(text)
-    const kind = pipe.faultOf(NOTIFICATION)
-    if (kind) pipe.note(kind)
+    const { kind, delayMs } = pipe.notification()
     if (kind === 'silent_socket') isSilent = true
     else if (kind === 'drop') end()
-    else if (kind === 'delay') setTimeout(() => toClient(text), pipe.delayMs())
+    else if (kind === 'delay') setTimeout(() => toClient(text), delayMs)
     else toClient(text)
   })
   for (const socket of [client, node]) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { identifyProcess, sleep } from './processes.js'
@@ -20,8 +21,8 @@ export interface FileLock {
 /** @returns the holder's pid when a live process has the lock */
 export function tryLock(file: string): { lock: FileLock } | { heldBy: number } {
   fs.mkdirSync(path.dirname(file), { recursive: true })
-  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${Math.random().toString(36).slice(2)}`
-  const mine = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`
+  const own = `${process.pid} ${identifyProcess(process.pid)?.startedAt} ${randomUUID()}`
+  const mine = `${file}.${randomUUID()}`
   fs.writeFileSync(mine, own)
   try {
     for (;;) {
@@ -67,7 +68,7 @@ function isLiveHolder(content: string): boolean {
 
 /** Removes a dead holder's lock. The rename shows whether another process was faster; its lock is put back. */
 function takeAway(file: string, expected: string): void {
-  const aside = `${file}.stale.${process.pid}.${Math.random().toString(36).slice(2)}`
+  const aside = `${file}.stale.${randomUUID()}`
   try {
     fs.renameSync(file, aside)
   } catch (error) {

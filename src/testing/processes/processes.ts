@@ -40,6 +40,8 @@ export interface SpawnOptions {
   args: string[]
   /** File that stdout and stderr are appended to. A pipe would kill the child by EPIPE after its launcher. */
   logFile: string
+  /** Removes the log file when the child is ended. */
+  isLogTemporary?: boolean
   env?: NodeJS.ProcessEnv
   cwd?: string
   uid?: number
@@ -64,19 +66,12 @@ export interface ProcessHandle {
   readonly exited: Promise<void>
 }
 
-/**
- * @param stopSignal ends the child orderly
- * @param end ends the child by a signal, and cleans up
- */
-export function handleOf(
-  child: Child,
-  stopSignal: NodeJS.Signals,
-  end: (signal: NodeJS.Signals) => Promise<void>,
-): ProcessHandle {
+/** @param stopSignal ends the child orderly, within `graceMs` */
+export function handleOf(child: Child, stopSignal: NodeJS.Signals, graceMs: number): ProcessHandle {
   return {
     pid: child.pid,
-    stop: () => end(stopSignal),
-    kill: () => end('SIGKILL'),
+    stop: () => child.end(stopSignal, graceMs),
+    kill: () => child.end('SIGKILL', graceMs),
     hasExited: () => child.hasExited(),
     exited: child.exited.then(() => {}),
   }
@@ -130,7 +125,7 @@ function tellGuard(): void {
  * @throws Error when the program can't be started (missing, not executable)
  */
 export async function spawnChild(options: SpawnOptions): Promise<Child> {
-  const { command, args, logFile, ipc, exitSignal = 'SIGKILL', ...rest } = options
+  const { command, args, logFile, isLogTemporary, ipc, exitSignal = 'SIGKILL', ...rest } = options
   fs.mkdirSync(path.dirname(logFile), { recursive: true })
   const log = fs.openSync(logFile, 'a')
   const logStart = fs.fstatSync(log).size
@@ -143,10 +138,14 @@ export async function spawnChild(options: SpawnOptions): Promise<Child> {
   })
   guarded.set(child.pid as number, exitSignal)
   tellGuard()
-  return watchChild(child, logFile, logStart)
+  return watchChild(child, { logFile, logStart, isLogTemporary })
 }
 
-function watchChild(child: ChildProcess, logFile: string, logStart: number) {
+function watchChild(
+  child: ChildProcess,
+  log: { logFile: string; logStart: number; isLogTemporary: boolean | undefined },
+) {
+  const { logFile, logStart, isLogTemporary } = log
   const pid = child.pid as number
   let ended = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
@@ -175,6 +174,7 @@ function watchChild(child: ChildProcess, logFile: string, logStart: number) {
       const timer = setTimeout(() => kill('SIGKILL'), graceMs)
       await exited
       clearTimeout(timer)
+      if (isLogTemporary) fs.rmSync(logFile, { force: true })
     },
     /** Output of the child since its start, at most the last 4 KiB. */
     logTail: () => readTail(logFile, logStart),

@@ -57,7 +57,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     return {
       rpcUrl,
       wsUrl,
-      ...handleOf(child, 'SIGTERM', (signal) => child.end(signal, STOP_GRACE_MS)),
+      ...handleOf(child, 'SIGTERM', STOP_GRACE_MS),
     }
   } catch (error) {
     await child.end('SIGKILL', 0)

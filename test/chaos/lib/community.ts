@@ -31,7 +31,7 @@ export async function setUpCommunity(
   privateKey: Hex,
   owner: PrivateKeyAccount,
 ) {
-  const tx = await walletOf(hub, hub.chainId, owner).sendTransaction({
+  const tx = await walletOf(hub, owner).sendTransaction({
     to: hub.contract,
     data: encodePlaceBids([{ name: COMMUNITY, amountWei: BID_WEI }], null),
     value: BID_WEI,

@@ -55,7 +55,7 @@ export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promis
   Promise.all(
     chains.map(async (chain) => {
       const account = privateKeyToAccount(keccak256(toHex(`${seed}/stranger/${chain.label}`)))
-      await fund(chain, chain.chainId, [account.address])
+      await fund(chain, [account.address])
       const deployed = (nonce: bigint): Hex => getCreateAddress({ from: account.address, nonce })
       const token = deployed(0n)
       const batch = deployed(1n)
@@ -89,7 +89,7 @@ async function send(
   account: PrivateKeyAccount,
   tx: { to?: Hex; data: Hex; value?: bigint },
 ): Promise<void> {
-  await walletOf(chain, chain.chainId, account).sendTransaction({
+  await walletOf(chain, account).sendTransaction({
     gas: tx.to ? GAS : 5n * GAS,
     ...tx,
   })

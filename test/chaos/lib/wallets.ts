@@ -41,7 +41,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   const keys = Array.from({ length: WALLETS }, (_, i) => keccak256(toHex(`${seed}/wallet/${i}`)))
   const wallets = keys.map((key) => privateKeyToAccount(key))
   const addresses = wallets.map(({ address }) => address)
-  await Promise.all(chains.map((chain) => fund(chain, chain.chainId, addresses)))
+  await Promise.all(chains.map((chain) => fund(chain, addresses)))
   await setUpCommunity(world, keys[0]!, wallets[0]!)
   return wallets
 }

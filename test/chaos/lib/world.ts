@@ -97,7 +97,7 @@ export async function startChaosWorld(seed: number): Promise<ChaosWorld> {
         )
       proxies.push(...own)
       const { contract, endpoint, communityPayments: payments } = config
-      const clients = localClients({ rpcUrl }, chainId)
+      const clients = localClients({ rpcUrl, chainId })
       const miner = await takeOverMining(clients, BLOCK_MS)
       miners.push(miner)
       chains.push({

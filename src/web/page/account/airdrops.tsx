@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { CLUSTER_NAME_RULES } from '../lib/names.js'
+import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
 import type { Claim, Claims } from '../lib/types.js'
 import { Address, Badge, Card } from '../parts/basics.js'
 import { onceSent } from './followed.js'
-import { Action, chainText, Form, Input } from './pieces.js'
+import { Action, chainText, Form, Input, type Typed } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -20,10 +20,10 @@ export function Airdrops() {
   const account = useAccount()
   const [found, setFound] = useState<Claims | null>(null)
   const read = (community: string) =>
-    account.send<Claims>(`/v1/airdrop/claim/${encodeURIComponent(community.replace(/\/$/, ''))}`)
-  const look = async (data: FormData) => {
+    account.send<Claims>(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
+  const look = async (typed: Typed) => {
     setFound(null)
-    setFound(await read(String(data.get('community'))))
+    setFound(await read(nameOf(typed('community'))))
     return false
   }
   const refresh = async () => setFound(await read(found!.community))
@@ -96,8 +96,8 @@ async function take(
 /** A name below the community, after a claim. */
 function Assign({ community }: { community: string }) {
   const account = useAccount()
-  const assign = async (data: FormData) => {
-    const body = { community, name: data.get('name') }
+  const assign = async (typed: Typed) => {
+    const body = { community, name: typed('name') }
     const { name } = await account.send<{ name: string }>('/v1/bundles/assign', { body })
     await account.reload(`${name} is yours.`)
   }

@@ -4,8 +4,8 @@ import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
 import { Address, Badge, Card, Link, Mono, Names, Verified } from '../parts/basics.js'
 import { Generate } from './generate.js'
-import { Action, Check, Form, Input } from './pieces.js'
-import { type Account, ownNames, useAccount } from './state.js'
+import { Action, Check, Form, Input, type Typed } from './pieces.js'
+import { type Account, ownNames, type Question, useAccount } from './state.js'
 
 const WALLETS = '/v1/clusters/wallets'
 
@@ -46,12 +46,9 @@ export function Bundle() {
   )
 }
 
-function NoCluster({ account }: { account: Account }) {
-  const create = async () => {
-    const text = `Your wallet ${account.session?.address} becomes its first entry. Everybody can see that entry, and it cannot be made private later.`
-    if (await account.confirmed({ title: 'Create a cluster?', text, yes: 'Create it' }))
-      await change(account, 'The cluster is created.', '/v1/clusters', { method: 'POST' })
-  }
+function NoCluster({ account: { session, change } }: { account: Account }) {
+  const text = `Your wallet ${session?.address} becomes its first entry. Everybody can see that entry, and it cannot be made private later.`
+  const create = () => change('The cluster is created.', '/v1/clusters', { method: 'POST' })
   return (
     <>
       <p>
@@ -62,23 +59,17 @@ function NoCluster({ account }: { account: Account }) {
         <Link to="/@register" class="button">
           Register a name
         </Link>
-        <Action class="plain" work={create}>
+        <Action
+          class="plain"
+          work={create}
+          ask={{ title: 'Create a cluster?', text, yes: 'Create it' }}
+        >
           Create a cluster
         </Action>
       </p>
       <Invitation />
     </>
   )
-}
-
-/** Makes a change, reads the account again and says so. */
-async function change(
-  { send, reload }: Account,
-  done: string,
-  ...asked: Parameters<Account['send']>
-): Promise<void> {
-  await send(...asked)
-  await reload(done)
 }
 
 function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
@@ -106,33 +97,21 @@ function Wallets({ cluster: { wallets } }: { cluster: Cluster }) {
 }
 
 function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: { wallet: Wallet }) {
-  const account = useAccount()
-  const publish = async () => {
-    const text = `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`
-    if (
-      !(await account.confirmed({
-        title: 'Make this wallet public?',
-        text,
-        yes: 'Make it public',
-        isGrave: true,
-      }))
-    )
-      return
-    const body = [{ address, name, isPrivate: false }]
-    await change(account, `${name} is public now.`, WALLETS, { body })
+  const { session, change } = useAccount()
+  const publish = () =>
+    change(`${name} is public now.`, WALLETS, { body: [{ address, name, isPrivate: false }] })
+  const remove = () => change(`${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
+  const toPublish: Question = {
+    title: 'Make this wallet public?',
+    text: `Everybody will see that ${address} belongs to your cluster. This cannot be taken back.`,
+    yes: 'Make it public',
+    isGrave: true,
   }
-  const remove = async () => {
-    const text = `${address} leaves your cluster.`
-    if (
-      !(await account.confirmed({
-        title: 'Remove this wallet?',
-        text,
-        yes: 'Remove it',
-        isGrave: true,
-      }))
-    )
-      return
-    await change(account, `${name} is removed.`, WALLETS, { method: 'DELETE', body: [address] })
+  const toRemove: Question = {
+    title: 'Remove this wallet?',
+    text: `${address} leaves your cluster.`,
+    yes: 'Remove it',
+    isGrave: true,
   }
   return (
     <tr class={isPrivate ? 'private' : ''}>
@@ -141,7 +120,7 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
       </td>
       <td>
         <Address address={address} />
-        {address === account.session?.address && <em> you</em>}
+        {address === session?.address && <em> you</em>}
       </td>
       <td>
         <Verified isVerified={isVerified} />
@@ -151,11 +130,11 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
       <td>
         <div class="row">
           {isPrivate && (
-            <Action class="plain" work={publish} label={`Make public: ${name}`}>
+            <Action class="plain" work={publish} ask={toPublish} label={`Make public: ${name}`}>
               Make public
             </Action>
           )}
-          <Action class="plain" work={remove} label={`Remove: ${name}`}>
+          <Action class="plain" work={remove} ask={toRemove} label={`Remove: ${name}`}>
             Remove
           </Action>
         </div>
@@ -165,13 +144,11 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
 }
 
 function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
-  const account = useAccount()
+  const { change } = useAccount()
   const [typed, setTyped] = useState(name)
   const rename = async () => {
-    await change(account, 'Renamed.', `${WALLETS}/names`, {
-      method: 'PUT',
-      body: [{ address, name: typed }],
-    })
+    const body = [{ address, name: typed }]
+    await change('Renamed.', `${WALLETS}/names`, { method: 'PUT', body })
     return false
   }
   return (
@@ -192,14 +169,12 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
 }
 
 function Add() {
-  const account = useAccount()
-  const add = (data: FormData) => {
-    const isPrivate = data.get('private') !== null
-    const body = [
-      { address: String(data.get('address')).trim(), name: String(data.get('name')), isPrivate },
-    ]
+  const { change } = useAccount()
+  const add = (typed: Typed) => {
+    const isPrivate = typed('private') !== ''
+    const body = [{ address: typed('address'), name: typed('name'), isPrivate }]
     const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
-    return change(account, done, WALLETS, { body })
+    return change(done, WALLETS, { body })
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
@@ -214,22 +189,24 @@ function Add() {
 
 function Invitation() {
   const account = useAccount()
-  const verify = async (data: FormData) => {
-    const text = movingText(account)
-    if (
-      !(await account.confirmed({
-        title: 'Move to this cluster?',
-        text,
-        yes: 'Move there',
-        isGrave: true,
-      }))
-    )
-      return false
-    const path = `/v1/clusters/verify/${encodeURIComponent(String(data.get('id')).trim())}`
-    return change(account, 'Your wallet is verified there now.', path, { method: 'POST' })
+  const verify = (typed: Typed) => {
+    const path = `/v1/clusters/verify/${encodeURIComponent(typed('id'))}`
+    return account.change('Your wallet is verified there now.', path, { method: 'POST' })
+  }
+  const ask: Question = {
+    title: 'Move to this cluster?',
+    text: movingText(account),
+    yes: 'Move there',
+    isGrave: true,
   }
   return (
-    <Form label="Join another bundle" work={verify} submit="Verify my wallet there" isPlain>
+    <Form
+      label="Join another bundle"
+      work={verify}
+      ask={ask}
+      submit="Verify my wallet there"
+      isPlain
+    >
       <Input
         label="Id of the cluster"
         hint="Another cluster lists your wallet? Verify it there."

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { chainName, short } from '../lib/format.js'
-import { CLUSTER_NAME_RULES, TYPED } from '../lib/names.js'
+import { chainName, priceText, short } from '../lib/format.js'
+import { CLUSTER_NAME_RULES, nameOf, TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
 import { onceSent, paidText } from './followed.js'
-import { Action, chainText, FollowedList, Form, Input, priceText } from './pieces.js'
+import { Action, chainText, FollowedList, Form, Input, type Typed } from './pieces.js'
 import { Rules } from './rules.js'
 import { type Account, ownNames, payable, useAccount } from './state.js'
 
@@ -14,8 +14,7 @@ import { type Account, ownNames, payable, useAccount } from './state.js'
 export function Communities() {
   const account = useAccount()
   const { query } = useLocation()
-  const join = (data: FormData) =>
-    joinCommunity(account, String(data.get('community')), String(data.get('member')))
+  const join = (typed: Typed) => joinCommunity(account, nameOf(typed('community')), typed('member'))
   return (
     <>
       <Card title="Get a name in a community">
@@ -50,8 +49,8 @@ function OwnNames() {
   const names = ownNames(account)
   // on another network, or after a move, it may be anybody's
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
-  const show = async (data: FormData) => {
-    const name = String(data.get('own')).replace(/\/$/, '').toLowerCase()
+  const show = async (typed: Typed) => {
+    const name = nameOf(typed('own'))
     const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
     if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
     setAsked({ name, id })
@@ -77,8 +76,11 @@ function OwnNames() {
   )
 }
 
-async function joinCommunity(account: Account, input: string, member: string): Promise<unknown> {
-  const community = input.replace(/\/$/, '').toLowerCase()
+async function joinCommunity(
+  account: Account,
+  community: string,
+  member: string,
+): Promise<unknown> {
   const { prices } = await account.send<Community>(
     `/v1/communities/${encodeURIComponent(community)}`,
   )
@@ -112,8 +114,8 @@ async function payName(account: Account, made: Registration, price: Price): Prom
 /** A name of the wallet's cluster as a community: rules, gifts, earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
-  const give = async (data: FormData) => {
-    const body = { name: data.get('name'), walletAddress: String(data.get('wallet')).trim() }
+  const give = async (typed: Typed) => {
+    const body = { name: typed('name'), walletAddress: typed('wallet') }
     const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
     await account.reload(`${made.clusterName} belongs to ${short(made.owner)} now.`)
   }
@@ -157,8 +159,7 @@ function Payouts({ name }: { name: string }) {
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
             <span>
-              Earned: {chain ? priceText(payout, chain) : payout.amount} on{' '}
-              {chainName(payout.network)}
+              Earned: {priceText(payout, chain)} on {chainName(payout.network)}
             </span>
             {isMine && chain && payout.transaction && <Action work={take}>Take it</Action>}
           </li>

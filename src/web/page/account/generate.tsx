@@ -2,21 +2,16 @@ import { useState } from 'preact/hooks'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { Mono } from '../parts/basics.js'
-import { Action, Check, Field, Form, Input } from './pieces.js'
+import { Action, Check, Field, Form, Input, type Typed } from './pieces.js'
 import { proofOf, useAccount } from './state.js'
 
 /** Makes a wallet whose key is split, and gets keys of such wallets back. */
 export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<Generated | null>(null)
-  const make = async (data: FormData) => {
-    const type = data.get('type')
-    const body = {
-      type,
-      name: data.get('name'),
-      isPrivate: data.get('private') !== null,
-      recovery: true,
-    }
+  const make = async (typed: Typed) => {
+    const isPrivate = typed('private') !== ''
+    const body = { type: typed('type'), name: typed('name'), isPrivate, recovery: true }
     setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
     await account.reload('The wallet is made: keep its shares now, they are not shown again.')
   }
@@ -62,14 +57,13 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
 function Recover() {
   const account = useAccount()
   const [key, setKey] = useState('')
-  const recover = async (data: FormData) => {
-    const address = String(data.get('address')).trim()
+  const recover = async (typed: Typed) => {
+    const address = typed('address')
     const proof = await proofOf(await account.account(), { recover: address })
-    const asked = { body: { address, share: data.get('share'), ...proof } }
-    setKey(
-      (await account.send<{ privateKey: string }>('/v1/clusters/generate/wallet/recover', asked))
-        .privateKey,
-    )
+    const body = { address, share: typed('share'), ...proof }
+    const path = '/v1/clusters/generate/wallet/recover'
+    const { privateKey } = await account.send<{ privateKey: string }>(path, { body })
+    setKey(privateKey)
   }
   return (
     <details>

@@ -1,6 +1,8 @@
+import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { TYPED } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
+import type { AccountPage } from '../lib/paths.js'
 import type { Kind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
 import { Airdrops } from './airdrops.js'
@@ -8,7 +10,7 @@ import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
 import { signing } from './otherWallets.js'
-import { Action, Dialog, Field, Form, Input } from './pieces.js'
+import { Action, Dialog, Field, Form, Input, type Typed } from './pieces.js'
 import { RefundsPage } from './refunds.js'
 import { Register } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
@@ -16,25 +18,25 @@ import { KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
-const PAGES = {
+const PAGES: Readonly<Record<AccountPage, { title: string; Page: ComponentType }>> = {
   register: { title: 'Register', Page: Register },
   account: { title: 'Bundle', Page: Bundle },
   communities: { title: 'Communities', Page: Communities },
   airdrops: { title: 'Airdrops', Page: Airdrops },
   refunds: { title: 'Refunds', Page: RefundsPage },
   keys: { title: 'API keys', Page: Keys },
-} as const
+}
 
-export default function AccountPages({ page }: { page: string }) {
+export default function AccountPages({ part }: { part: AccountPage }) {
   return (
     <AccountProvider>
-      <Shown page={page} />
+      <Shown page={part} />
       <Dialog />
     </AccountProvider>
   )
 }
 
-function Shown({ page }: { page: string }) {
+function Shown({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
   told.current.say = say
@@ -44,9 +46,7 @@ function Shown({ page }: { page: string }) {
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
   }, [page])
-  const { title, Page } = Object.hasOwn(PAGES, page)
-    ? PAGES[page as keyof typeof PAGES]
-    : PAGES.account
+  const { title, Page } = PAGES[page]
   useTitle(title)
   return (
     <>
@@ -121,9 +121,9 @@ function Elsewhere() {
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
     null,
   )
-  const begin = async (data: FormData) => {
-    const address = String(data.get('address')).trim()
-    const wallet = { name: 'your wallet', icon: '', type: data.get('kind') as Kind, source: null }
+  const begin = async (typed: Typed) => {
+    const address = typed('address')
+    const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
     // EVM in its answer form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
@@ -132,10 +132,7 @@ function Elsewhere() {
     )
     return false
   }
-  const end = async (data: FormData) => {
-    asked?.answer(String(data.get('signature')).trim())
-    return true
-  }
+  const end = async (typed: Typed) => asked?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>

@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { useAsked } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
 import { Card, Loaded, Mono } from '../parts/basics.js'
-import { Action, Form, Input } from './pieces.js'
-import { useAccount } from './state.js'
+import { Action, Form, Input, type Typed } from './pieces.js'
+import { type Question, useAccount } from './state.js'
 
 /** `/@keys`: the wallet's API keys, and the end of its sessions. */
 export function Keys() {
@@ -17,12 +17,9 @@ export function Keys() {
     setTurn((n) => n + 1)
     account.say(said)
   }
-  const make = async (data: FormData) => {
-    setMade(
-      await account.send<ApiKey & { key: string }>('/v1/keys', {
-        body: { name: data.get('name') },
-      }),
-    )
+  const make = async (typed: Typed) => {
+    const body = { name: typed('name') }
+    setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body }))
     changed('The key is made: copy it now.')
   }
   return (
@@ -69,16 +66,17 @@ function Key({
 }) {
   const account = useAccount()
   const path = `/v1/keys/${id}`
-  const rename = async (data: FormData) => {
-    await account.send(path, { method: 'PATCH', body: { name: data.get('name') } })
+  const rename = async (typed: Typed) => {
+    await account.send(path, { method: 'PATCH', body: { name: typed('name') } })
     onChange('The key has its new name.')
   }
+  const ask: Question = {
+    title: `Revoke ${name}?`,
+    text: 'What uses it is limited like everybody else then.',
+    yes: 'Revoke',
+    isGrave: true,
+  }
   const revoke = async () => {
-    const text = 'What uses it is limited like everybody else then.'
-    if (
-      !(await account.confirmed({ title: `Revoke ${name}?`, text, yes: 'Revoke', isGrave: true }))
-    )
-      return
     await account.send(path, { method: 'DELETE' })
     onChange(`${name} is revoked.`)
   }
@@ -89,7 +87,7 @@ function Key({
       <Form class="row" label={`Rename ${name}`} work={rename} submit="Rename" isPlain>
         <input name="name" required maxLength={64} aria-label="New name" placeholder="New name" />
       </Form>
-      <Action class="plain" work={revoke} label={`Revoke: ${name}`}>
+      <Action class="plain" work={revoke} ask={ask} label={`Revoke: ${name}`}>
         Revoke
       </Action>
     </li>

@@ -6,30 +6,43 @@ import {
   type VNode,
 } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { chainName, moneyOf, short } from '../lib/format.js'
-import type { Chain, Price, TxStatus } from '../lib/types.js'
+import { chainName } from '../lib/format.js'
+import type { Chain, TxStatus } from '../lib/types.js'
 import { Card, Link, Name } from '../parts/basics.js'
-import { useAccount } from './state.js'
+import { type Question, useAccount } from './state.js'
 
 /** Small pieces of the pages of a signed-in wallet. */
 
-/** A button, marked while its work runs: it keeps the focus, which a disabled one would lose. Says what failed. */
-export function Action({ work, children, class: className = '', label }: ActionProps) {
-  const { attempt } = useAccount()
+/** Values of a form by field, trimmed; '' for a box that is not checked. */
+export type Typed = (field: string) => string
+
+/** Runs the work of a button or a form, once at a time, and says what failed. */
+function useWork() {
+  const { attempt, confirmed } = useAccount()
   const [isBusy, setBusy] = useState(false)
-  const run = async () => {
-    if (isBusy) return
-    setBusy(true)
-    await attempt(work)
-    setBusy(false)
+  return {
+    isBusy,
+    /** @param ask question before the work @returns whether the work was done */
+    async run(work: () => Promise<unknown>, ask?: Question): Promise<boolean> {
+      if (isBusy) return false
+      setBusy(true)
+      const isDone = await attempt(async () => (ask && !(await confirmed(ask)) ? false : work()))
+      setBusy(false)
+      return isDone
+    },
   }
+}
+
+/** A button, marked while its work runs: it keeps the focus, which a disabled one would lose. */
+export function Action({ work, ask, children, class: className = '', label }: ActionProps) {
+  const { isBusy, run } = useWork()
   return (
     <button
       type="button"
       class={className}
       aria-busy={isBusy}
       aria-label={label}
-      onClick={() => void run()}
+      onClick={() => void run(work, ask)}
     >
       {children}
     </button>
@@ -37,6 +50,7 @@ export function Action({ work, children, class: className = '', label }: ActionP
 }
 interface ActionProps {
   work: () => Promise<unknown>
+  ask?: Question
   children: ComponentChildren
   class?: string
   label?: string | undefined
@@ -45,21 +59,19 @@ interface ActionProps {
 /** A form submitted by its button or by Enter; emptied after its work, unless that fails or says false. */
 export function Form({
   work,
+  ask,
   children,
   label,
   submit: text,
   isPlain,
   class: className = 'form',
 }: FormProps) {
-  const { attempt } = useAccount()
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, run } = useWork()
   const submit = async (event: TargetedEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    if (isBusy) return
-    setBusy(true)
-    const isDone = await attempt(() => work(new FormData(form)))
-    setBusy(false)
+    const data = new FormData(form)
+    const isDone = await run(() => work((field) => String(data.get(field) ?? '').trim()), ask)
     if (isDone) form.reset()
   }
   return (
@@ -79,7 +91,8 @@ export function Form({
   )
 }
 interface FormProps {
-  work: (data: FormData) => Promise<unknown>
+  work: (typed: Typed) => Promise<unknown>
+  ask?: Question
   children: ComponentChildren
   label: string
   /** Text of its button. */
@@ -134,12 +147,6 @@ export function Field({ label, hint, children }: Described & { children: VNode<{
 /** `Ethereum (ETH)` */
 export const chainText = ({ network, gasToken }: Chain): string =>
   `${chainName(network)} (${gasToken.symbol})`
-
-/** Price of a name below a community, in words. */
-export const priceText = ({ token, amount }: Price, { gasToken }: Chain): string =>
-  token === 'native'
-    ? moneyOf(amount, gasToken)
-    : `${amount} base units of the token ${short(token)}`
 
 /** The page's question, in a dialog. */
 export function Dialog() {

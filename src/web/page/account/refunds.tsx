@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { amountText, moneyOf, short } from '../lib/format.js'
+import { amountText, priceText } from '../lib/format.js'
 import { TYPED } from '../lib/names.js'
 import { useAsked } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
 import { Card, Loaded } from '../parts/basics.js'
 import { onceSent } from './followed.js'
-import { Action, chainText, Form, Input } from './pieces.js'
+import { Action, chainText, Form, Input, type Typed } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
@@ -49,10 +49,9 @@ const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> 
 
 /** The hub's coin is named by its chain alone: credits of other chains are paid there too. */
 function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
-  if (token !== 'native') return `${amount} base units of the token ${short(token)}`
-  if (owedBy === 'hub' && eid !== 0)
-    return `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
-  return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
+  return token === 'native' && owedBy === 'hub' && eid !== 0
+    ? `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
+    : priceText({ token, amount }, chain)
 }
 
 function reasonText(
@@ -73,8 +72,8 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const account = useAccount()
   const chain = account.chains.find(({ network }) => network === refund.network)
   const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
-  const elsewhere = async (data: FormData) => {
-    const to = String(data.get('to')).trim()
+  const elsewhere = async (typed: Typed) => {
+    const to = typed('to')
     const { refunds } = await readRefunds(account, to)
     const offered = refunds.find(
       (one) => one.owedBy === 'hub' && one.eid === refund.eid && one.transaction,

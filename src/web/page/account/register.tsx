@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { moneyOf } from '../lib/format.js'
-import { CLUSTER_NAME_RULES } from '../lib/names.js'
+import { costText, moneyOf } from '../lib/format.js'
+import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
 import { type Asked, useAsked } from '../lib/net.js'
 import type { Chain, Quote } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
@@ -38,14 +38,11 @@ async function offerOf({ send, session }: Account, name: string, chain: Chain): 
   return { name, chain, quote: await send<Quote>(`/v1/names/register/${session?.type}`, { body }) }
 }
 
-function priceText({ chain: { gasToken }, quote }: Offer): string {
-  const { transactionData: data, registrationFee, bridgeFee } = quote
-  const total = Array.isArray(data)
-    ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
-    : data.value
+function priceText({ chain, quote }: Offer): string {
+  const { bridgeFee } = quote
   const bridge =
-    bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, gasToken)} are for the bridge`
-  return `It costs ${moneyOf(total, gasToken)} and gas${bridge}.`
+    bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, chain.gasToken)} are for the bridge`
+  return `It costs ${costText(quote, chain)} and gas${bridge}.`
 }
 
 /** `/@register`: the price stands there before anything is signed. */
@@ -56,7 +53,7 @@ export function Register() {
   const [label, setLabel] = useState('')
   const chains = payable(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
-  const typed = name.trim().replace(/\/$/, '').toLowerCase()
+  const typed = nameOf(name)
   const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
     isName && chain

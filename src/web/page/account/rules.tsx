@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
-import { amountOf, amountText } from '../lib/format.js'
+import { amountOf, amountText, priceText } from '../lib/format.js'
 import { useAsked } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
 import { Loaded } from '../parts/basics.js'
-import { chainText, Field, Form, Input, priceText } from './pieces.js'
+import { chainText, Field, Form, Input, type Typed } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
 /** The rules of a name as a community. The form begins at those in force: a press alone changes nothing. */
@@ -38,8 +38,8 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = registrantsOf(rules, isShown)
-  const set = async (data: FormData) => {
-    await setRules(account, name, rules, data)
+  const set = async (typed: Typed) => {
+    await setRules(account, name, rules, typed)
     // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
     return false
   }
@@ -95,12 +95,12 @@ async function setRules(
   account: Account,
   name: string,
   rules: Community | null,
-  data: FormData,
+  typed: Typed,
 ): Promise<void> {
-  const who = data.get('who')
-  const chain = payable(account).find(({ network }) => network === data.get('chain'))
+  const who = typed('who')
+  const chain = payable(account).find(({ network }) => network === typed('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
-  const paid = who === 'paid' ? [priceOf(account, String(data.get('amount')), chain!)] : []
+  const paid = who === 'paid' ? [priceOf(account, typed('amount'), chain!)] : []
   const body = {
     ownersOnly: who === 'owners',
     prices: who === 'kept' ? rules?.prices : paid,
@@ -111,7 +111,7 @@ async function setRules(
   await account.reload()
   const price = set.prices[0]
   const priced = payable(account).find(({ network }) => network === price?.network)
-  const asked = price ? `for ${priced ? priceText(price, priced) : price.amount}` : 'free'
+  const asked = price ? `for ${priceText(price, priced)}` : 'free'
   account.say(
     set.ownersOnly
       ? `Your cluster registers names below ${name}.`

@@ -27,7 +27,7 @@ interface Session {
 }
 
 /** A question before something irreversible. */
-interface Question {
+export interface Question {
   title: string
   /** Made when it is shown: it may wait for the question before. */
   text: string | (() => string)
@@ -152,27 +152,15 @@ function useTalk() {
   }
 }
 
-/** State that all wallets of the page share. */
-interface Shared {
-  session: Session | null
-  wallets: readonly BrowserWallet[]
-  /** Chains of the network. */
-  chains: readonly Chain[]
-  keep(session: Session | null): void
-  talk: ReturnType<typeof useTalk>
-}
+type Shared = ReturnType<typeof useShared>
 
-/** Holds the account of the pages below; what belongs to one wallet on one network goes with them. */
-export function AccountProvider({ children }: { children: ComponentChildren }) {
+/** State that all wallets of the page share. */
+function useShared() {
   const { isTestnet } = useNet()
   const [session, setSession] = useState(() => load<Session>(SESSION_ITEM))
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
   const talk = useTalk()
-  const keep = (next: Session | null) => {
-    keepItem(SESSION_ITEM, next)
-    setSession(next)
-  }
   const say = useRef(talk.say)
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
@@ -181,22 +169,32 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
-  const shared = {
+  return {
+    isTestnet,
     session,
-    keep,
     wallets,
+    /** Chains of the network. */
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
     talk,
+    keep(next: Session | null): void {
+      keepItem(SESSION_ITEM, next)
+      setSession(next)
+    },
   }
+}
+
+/** Holds the account of the pages below; what belongs to one wallet on one network goes with them. */
+export function AccountProvider({ children }: { children: ComponentChildren }) {
+  const shared = useShared()
   return (
-    <OfWallet key={`${session?.address} ${isTestnet}`} isTestnet={isTestnet} shared={shared}>
+    <OfWallet key={`${shared.session?.address} ${shared.isTestnet}`} shared={shared}>
       {children}
     </OfWallet>
   )
 }
 
 /** Requests with the wallet's key, until one finds that the key has ended. */
-function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal) {
+function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
   const [endedKey, setEndedKey] = useState<string>()
   const latest = useRef(session)
   latest.current = session
@@ -221,17 +219,9 @@ function useSend(session: Session | null, isTestnet: boolean, left: AbortSignal)
   return { send, isEnded: session !== null && session.token === endedKey }
 }
 
-function OfWallet({
-  children,
-  ...of
-}: {
-  isTestnet: boolean
-  shared: Shared
-  children: ComponentChildren
-}) {
-  const account = useWallet(of)
-  return <Context.Provider value={account}>{children}</Context.Provider>
-}
+const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChildren }) => (
+  <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
+)
 
 /** Says what came of work, while the wallet is signed in. */
 function useOutcome(talk: Shared['talk'], left: AbortSignal) {
@@ -338,15 +328,15 @@ function walletActions(
 }
 
 /** The account of one wallet on one network. */
-function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }) {
-  const { session, wallets, chains, talk } = shared
+function useWallet(shared: Shared) {
+  const { isTestnet, session, wallets, chains, talk } = shared
   const [leaving] = useState(() => new AbortController())
   useLayoutEffect(() => () => leaving.abort(), [leaving])
   const left = leaving.signal
 
   const outcome = useOutcome(talk, left)
   const { say, attempt } = outcome
-  const { send, isEnded } = useSend(session, isTestnet, left)
+  const { send, isEnded } = useSend(shared, left)
   const { known, reload, reloadNewest, moreNames } = useKnown(shared, send, say)
   const followed = useFollowed({ payer: session?.address ?? '', isTestnet }, say, reloadNewest)
   return {
@@ -360,6 +350,11 @@ function useWallet({ isTestnet, shared }: { isTestnet: boolean; shared: Shared }
     send,
     reload,
     moreNames,
+    /** Makes a change, reads the account again and says so. */
+    async change(done: string, ...asked: Parameters<Send>): Promise<void> {
+      await send(...asked)
+      await reload(done)
+    },
     message: talk.message,
     question: talk.question,
     /** Asks before something irreversible. @returns whether the answer was yes */

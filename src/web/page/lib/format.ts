@@ -1,3 +1,5 @@
+import type { Chain, Quote } from './types.js'
+
 /** `0x1234…cdef` */
 export const short = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
@@ -15,6 +17,24 @@ export const moneyOf = (
   value: string,
   { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
 ): string => `${amountText(value, decimals)} ${symbol}`
+
+/** An amount of a chain's coin or of a token. @param chain undefined where it is not known */
+export function priceText(
+  { token, amount }: { token: string; amount: string },
+  chain: Chain | undefined,
+): string {
+  if (token !== 'native') return `${amount} base units of the token ${short(token)}`
+  return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
+}
+
+/** What a quote costs without gas, in words. */
+export function costText(quote: Quote, { gasToken }: Chain): string {
+  const { transactionData: data, registrationFee, bridgeFee } = quote
+  const total = Array.isArray(data)
+    ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
+    : data.value
+  return moneyOf(total, gasToken)
+}
 
 /** @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {

@@ -1,5 +1,8 @@
 import { NAME_MAX_BYTES, NAME_PATTERN } from '../../../registry/primitives/nameRule.js'
 
+/** A name as it was typed, with its slash or without. */
+export const nameOf = (text: string): string => text.trim().replace(/\/$/, '').toLowerCase()
+
 /** Attributes of an input that has to be filled in with something that is no word. */
 export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } as const
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { short } from '../lib/format.js'
 import type { Asked } from '../lib/net.js'
 import { useNet } from '../lib/net.js'
-import { pathOfName } from '../lib/search.js'
+import { pathOfName } from '../lib/paths.js'
 
 /** Small pieces of all pages. */
 

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { type Get, useNet } from '../lib/net.js'
-import { type Found, find, pathOfName } from '../lib/search.js'
+import { type Found, find, pathOfName } from '../lib/paths.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 
 /** Path of a cluster; null where there is none. */
@@ -20,7 +20,8 @@ async function isKnownAddress(text: string, get: Get): Promise<boolean> {
   return type !== null && (clusterName !== null || !text.startsWith('0x'))
 }
 
-async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
+/** Path of the page of a text. @throws ClusterdError where the API does not answer */
+export async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
   if (candidates[0] === 'cluster') {
     const path = await pathOfCluster(text, get)
     if (path) return path

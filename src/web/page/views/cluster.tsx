@@ -1,12 +1,20 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { call } from '../lib/api.js'
-import { chainName, moneyOf } from '../lib/format.js'
+import { chainName, costText, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
-import { isName } from '../lib/search.js'
-import type { Chain, Cluster, Community, FeedEvent, NameRecord, OwnedName } from '../lib/types.js'
+import { isName } from '../lib/paths.js'
+import type {
+  Chain,
+  Cluster,
+  Community,
+  FeedEvent,
+  NameRecord,
+  OwnedName,
+  Quote,
+} from '../lib/types.js'
 import {
   Address,
   Badge,
@@ -21,6 +29,7 @@ import {
   Verified,
 } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
+import { NotFound } from './notFound.js'
 
 /** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
 const ACTORS = 6
@@ -31,22 +40,20 @@ const isMissing = (error: Error | undefined): boolean =>
 
 /** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
 export function NamePage({ name }: { name: string }) {
-  const canonical = name.toLowerCase()
-  const cluster = useAsk<Cluster>(`/v1/clusters/name/${encodeURIComponent(canonical)}`)
-  const community = useAsk<Community>(`/v1/communities/${encodeURIComponent(canonical)}`)
-  const error = cluster.error
-  const missing = isMissing(cluster.error)
-  useTitle(`${canonical}/`)
-  if (missing) return <FreeName name={canonical} />
+  const cluster = useAsk<Cluster>(`/v1/clusters/name/${name}`)
+  const community = useAsk<Community>(`/v1/communities/${name}`)
+  const { error } = cluster
+  useTitle(`${name}/`)
+  if (isMissing(error)) return <FreeName name={name} />
   return (
     <>
-      <Head picture={canonical} title={<Name name={canonical} />}>
+      <Head picture={name} title={<Name name={name} />}>
         <p class="soft">
           {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
         </p>
       </Head>
       {community.data && 'prices' in community.data && (
-        <Rules name={canonical} community={community.data} />
+        <Rules name={name} community={community.data} />
       )}
       <ClusterView asked={cluster} />
     </>
@@ -75,11 +82,12 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
   const elsewhere = useAsked<Cluster>(`${name} ${isTestnet}`, () =>
-    call<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`, { isTestnet: !isTestnet }),
+    call<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
   )
   return (
     <Head picture={name} title={<Name name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
+      <Cost name={name} />
       <p class="row">
         <Link to={`/@register?name=${name}`} class="button">
           Register it
@@ -92,6 +100,26 @@ function FreeName({ name }: { name: string }) {
   )
 }
 
+/** Payer of a quote that is only read: on the hub, all pay the same. */
+const ANYBODY = `0x${'11'.repeat(20)}`
+
+/** Cost of a free name on the hub, or why it can not be had now. */
+function Cost({ name }: { name: string }) {
+  const { isTestnet, get } = useNet()
+  const asked = useAsked(`${name} ${isTestnet}`, async (signal) => {
+    const chains = await get<Chain[]>('/v1/networks', signal)
+    const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)!
+    const body = { network: hub.network, sender: ANYBODY, names: [{ name }] }
+    const quote = await call<Quote>('/v1/names/register/evm', { isTestnet, signal, body })
+    return `On ${chainName(hub.network)} it costs ${costText(quote, hub)} and gas.`
+  })
+  return (
+    <Loaded asked={asked} lines={1}>
+      {(text) => <p class="soft">{text}</p>}
+    </Loaded>
+  )
+}
+
 /** Rules of a community, in words. */
 function Rules({
   name,
@@ -101,12 +129,10 @@ function Rules({
   community: Community
 }) {
   const chains = useAsk<Chain[]>('/v1/networks')
+  if (!chains.data) return null
   const price = prices[0]
-  const chain = chains.data?.find(({ network }) => network === price?.network)
-  const cost =
-    price && chain && price.token === 'native'
-      ? `${moneyOf(price.amount, chain.gasToken)} on ${chainName(price.network)}`
-      : price && `a token on ${chainName(price.network)}`
+  const chain = chains.data.find(({ network }) => network === price?.network)
+  const cost = price && `${priceText(price, chain)} on ${chainName(price.network)}`
   return (
     <p class="note">
       <Badge kind="veil">community</Badge>
@@ -213,7 +239,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
 
 /** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {
-  const full = `${community}/${name}`.toLowerCase()
+  const full = `${community}/${name}`
   const { isTestnet } = useNet()
   const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
     const records = await call<NameRecord[]>('/v1/names', {
@@ -230,8 +256,8 @@ export function MemberPage({ community, name }: { community: string; name: strin
         picture={community}
         title={
           <>
-            <Name name={community.toLowerCase()} />
-            {name.toLowerCase()}
+            <Name name={community} />
+            {name}
           </>
         }
       >
@@ -263,7 +289,8 @@ export function AddressPage({ address }: { address: string }) {
   useTitle(address)
   // a name below the community `address` has the same path; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
-    return <MemberPage community="address" name={address} />
+    return <MemberPage community="address" name={address.toLowerCase()} />
+  if (record.data?.type === null) return <NotFound text={address} />
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
@@ -281,16 +308,14 @@ export function AddressPage({ address }: { address: string }) {
               </p>
             ) : (
               <p class="row">
-                {type === null
-                  ? 'This is no address that is known here.'
-                  : 'It has no name in public.'}
-                {type !== null && <Badge>{type}</Badge>}
+                It has no name in public.
+                <Badge>{type}</Badge>
               </p>
             )
           }
         </Loaded>
       </Head>
-      {record.data && record.data.type !== null && <AddressView address={record.data.address} />}
+      {record.data && <AddressView address={record.data.address} />}
     </>
   )
 }

@@ -1,13 +1,10 @@
-import { useLocation } from 'preact-iso/router'
 import { chainName, grouped } from '../lib/format.js'
 import { useNewest } from '../lib/live.js'
 import { useAsk, useTitle } from '../lib/net.js'
-import { isName } from '../lib/search.js'
 import type { Overview } from '../lib/types.js'
 import { Badge, Card, Link, Loaded } from '../parts/basics.js'
 import { Events, isTelling } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
-import { MemberPage, NamePage } from './cluster.js'
 
 /** Events that are asked for, and shown. */
 const ASKED = 40
@@ -50,15 +47,6 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
 
 /** `/`: the search, what is happening, what is registered. */
 export function Home() {
-  const { query } = useLocation()
-  // pages of names whose own path is another page's
-  const [community, name] = (query.q ?? '').split('/')
-  if (name && isName(community!) && isName(name))
-    return <MemberPage community={community!} name={name} />
-  return community && isName(community) ? <NamePage name={community} /> : <Start />
-}
-
-function Start() {
   const newest = useNewest(ASKED)
   const overview = useAsk<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
   useTitle('')

@@ -2,10 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { grouped, moneyOf } from '../lib/format.js'
 import { isFinal, useStatus } from '../lib/live.js'
 import { useAsk, useNet, useTitle } from '../lib/net.js'
-import { isTx } from '../lib/search.js'
 import type { Chain, TxStatus } from '../lib/types.js'
 import { Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
-import { MemberPage } from './cluster.js'
 
 /** `/tx/:hash`: the progress of a transaction, which moves by itself. */
 
@@ -223,10 +221,6 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
 }
 
 export function TxPage({ tx }: { tx: string }) {
-  return isTx(tx) ? <Transaction tx={tx} /> : <MemberPage community="tx" name={tx} />
-}
-
-function Transaction({ tx }: { tx: string }) {
   const asked = useStatus(tx)
   const found = asked.data
   useTitle(found ? HEADINGS[found.status] : 'Transaction')

@@ -1,0 +1,49 @@
+import { freePort } from './ports.js'
+import {
+  type Child,
+  handleOf,
+  type ProcessHandle,
+  type SpawnOptions,
+  spawnChild,
+  waitFor,
+} from './processes.js'
+
+const READY_DEADLINE_MS = 30_000
+const STOP_GRACE_MS = 10_000
+const PORT_TRIES = 5
+/** Newest lines of its log that an error has. */
+const LOG_LINES = 10
+
+/** A program that listens on a port, and ends orderly by SIGINT. */
+export interface ServerProgram {
+  name: string
+  /** Default: a free one. */
+  port: number | undefined
+  commandFor(port: number): Omit<SpawnOptions, 'exitSignal'>
+  isReady(child: Child, port: number): boolean
+  /** Part of its log where the port is taken. */
+  takenText: string
+}
+
+/** @throws Error with one line that names the cause */
+export async function startServer(
+  program: ServerProgram,
+): Promise<ProcessHandle & { port: number }> {
+  const { name, commandFor, isReady, takenText } = program
+  for (let tries = 1; ; tries++) {
+    const port = program.port ?? (await freePort())
+    const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
+    await waitFor(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
+    if (!child.hasExited() && isReady(child, port))
+      return { port, ...handleOf(child, 'SIGINT', STOP_GRACE_MS) }
+
+    const log = child.logTail()
+    await child.end('SIGINT', STOP_GRACE_MS)
+    if (!log.includes(takenText)) {
+      const lines = log.trim().split('\n').slice(-LOG_LINES).join(' | ')
+      throw new Error(`starting ${name}: ${lines || 'no answer'}`)
+    }
+    if (program.port !== undefined || tries === PORT_TRIES)
+      throw new Error(`starting ${name}: port ${port} is taken`)
+  }
+}
