@@ -28,6 +28,10 @@ const AUTOGROUP = '/proc/self/autogroup'
 const LISTED = 50
 const hexOf = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 
+const launcher = process.ppid
+/** A launcher that was killed closes no input. */
+setInterval(() => process.ppid !== launcher && process.exit(1), 1_000).unref()
+
 setPriority(constants.priority.PRIORITY_LOW)
 // sessions share the processors first, where the kernel groups processes by them
 if (existsSync(AUTOGROUP)) writeFileSync(AUTOGROUP, String(constants.priority.PRIORITY_LOW))

@@ -139,6 +139,9 @@ const variables = z.object({
   QUOTE_KEY: secret(keys32.default([])),
   /** Ed25519 seed that signs the log of the feed; a former one behind it, joined by a comma, signs too. */
   LOG_KEY: secret(keys32.default([])),
+  /** The newest of them in a keystore, and the file of its password. */
+  LOG_KEYSTORE: z.string().optional(),
+  LOG_PASSWORD_FILE: z.string().optional(),
   /** What `clusterd mirror` copies from, the public key of its logs, and an API key there. */
   MIRROR_URL: secret(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
@@ -232,7 +235,11 @@ const environment = variables
       airdropOperatorKey: set.AIRDROP_OPERATOR_PRIVATE_KEY,
       solanaRpcUrl: set.SOLANA_RPC_URL,
       quoteKeys: set.QUOTE_KEY,
-      logKeys: set.LOG_KEY,
+      logKeySources: {
+        seeds: set.LOG_KEY,
+        keystore: set.LOG_KEYSTORE,
+        passwordFile: set.LOG_PASSWORD_FILE,
+      },
       mirrorUrl: set.MIRROR_URL,
       mirrorKey: set.MIRROR_KEY,
       mirrorApiKey: set.MIRROR_API_KEY,

@@ -4,7 +4,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, noChains, readChains } from './chainsFile.js'
 import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
-import { addressOf, keyOfRole } from './relayerKey.js'
+import { addressOf, keyOfRole, logKeysFrom } from './relayerKey.js'
 
 export {
   type ChainConfig,
@@ -28,6 +28,7 @@ export {
 export { ConfigError } from './error.js'
 export { sealKeystore } from './keystore.js'
 export { labelsOf, presetOf } from './presets.js'
+export { logKeysFrom } from './relayerKey.js'
 
 export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001
@@ -113,6 +114,8 @@ function configOf(base: Environment, readFile: () => ChainsFile) {
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
+    /** Keys that sign the log of the feed; none: nobody does. */
+    logKeys: logKeysFrom(base.logKeySources),
     /** Signer for the relayer on EVM chains; undefined: nobody. */
     relayerKey,
     /** Signer of what the gateway of ENS answers; undefined: nobody. */

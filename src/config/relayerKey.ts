@@ -1,4 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { type LogKeys, logKeysOf } from '../registry/log/signer.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { keccak256 } from '../registry/primitives/keccak.js'
 import type { Environment } from './environment.js'
@@ -45,6 +46,18 @@ export function keyOfRole(
   return privateKey ? { privateKey } : keyFrom(rest, names)
 }
 
+/** Keys of the log, the newest first: a keystore's comes before those of the environment. @throws ConfigError */
+export function logKeysFrom({
+  seeds,
+  keystore,
+  passwordFile,
+}: Environment['logKeySources']): LogKeys {
+  const names = { keystore: 'LOG_KEYSTORE', passwordFile: 'LOG_PASSWORD_FILE' }
+  if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
+  const newest = keystore ? [fromHex(fromKeystore(keystore, passwordFile, names))] : []
+  return logKeysOf([...newest, ...seeds])
+}
+
 /** Address of a key's account, in lower case. */
 export const addressOf = (key: RelayerKey): Hex =>
   'address' in key
@@ -70,7 +83,11 @@ export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | u
   return { signerUrl, address }
 }
 
-function fromKeystore(file: string, passwordFile: string | undefined, names: SourceNames): Hex {
+function fromKeystore(
+  file: string,
+  passwordFile: string | undefined,
+  names: Pick<SourceNames, 'keystore' | 'passwordFile'>,
+): Hex {
   if (!passwordFile)
     throw new ConfigError(`${names.passwordFile} is not set: ${names.keystore} needs its password.`)
   const password = contentOf(passwordFile, names.passwordFile).replace(/\r?\n$/, '')

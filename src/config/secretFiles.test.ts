@@ -44,7 +44,7 @@ const SECRETS: Record<
   SOLANA_RPC_URL: ['http://u:p@node', ({ solanaRpcUrl }) => solanaRpcUrl],
   AIRDROP_OPERATOR_PRIVATE_KEY: [key('11'), ({ airdropOperatorKey }) => airdropOperatorKey],
   QUOTE_KEY: [`${key('11')}, ${key('22')}`, ({ quoteKeys }) => quoteKeys],
-  LOG_KEY: [`${key('11')}, ${key('22')}`, ({ logKeys }) => logKeys],
+  LOG_KEY: [`${key('11')}, ${key('22')}`, ({ logKeySources }) => logKeySources.seeds],
   MIRROR_URL: ['https://u:p@names', ({ mirrorUrl }) => mirrorUrl],
   MIRROR_API_KEY: ['ck_of-the-source', ({ mirrorApiKey }) => mirrorApiKey],
   TOKEN_KEY: [key('11'), ({ tokenKey }) => tokenKey],

@@ -25,7 +25,6 @@ import { News } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { releaseTypedData } from '../registry/community/release.js'
-import { logKeysOf } from '../registry/log/signer.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { createOutboxMetrics } from '../relayer/metrics.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
@@ -143,7 +142,7 @@ export class Daemon {
       const sources = {
         chains,
         isSqlServed: this.#config.isSqlServed,
-        log: { domain: this.#config.serviceDomain, keys: logKeysOf(this.#config.logKeys) },
+        log: { domain: this.#config.serviceDomain, keys: this.#config.logKeys },
       }
       if (roles.includes('index'))
         this.#runs.push(

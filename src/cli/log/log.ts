@@ -1,17 +1,16 @@
 import { Client } from '../../client/index.js'
-import { ConfigError, readEnvironment } from '../../config/index.js'
+import { ConfigError, logKeysFrom, readEnvironment } from '../../config/index.js'
 import { sha256Once } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
-import { logKeysOf } from '../../registry/log/signer.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
 export async function showKeys({ json }: { json?: boolean }): Promise<void> {
-  const keys = logKeysOf(readEnvironment().logKeys).map(({ publicKey }) =>
+  const keys = logKeysFrom(readEnvironment().logKeySources).map(({ publicKey }) =>
     publicKey.toString('base64'),
   )
   if (keys.length === 0)
-    throw new ConfigError('LOG_KEY is not set: no key signs the log of the feed.')
+    throw new ConfigError('LOG_KEY and LOG_KEYSTORE are not set: no key signs the log of the feed.')
   if (json) printJson({ keys })
   else for (const key of keys) console.log(key)
 }
