@@ -71,7 +71,12 @@ export function createEvmChain({
   const heads = () => {
     // not awaited, so a hanging node delays nothing
     void rpc.checkHeads()
-    return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
+    return asking(() =>
+      rpc.newestHead(
+        (call) => readHeads(call, config),
+        ({ latest }) => latest.number,
+      ),
+    )
   }
   const head = servedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()

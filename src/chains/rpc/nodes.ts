@@ -108,6 +108,8 @@ interface Family<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<Consumer | 'index', NodePool<Hash>>
   comparedMs: number
+  /** Height that two nodes had reached when heads were compared last. */
+  sharedHeight: number
 }
 
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
@@ -144,6 +146,7 @@ export class NodePool<Hash extends string> {
       genesisHash: options.genesisHash ?? null,
       pools: new Map(),
       comparedMs: Number.NEGATIVE_INFINITY,
+      sharedHeight: Number.NEGATIVE_INFINITY,
     },
     use: Consumer | 'index' = 'index',
   ) {
@@ -342,6 +345,28 @@ export class NodePool<Hash extends string> {
       }
   }
 
+  /**
+   * The head by the first node that has reached the height that two nodes had when heads were compared. A first node
+   * that hides a few blocks holds nothing up. Where no node has reached it, as after a reorg, the highest head counts.
+   * @throws as `call`
+   */
+  async newestHead<T>(read: (call: Call) => Promise<T>, heightOf: (head: T) => number): Promise<T> {
+    const below: T[] = []
+    // a comparison that ends meanwhile may have seen blocks that are newer than the answer
+    const { sharedHeight } = this.#family
+    const asked = this.onOneNode(async (call) => {
+      const head = await read(call)
+      if (heightOf(head) >= sharedHeight) return head
+      below.push(head)
+      throw new LackingError(`the head is below block ${sharedHeight}`)
+    })
+    return asked.catch((error: unknown) => {
+      const [highest] = below.sort((a, b) => heightOf(b) - heightOf(a))
+      if (!highest || !(error instanceof ChainUnavailableError)) throw error
+      return highest
+    })
+  }
+
   /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
@@ -357,6 +382,10 @@ export class NodePool<Hash extends string> {
     )
     const heads = await Promise.all(asked)
     const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
+    const credible = heads.flatMap((head, i) =>
+      head && verdicts[i] !== 'doubtful' ? [head.height] : [],
+    )
+    this.#family.sharedHeight = credible.sort((a, b) => b - a)[1] ?? Number.NEGATIVE_INFINITY
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
       node.head = verdict
