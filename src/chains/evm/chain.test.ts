@@ -47,7 +47,10 @@ function chainOn(...nodes: Call[]) {
     behindBlocks: 3,
     connect: (url) => nodes[Number(url.at(-1))]!,
     readGenesis: async () => '0x',
-    headOf: async () => ({ height: BLOCK, timeMs: null }),
+    headOf: async (call) => {
+      const head = await call<{ number: Hex }>('eth_getBlockByNumber', ['latest', false])
+      return { height: Number(head.number), timeMs: Date.now() }
+    },
   })
   return createEvmChain({ config: config!, chain: 1, rpc })
 }
@@ -63,4 +66,33 @@ it('one of a stale fork, which another node has not, is not believed', async () 
   expect(await chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)).toBe(
     null,
   )
+})
+
+/** A node whose newest block has the height that the test sets. */
+const nodeAt =
+  (node: { height: number }): Call =>
+  async <T>() =>
+    ({
+      number: hex(node.height),
+      hash: `0x${'ab'.repeat(32)}`,
+      parentHash: `0x${'cd'.repeat(32)}`,
+      timestamp: '0x1',
+    }) as T
+
+it.each([
+  ['two others have reached', [19, 20, 20], 20],
+  ['one other has reached, which may be made up', [19, 22, 19], 19],
+  ['it has reached itself', [20, 19, 19], 20],
+])('a head is the first node’s, or that which %s', async (_, heights, newest) => {
+  const chain = chainOn(...heights.map((height) => nodeAt({ height })))
+  await chain.rpc.checkHeads()
+  expect((await chain.heads()).latest.number).toBe(newest)
+})
+
+it('a head that was reorganised away on every node holds nothing up', async () => {
+  const nodes = [{ height: 20 }, { height: 20 }, { height: 20 }]
+  const chain = chainOn(...nodes.map(nodeAt))
+  await chain.rpc.checkHeads()
+  for (const [i, height] of [17, 18, 17].entries()) nodes[i]!.height = height
+  expect((await chain.heads()).latest.number).toBe(18)
 })

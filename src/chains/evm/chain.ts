@@ -35,6 +35,8 @@ export interface Heads {
   confirmed: number
   /** Time of the finalized or safe block, ms; null where blocks are confirmed by their depth. */
   confirmedMs: number | null
+  /** Asks the node that gave them. */
+  node: Call
 }
 
 /** An EVM chain: the API's port plus the indexer's reads. */
@@ -71,7 +73,12 @@ export function createEvmChain({
   const heads = () => {
     // not awaited, so a hanging node delays nothing
     void rpc.checkHeads()
-    return asking(() => rpc.onOneNode((call) => readHeads(call, config)))
+    return asking(() =>
+      rpc.newestHead(
+        (call) => readHeads(call, config),
+        ({ latest }) => latest.number,
+      ),
+    )
   }
   const head = servedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
@@ -159,6 +166,7 @@ export async function readHeads(
     latest,
     confirmed: confirmedOf(latest.number, tagged?.number),
     confirmedMs: tagged?.timestampMs ?? null,
+    node: call,
   }
 }
 

@@ -195,3 +195,13 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
   const ms = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(value) - Date.now()
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : null
 }
+
+/** True if the same node may answer in a moment. */
+export const isPassing = (error: Error): boolean =>
+  error instanceof RpcError &&
+  error.fault === 'transient' &&
+  !(error instanceof LackingError || error instanceof RefutedError)
+
+/** True if a node has answered, and does not have what another one has told of. */
+export const isContradicting = (error: Error | undefined): boolean =>
+  error instanceof ContradictingError || error instanceof RefutedError

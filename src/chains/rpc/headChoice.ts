@@ -65,3 +65,14 @@ function leaderOf(
   const isExplained = isNow && first.timeMs! - (last.timeMs ?? 0) >= lead * leastBlockMs
   return lead <= 0 || isExplained ? first.height : last.height
 }
+
+/** The height that two nodes have reached, without doubtful heads; -Infinity where fewer answered. */
+export function sharedHeightOf(
+  heads: readonly (Head | null)[],
+  verdicts: readonly HeadVerdict[],
+): number {
+  const credible = heads.flatMap((head, i) =>
+    head && verdicts[i] !== 'doubtful' ? [head.height] : [],
+  )
+  return credible.sort((a, b) => b - a)[1] ?? Number.NEGATIVE_INFINITY
+}

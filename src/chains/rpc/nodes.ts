@@ -2,11 +2,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { orIf } from '../../ops/log/errors.js'
 import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
-import { ContradictingError, LackingError, RefutedError, RpcError, transient } from './errors.js'
-import { type Head, judgeHeads, LEAST_BLOCK_MS } from './headChoice.js'
+import {
+  isContradicting,
+  isPassing,
+  LackingError,
+  RefutedError,
+  RpcError,
+  transient,
+} from './errors.js'
+import { type Head, judgeHeads, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
+import { type Consumer, SHARES } from './shares.js'
 
 export { type Call, WrongChainError } from './node.js'
+export type { Consumer } from './shares.js'
 
 /** Too few nodes gave equal answers: nothing is known, so nothing is accepted. */
 export class UndecidedError extends ChainUnavailableError {
@@ -78,26 +87,6 @@ export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
   behindBlocks: number
 }
 
-/**
- * Callers beside the indexer: each has its own rests and limits, so none costs another its nodes. `judge` reads
- * balances for payments; the API's questions are `api` (quotes, payments), `refunds`, `status`, `tokens`, `wallets`.
- */
-export type Consumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
-
-/** Bounds what strangers' requests of one kind can make the API ask of a node. */
-const STRANGERS: Share = { atOnce: 32, perSecond: 100, waiting: 200 }
-/** Shares of the uses that strangers cause work for; the judge's has room for all that it asks at once. */
-const SHARES: Readonly<Record<Consumer, Share | undefined>> = {
-  relay: undefined,
-  judge: { atOnce: 8, perSecond: 100, waiting: 500 },
-  api: STRANGERS,
-  refunds: STRANGERS,
-  // statuses are polled: a client that learns soon that a chain is away asks again
-  status: { ...STRANGERS, limitMs: 3_000 },
-  tokens: STRANGERS,
-  // callers who sign in wait: a node that hangs leaves time for another's word (`smartWallet.ts`)
-  wallets: { ...STRANGERS, limitMs: 2_000 },
-}
 /** Interval between comparisons of the nodes' heads. */
 const COMPARE_EVERY_MS = 5_000
 /** Time for which a node is asked after others that both contradicted it. */
@@ -108,19 +97,11 @@ interface Family<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<Consumer | 'index', NodePool<Hash>>
   comparedMs: number
+  /** Height that two nodes had reached when heads were compared last. */
+  sharedHeight: number
 }
 
 type Answer<T> = { result: T } | { error: RpcError | WrongChainError }
-
-/** True if the same node may answer in a moment. */
-const isPassing = (error: Error): boolean =>
-  error instanceof RpcError &&
-  error.fault === 'transient' &&
-  !(error instanceof LackingError || error instanceof RefutedError)
-
-/** True if a node has answered, and does not have what another one has told of. */
-const isContradicting = (error: Error | undefined): boolean =>
-  error instanceof ContradictingError || error instanceof RefutedError
 
 const isTooMuch = (error: Error | undefined): error is RpcError =>
   error instanceof RpcError && error.fault === 'too_much'
@@ -144,6 +125,7 @@ export class NodePool<Hash extends string> {
       genesisHash: options.genesisHash ?? null,
       pools: new Map(),
       comparedMs: Number.NEGATIVE_INFINITY,
+      sharedHeight: Number.NEGATIVE_INFINITY,
     },
     use: Consumer | 'index' = 'index',
   ) {
@@ -342,6 +324,28 @@ export class NodePool<Hash extends string> {
       }
   }
 
+  /**
+   * The head by the first node that has reached the height that two nodes had when heads were compared. A first node
+   * that hides a few blocks holds nothing up. Where no node has reached it, as after a reorg, the highest head counts.
+   * @throws as `call`
+   */
+  async newestHead<T>(read: (call: Call) => Promise<T>, heightOf: (head: T) => number): Promise<T> {
+    const below: T[] = []
+    // a comparison that ends meanwhile may have seen blocks that are newer than the answer
+    const { sharedHeight } = this.#family
+    const asked = this.onOneNode(async (call) => {
+      const head = await read(call)
+      if (heightOf(head) >= sharedHeight) return head
+      below.push(head)
+      throw new LackingError(`the head is below block ${sharedHeight}`)
+    })
+    return asked.catch((error: unknown) => {
+      const [highest] = below.sort((a, b) => heightOf(b) - heightOf(a))
+      if (!highest || !(error instanceof ChainUnavailableError)) throw error
+      return highest
+    })
+  }
+
   /** At most once per interval; demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
@@ -357,6 +361,7 @@ export class NodePool<Hash extends string> {
     )
     const heads = await Promise.all(asked)
     const verdicts = judgeHeads(heads, { behindBlocks, leastBlockMs }, Date.now())
+    this.#family.sharedHeight = sharedHeightOf(heads, verdicts)
     for (const [i, node] of this.#nodes.entries()) {
       const verdict = verdicts[i]!
       node.head = verdict

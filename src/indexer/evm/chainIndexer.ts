@@ -1,9 +1,9 @@
-import { readHeads } from '../../chains/evm/chain.js'
+import { type Heads, readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
 import { transient } from '../../chains/rpc/errors.js'
-import { DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
+import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
@@ -159,8 +159,9 @@ export class ChainIndexer {
       this.#minimumWei = head.minimumWei
       state.isCaughtUp = head.caughtUp
     }
-    const { latest, confirmed: told, confirmedMs } = await chain.heads()
-    const confirmed = await this.#confirmedBy(told).catch((error: unknown) => {
+    const heads = await chain.heads()
+    const { latest, confirmed: told, confirmedMs } = heads
+    const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
       if (!undecided(error)) throw error
       this.#unproved = error as Error
       return row.nextBlock - 1
@@ -255,10 +256,12 @@ export class ChainIndexer {
   }
 
   /** The highest block that as many nodes call confirmed as have to agree: what is confirmed stays. */
-  async #confirmedBy(told: number): Promise<number> {
+  async #confirmedBy(first: Heads): Promise<number> {
     const { chain, row } = this.#options
-    if (told < row.nextBlock || chain.rpc.size === 1 || this.#nodes === 1) return told
-    const heads = await chain.rpc.onEveryNode((call) => readHeads(call, chain.config), this.#nodes)
+    const { confirmed, node } = first
+    if (confirmed < row.nextBlock || chain.rpc.size === 1 || this.#nodes === 1) return confirmed
+    const read = async (call: Call) => (call === node ? first : readHeads(call, chain.config))
+    const heads = await chain.rpc.onEveryNode(read, this.#nodes)
     const heights = heads.map(({ confirmed }) => confirmed).sort((a, b) => b - a)
     return heights[this.#nodes - 1]!
   }

@@ -1,0 +1,54 @@
+import { toHex } from 'viem'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import type { ChainConfig } from '../../src/config/index.js'
+import { useSilentNodes } from './silentNodes.js'
+
+/** JSON-RPC calls of an indexer on a quiet chain with two nodes, for which an operator pays. */
+
+const { world, node, open, drive, head } = useSilentNodes()
+
+/** `finalized` moves once an epoch, and is two epochs behind the newest block or more. */
+const EPOCH = 32
+const BLOCKS = 2 * EPOCH
+const DEPTH = { kind: 'depth', blocks: 2 } as const
+const TAG = { kind: 'tag', tag: 'finalized' } as const
+
+/**
+ * The heads of all nodes are compared every five seconds, by a call to each. That adds two calls a block where blocks
+ * are slower, and next to none where they are quick.
+ */
+it.each<
+  [blocks: string, policy: string, blockMs: number, ChainConfig['confirmation'], most: number]
+>([
+  ['quick', 'depth', 0, DEPTH, 5],
+  ['slow', 'depth', 12_000, DEPTH, 7],
+  // four more in an epoch: the second node's heads, and the record by two nodes
+  ['quick', 'tag', 0, TAG, 3 + 4 / EPOCH],
+  ['slow', 'tag', 12_000, TAG, 5 + 4 / EPOCH],
+])('%s blocks that are confirmed by %s cost few calls', async (_, __, blockMs, policy, most) => {
+  let calls = 0
+  const counted = async (_method: string, body: string) => {
+    calls += [JSON.parse(body)].flat().length
+    const finalized = Math.floor((await head()) / EPOCH) * EPOCH - 2 * EPOCH
+    return { body: body.replace('"finalized"', `"${toHex(finalized)}"`) }
+  }
+  await world.test.mine({ blocks: 2 * BLOCKS })
+  const rpcUrls = [await node(counted), await node(counted)]
+  const lone = await open({ confirmation: policy, rpcUrls })
+  expect(await drive(lone, 3)).toEqual([])
+  while (!lone.indexer.isAtHead) await lone.indexer.step()
+  const from = lone.indexer.state.nextBlock
+
+  let nowMs = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  onTestFinished(() => clock.mockRestore())
+  calls = 0
+  for (let i = 0; i < BLOCKS; i++) {
+    await world.test.mine({ blocks: 1 })
+    nowMs += blockMs
+    await lone.indexer.step()
+  }
+
+  expect(lone.indexer.state.nextBlock).toBe(from + BLOCKS)
+  expect(calls / BLOCKS).toBeLessThanOrEqual(most)
+})
