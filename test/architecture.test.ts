@@ -11,7 +11,9 @@ import { describe, expect, it } from 'vitest'
 const SRC = fileURLToPath(new URL('../src/', import.meta.url))
 
 /** The tree of the log: pure, and without Node's modules. */
-const LOG = ['append', 'note', 'tiles', 'tree'].map((name) => `registry/log/${name}.ts`)
+const LOG = ['append', 'beginning', 'note', 'provedTree', 'tiles', 'tree'].map(
+  (name) => `registry/log/${name}.ts`,
+)
 
 /**
  * Imports allowed to each room besides itself, and from beside src. `types:` allows `import type` alone; a path

@@ -29,7 +29,7 @@ const TIMEOUT_MS = 10_000
 /** That of the logs of one new block: who hangs there would hold up the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
 /** Blocks by which the heads of honest nodes may differ. */
-export const BEHIND_BLOCKS = 3
+const BEHIND_BLOCKS = 3
 
 function timeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =

@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import { evmStatus } from '../../../src/api/status/evm.js'
 import { ChainUnavailableError } from '../../../src/chains/chain.js'
 import { createChainRpc, createEvmChain } from '../../../src/chains/evm/chain.js'
-import { BEHIND_BLOCKS } from '../../../src/chains/rpc/evm.js'
 import { readChain, registerChain } from '../../../src/db/journal/chains.js'
 import { ChainIndexer, FOLLOW_MAX_BLOCKS } from '../../../src/indexer/evm/chainIndexer.js'
 import { PaymentJudge } from '../../../src/indexer/judge.js'
@@ -224,7 +223,7 @@ function nodesOf(drawn: Drawn, scene: Scene): AskedNode[] {
 
 /**
  * One run of a liar beside an honest node that falters. Nothing false may be shown after any step, and the service has
- * to go on in time. A node that is no more blocks behind than honest ones may be holds up by these alone.
+ * to go on in time.
  * @param truthOf what an honest node makes of a history
  */
 export async function falteringRun(
@@ -285,9 +284,7 @@ export async function falteringRun(
     if (!isLimited) scene.fault = null
     if (isLive(mode)) scene.head = newest
     const stands = await goOn()
-    const hiddenBlocks = -lie.at(scene.head).headOffset
-    const isWithinLag = hiddenBlocks > 0 && hiddenBlocks <= BEHIND_BLOCKS
-    const hasToGoOn = !isLimited && !isWithinLag && (lie.isRefuted || size === 3)
+    const hasToGoOn = !isLimited && (lie.isRefuted || size === 3)
     if (hasToGoOn) expect(`${stands}`, `${label}, after the return`).toBe('null')
     if (stands) {
       scene.isLying = false
