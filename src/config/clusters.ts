@@ -23,7 +23,6 @@ type Key = keyof typeof clusterShape
 type Drafts = Readonly<Record<Key, PerNetwork<object>>>
 
 const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
-const KEYS = Object.keys(SECTIONS) as readonly Key[]
 
 export const noClusters: Clusters = { solana: {} }
 
@@ -36,7 +35,7 @@ interface Found {
 }
 
 const clustersOf = (drafts: Drafts): Found[] =>
-  KEYS.flatMap((key) =>
+  (Object.keys(SECTIONS) as Key[]).flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const own = drafts[key][network]
       return own ? [{ key, network, section: SECTIONS[key], own }] : []
@@ -48,7 +47,7 @@ export const familiesIn = (drafts: Drafts): Family[] =>
   clustersOf(drafts).map(({ section }) => section.family)
 
 export const hasCluster = (drafts: Drafts, network: Network): boolean =>
-  KEYS.some((key) => drafts[key][network])
+  clustersOf(drafts).some((found) => found.network === network)
 
 const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
