@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { NETWORK_LABELS, NETWORKS, type Network } from '../registry/primitives/network.js'
+import {
+  type Clusters,
+  checkClusters,
+  clusterShape,
+  hasCluster,
+  missingIn,
+  perNetwork,
+  withPresets,
+} from './clusters.js'
 import { networkDeployment } from './deployment.js'
 import { ConfigError, inOneError, parseInput } from './error.js'
-import { evmChain } from './evmChain.js'
-import { hex, httpUrl, rpcUrls, solana32, wei, wsUrl } from './fields.js'
-import { presetOf, SOLANA_FEEDS, SOLANA_GENESIS } from './presets.js'
+import { type DraftChain, evmChain } from './evmChain.js'
+import { hex, httpUrl, wei } from './fields.js'
 
 /** Permissions of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -22,43 +30,6 @@ const deliveries = z.strictObject({
     .default(30 * 60_000),
 })
 
-/** The Solana cluster of a network. */
-const solanaCluster = z
-  .strictObject({
-    rpcUrls,
-    /** Logs of the program wake the watcher. */
-    wsUrls: z.array(wsUrl).default([]),
-    /** The registrar program; a draft lacks it. */
-    programId: solana32.optional(),
-    /** Tells a cluster from another one; that of Solana's own, and learned at the first start beside a local hub. */
-    genesisHash: solana32.optional(),
-    /** The slot of the program's deployment: earlier payments are not read. */
-    startSlot: z.int().nonnegative().default(0),
-    /** The commitment at which a payment counts as confirmed. */
-    commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
-    pollMs: z.int().positive().default(2_000),
-    /** AggregatorV3 price feeds on the network's hub; a draft lacks them. */
-    feeds: z
-      .strictObject({
-        solUsd: hex(20),
-        ethUsd: hex(20),
-        /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
-        maxAgeSeconds: z
-          .union([
-            z.int().positive(),
-            z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() }),
-          ])
-          .default(90_000)
-          .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-        /** A price further than this from that of the last quotes is refused. */
-        maxMovePercent: z.int().positive().default(10),
-      })
-      .optional(),
-    /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
-    maxUnitPrice: z.int().nonnegative().default(1_000_000),
-  })
-  .readonly()
-
 /** ENS name below which a network's names resolve. */
 const ensParent = z.strictObject({
   /** `bundles.eth` */
@@ -73,19 +44,13 @@ const ensParent = z.strictObject({
 
 const sections = z.strictObject({
   chains: z.array(evmChain).min(1).readonly(),
-  solana: z
-    .strictObject({ mainnet: solanaCluster.optional(), testnet: solanaCluster.optional() })
-    .prefault({}),
-  ens: z
-    .strictObject({ mainnet: ensParent.optional(), testnet: ensParent.optional() })
-    .prefault({}),
+  ...clusterShape,
+  ens: perNetwork(ensParent),
   deliveries: z
     .strictObject({ mainnet: deliveries.prefault({}), testnet: deliveries.prefault({}) })
     .prefault({}),
   /** Contracts that `clusterd contracts` deploys. */
-  deployment: z
-    .strictObject({ mainnet: networkDeployment.optional(), testnet: networkDeployment.optional() })
-    .prefault({}),
+  deployment: perNetwork(networkDeployment),
   payments: z
     .strictObject({
       /** Age from which payments whose registration is final are released to their recipients. */
@@ -114,6 +79,7 @@ const chainsFile = sections
       ctx.addIssue({ code: 'custom', path, message })
     checkChains(file, issue)
     checkNetworks(file, issue)
+    checkClusters(file, issue)
     return file
   })
   .transform(withDefaults)
@@ -133,30 +99,12 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
     return { ...settings, spendCapWei, dailyCapWei, releaseAfterMs, refusalWorth }
   }
   return {
-    ...file,
-    solana: withPresets(file),
+    ...withPresets(file),
     deliveries: {
       mainnet: settingsOf('mainnet', mainnet),
       testnet: settingsOf('testnet', testnet),
     },
   }
-}
-
-/** Gives a cluster the presets of its genesis and of its hub; a local hub gives nothing. */
-function withPresets({ chains, solana }: Pick<Sections, 'chains' | 'solana'>): Sections['solana'] {
-  const known: Sections['solana'] = {}
-  for (const network of NETWORKS) {
-    const cluster = solana[network]
-    if (!cluster) continue
-    const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')
-    const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
-    const preset = isPublic
-      ? { genesisHash: SOLANA_GENESIS[network], feeds: SOLANA_FEEDS.get(hub.label) }
-      : undefined
-    const { genesisHash = preset?.genesisHash, feeds = preset?.feeds } = cluster
-    known[network] = { ...cluster, genesisHash, feeds }
-  }
-  return known
 }
 
 type Issue = (path: (string | number)[], message: string) => void
@@ -177,22 +125,13 @@ function checkChains({ chains }: Sections, issue: Issue): void {
   })
 }
 
-function checkNetworks(
-  { chains, solana, ens: { mainnet, testnet } }: Sections,
-  issue: Issue,
-): void {
+function checkNetworks(file: Sections, issue: Issue): void {
+  const { mainnet, testnet } = file.ens
   for (const network of NETWORKS) {
-    const ofNetwork = chains.filter((chain) => chain.network === network)
+    const ofNetwork = file.chains.filter((chain) => chain.network === network)
     const hubs = ofNetwork.filter(({ role }) => role === 'hub')
-    if ((ofNetwork.length > 0 || solana[network]) && hubs.length !== 1)
+    if ((ofNetwork.length > 0 || hasCluster(file, network)) && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
-    if (solana[network] && hubs.some(({ watchOnly }) => watchOnly))
-      issue(['solana', network], 'can pay for nothing: the hub is watch-only')
-    if (solana[network]?.commitment === 'confirmed' && !hubs.some(({ local }) => local))
-      issue(
-        ['solana', network, 'commitment'],
-        'is "finalized" outside local worlds: a confirmed payment may vanish',
-      )
   }
   // a name would be on both networks
   const one = `.${mainnet?.parent}`
@@ -203,16 +142,11 @@ function checkNetworks(
 
 /** A chains file whose contracts may not be deployed yet, as `clusterd init` writes it. */
 export type DraftFile = z.output<typeof chainsFile>
-export type DraftChain = z.output<typeof evmChain>
-type DraftCluster = z.output<typeof solanaCluster>
 export type ChainConfig = DraftChain & { readonly contract: `0x${string}` }
-export type SolanaConfig = DraftCluster &
-  Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
 export type DraftEns = z.output<typeof ensParent>
 export type EnsParent = DraftEns & { readonly resolver: `0x${string}` }
-export interface ChainsFile extends Omit<DraftFile, 'chains' | 'solana' | 'ens'> {
+export interface ChainsFile extends Omit<DraftFile, 'chains' | 'ens' | keyof Clusters>, Clusters {
   readonly chains: readonly ChainConfig[]
-  readonly solana: Readonly<Partial<Record<Network, SolanaConfig>>>
   readonly ens: Readonly<Partial<Record<Network, EnsParent>>>
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
@@ -274,21 +208,13 @@ function complete(draft: DraftFile, file: string): ChainsFile {
       `no contract is named for ${undeployed.join(', ')}: \`clusterd contracts deploy\` deploys and prints it`,
     )
   for (const network of NETWORKS) {
-    const cluster = draft.solana[network]
     const ens = draft.ens[network]
     if (ens && !ens.resolver)
       faults.push(
         `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
       )
-    if (cluster && !cluster.programId)
-      faults.push(
-        `solana.${network}.programId is missing: \`clusterd solana deploy\` deploys the program`,
-      )
-    if (cluster && !cluster.feeds)
-      faults.push(
-        `solana.${network}.feeds is missing: name the price feeds solUsd and ethUsd on the hub`,
-      )
   }
+  faults.push(...missingIn(draft))
   if (faults.length > 0) throw inOneError(faults, whereOf(file))
   return draft as ChainsFile
 }

@@ -83,3 +83,6 @@ function withPreset(chain: z.output<typeof fields>) {
     confirmation: chain.confirmation ?? defaultConfirmation(chain.role, preset?.label),
   }
 }
+
+/** A chain whose contract may not be deployed yet. */
+export type DraftChain = z.output<typeof evmChain>

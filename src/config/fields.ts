@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { lookupAddress } from '../registry/primitives/address.js'
 
 /** `0x` and hex digits, made lower case. */
 export const hex = (bytes: number) =>
@@ -38,8 +37,3 @@ export const durationOrNever = z.union([duration, z.int().positive(), z.null()])
 
 /** A decimal amount; uint256 has at most 78 digits. */
 export const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
-
-/** 32 bytes in base58, as Solana writes keys and hashes. */
-export const solana32 = z
-  .string()
-  .refine((text) => lookupAddress(text)?.type === 'solana', 'must be 32 bytes in base58')

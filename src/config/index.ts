@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type ChainsFile, noChains, readChains } from './chainsFile.js'
+import { familiesIn, noClusters } from './clusters.js'
 import { type Environment, type Flags, readEnvironment } from './environment.js'
 import { ConfigError } from './error.js'
 import { addressOf, keyOfRole, logKeysFrom } from './relayerKey.js'
@@ -10,12 +11,10 @@ export {
   type ChainConfig,
   type ChainsFile,
   type DeliverySettings,
-  type DraftChain,
   parseChainsFile,
   parseDraft,
   readChains,
   readDraft,
-  type SolanaConfig,
 } from './chainsFile.js'
 export {
   type Environment,
@@ -26,9 +25,11 @@ export {
   readEnvironment,
 } from './environment.js'
 export { ConfigError } from './error.js'
+export type { DraftChain } from './evmChain.js'
 export { sealKeystore } from './keystore.js'
 export { labelsOf, presetOf } from './presets.js'
 export { logKeysFrom } from './relayerKey.js'
+export type { SolanaConfig } from './solana.js'
 
 export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001
@@ -79,7 +80,7 @@ export function readMirrorConfig(
     const hubs = chains.chains.filter(
       ({ role, network }) => role === 'hub' && networks.includes(network),
     )
-    return { ...chains, chains: hubs, solana: {}, ens: {} }
+    return { ...chains, ...noClusters, chains: hubs, ens: {} }
   })
   return Object.freeze({ ...config, mirror: { url, key, apiKey: base.mirrorApiKey, networks } })
 }
@@ -94,8 +95,9 @@ function configOf(base: Environment, readFile: () => ChainsFile) {
   const chains = readFile()
   if (!base.tokenKey && base.roles.includes('api'))
     throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
-  if (base.quoteKeys.length === 0 && NETWORKS.some((network) => chains.solana[network]))
-    throw new ConfigError(lacks('QUOTE_KEY', 'a chains file with Solana'))
+  const [quoting] = familiesIn(chains)
+  if (base.quoteKeys.length === 0 && quoting)
+    throw new ConfigError(lacks('QUOTE_KEY', `a chains file with ${quoting.name}`))
   const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
   const ensKey = keyOfRole('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))

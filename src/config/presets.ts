@@ -35,25 +35,3 @@ export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.ge
 /** Labels of a network's EVM chains, by their numbers. */
 export const labelsOf = (network: Network): readonly string[] =>
   Object.keys(NETWORK_LABELS).filter((label) => presetOf(label)?.network === network)
-
-/**
- * Genesis hashes of Solana's clusters. The testnet is `devnet`: Solana's cluster for applications, with a faucet, and
- * the one that LayerZero calls its testnet. Solana's own `testnet` serves validators, and is reset by them.
- */
-export const SOLANA_GENESIS: Readonly<Record<Network, string>> = {
-  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-  testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-}
-
-/** Chainlink's, with ages beyond their heartbeats (a day, an hour). */
-export const SOLANA_FEEDS = new Map([
-  [
-    '1',
-    {
-      solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507' as Hex,
-      ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419' as Hex,
-      maxAgeSeconds: { solUsd: 90_000, ethUsd: 5_400 },
-      maxMovePercent: 10,
-    },
-  ],
-])

@@ -6,7 +6,6 @@ import type { Environment } from './environment.js'
 import { ConfigError } from './error.js'
 import { openKeystore } from './keystore.js'
 import { contentOf } from './secretFiles.js'
-import { parseSolanaSecretKey } from './solanaKey.js'
 
 type Hex = `0x${string}`
 
@@ -97,11 +96,4 @@ function fromKeystore(
       `${names.keystore} can not be opened: it is no keystore of version 3, or the password is another.`,
     )
   return `0x${key.toString('hex')}`
-}
-
-/** 64 bytes. @param name of the variable or option @throws ConfigError */
-export function solanaKeyIn(file: string, name: string): Uint8Array {
-  const key = parseSolanaSecretKey(contentOf(file, name))
-  if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)
-  return key
 }

@@ -220,8 +220,12 @@ export class Daemon {
         relayerAccount(ensKey).signTypedData,
       )
     const { createApi } = await import('../api/server.js')
-    if (this.#config.hasTestWallet)
-      await import('../web/page.js').then((web) => web.addTestWallet(this.#config))
+    if (this.#config.hasTestWallet) {
+      const { addTestWallet } = await import('../web/page.js')
+      await addTestWallet(
+        this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
+      )
+    }
     const news = new News()
     this.#listener.subscribe(news.onNotify)
     const api = createApi({

@@ -1,7 +1,9 @@
 import { NETWORK_LABELS, type Network } from './primitives/network.js'
 
-/** Types of wallets that register names and pay. */
-export type AddressType = 'evm' | 'solana'
+/** Types of wallets that register names and pay, with their names for people. */
+export const WALLET_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
+export type AddressType = keyof typeof WALLET_NAMES
+export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
 /** A hash of 32 bytes in hex, or a signature of 64 bytes in base58. */
 export type TxIdForm = 'hash' | 'signature'
 

@@ -20,30 +20,34 @@ export const page: PageFile = {
   policy: PAGE_POLICY,
 }
 
-/** Chains of a daemon. */
-interface Chains {
-  chains: readonly { chainId: number; rpcUrls: readonly string[]; local: boolean }[]
-  solana: Partial<Record<'mainnet' | 'testnet', { rpcUrls: readonly string[] }>>
+/** A family's chains, as the wallet of local worlds sends on them. */
+export interface WalletChains {
+  /** Key of the family's accounts in the wallet. */
+  readonly key: string
+  /** What `testWallet.ts` reads. */
+  readonly chains: unknown
+  readonly rpcUrls: readonly string[]
+  /** True if all of them are of a local world. */
+  readonly isLocal: boolean
 }
 
 /**
  * Gives the pages of this process the wallet of local worlds, whose keys everybody knows.
  * @throws Error where a chain is not local
  */
-export async function addTestWallet({ chains, solana }: Chains): Promise<void> {
-  if (!chains.every(({ local }) => local))
+export async function addTestWallet(families: readonly WalletChains[]): Promise<void> {
+  if (!families.every(({ isLocal }) => isLocal))
     throw new Error('The test wallet is for chains of local worlds alone.')
-  const evm = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
-  const cluster = (solana.mainnet ?? solana.testnet)?.rpcUrls[0] ?? null
   const { testWallet } = await import('./generated/testWallet.js')
   files['test-wallet.js'] = testWallet
-  const content = JSON.stringify({ evm, solana: cluster }).replaceAll('"', '&quot;')
+  const chains = Object.fromEntries(families.map(({ key, chains }) => [key, chains]))
+  const content = JSON.stringify(chains).replaceAll('"', '&quot;')
   const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
   page.text = page.text.replace(
     '</head>',
     `<meta name="test-wallet" content="${content}">${script}</head>`,
   )
-  const origins = [...evm.map(({ rpcUrl }) => rpcUrl), cluster ?? '']
+  const origins = families.flatMap(({ rpcUrls }) => rpcUrls)
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 

@@ -12,8 +12,7 @@ it('is in no page of a daemon that was not asked for it, and at no path of it', 
 })
 
 it('is refused where a chain is not local', async () => {
-  const chains = [{ local: true }, { local: false }] as never
-  await expect(addTestWallet({ chains, solana: {} })).rejects.toThrow(
-    'for chains of local worlds alone',
-  )
+  const local = { key: 'evm', chains: [], rpcUrls: [], isLocal: true }
+  const foreign = { ...local, key: 'solana', isLocal: false }
+  await expect(addTestWallet([local, foreign])).rejects.toThrow('for chains of local worlds alone')
 })

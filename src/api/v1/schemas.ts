@@ -1,4 +1,5 @@
 import { KIND_NAMES } from '../../registry/auth/kinds.js'
+import { ADDRESS_TYPES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
@@ -35,7 +36,7 @@ export const txText = z.string().openapi({
 export const walletKind = z.enum(KIND_NAMES)
 
 /** Type of a generated wallet. */
-export const addressType = z.enum(['evm', 'solana'])
+export const addressType = z.enum(ADDRESS_TYPES)
 
 /** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({

@@ -133,6 +133,15 @@ export const hubOf = (opened: readonly OpenedChain[], network: string) =>
 export const evmFamily: ChainFamily = {
   relayers: EVM_RELAYERS,
   examine: evmFindings,
+  testWallet({ chains }) {
+    const known = chains.map(({ chainId, rpcUrls }) => ({ chainId, rpcUrl: rpcUrls[0]! }))
+    return {
+      key: EVM.addressType,
+      chains: known,
+      rpcUrls: known.map(({ rpcUrl }) => rpcUrl),
+      isLocal: chains.every(({ local }) => local),
+    }
+  },
   async open({ chains }, ctx) {
     const opened: OpenedChain[] = []
     for (const chain of chains) opened.push(await openChain(chain, ctx))

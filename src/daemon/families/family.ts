@@ -10,6 +10,7 @@ import type { Worker } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { RelayerKind } from '../../relayer/relayerKind.js'
 import type { RelaySource } from '../../relayer/run.js'
+import type { WalletChains } from '../../web/page.js'
 
 export type OpenContext = Pick<Context, 'pool' | 'log' | 'metrics'>
 
@@ -47,6 +48,8 @@ export interface ChainFamily {
   relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
   /** What alarms, metrics and the operator's page ask of what `relay` gives. */
   readonly relayers?: RelayerKind
+  /** What the pages' wallet of a local world needs to send on the chains. */
+  testWallet?(config: Config): WalletChains
   /** For `clusterd doctor`: checks what a start needs of the configured chains, and changes nothing. */
   examine(config: Config): Promise<readonly Finding[]>
   /** Routes of the family beside those of the interface. */

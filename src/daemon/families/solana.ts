@@ -98,6 +98,16 @@ const isCluster = (opened: OpenedChain): opened is OpenSolana => 'payer' in open
 /** At most one cluster a network, whose price feeds are on the hub. */
 export const solanaFamily: ChainFamily = {
   relayers: SOLANA_RELAYERS,
+  testWallet({ chains, solana }) {
+    // a local cluster stands for both networks
+    const [rpcUrl = null] = (solana.mainnet ?? solana.testnet)?.rpcUrls ?? []
+    return {
+      key: SOLANA.addressType,
+      chains: rpcUrl,
+      rpcUrls: rpcUrl === null ? [] : [rpcUrl],
+      isLocal: chains.every(({ local }) => local),
+    }
+  },
   async examine(config) {
     if (Object.keys(config.solana).length === 0) return []
     return (await import('./solanaChecks.js')).solanaFindings(config)

@@ -1,5 +1,6 @@
 import { type Abi, encodeDeployData, type Hex, namehash, parseAbi, zeroAddress } from 'viem'
-import type { DraftChain, DraftEns } from '../../../config/chainsFile.js'
+import type { DraftEns } from '../../../config/chainsFile.js'
+import type { DraftChain } from '../../../config/evmChain.js'
 import { orIfRefused } from '../../rpc/errors.js'
 import { type Call, createRpc } from '../../rpc/evm.js'
 import { createChainRpc } from '../chain.js'

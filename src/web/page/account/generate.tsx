@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { WALLET_NAMES } from '../../../registry/families.js'
 import { NAME_RULES, TYPED } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
 import { Mono } from '../parts/basics.js'
@@ -27,8 +28,11 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
       <Form label="Generate a wallet" work={make} submit="Generate" isPlain>
         <Field label="Kind">
           <select name="type">
-            <option value="evm">Ethereum</option>
-            <option value="solana">Solana</option>
+            {Object.entries(WALLET_NAMES).map(([type, name]) => (
+              <option key={type} value={type}>
+                {name}
+              </option>
+            ))}
           </select>
         </Field>
         <Input label="Name of the new wallet" {...NAME_RULES} name="name" />

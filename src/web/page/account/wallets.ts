@@ -7,6 +7,7 @@ import type { Wallet } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import bs58 from 'bs58'
 import { hexOf } from '../../../client/bytes.js'
+import { WALLET_NAMES } from '../../../registry/families.js'
 import type { Chain, Kind } from '../lib/types.js'
 
 /** An EVM transaction; `value` in wei. */
@@ -42,8 +43,7 @@ export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Pr
 
 /** Kinds of wallets that can sign in, in words. */
 export const KIND_TEXT: Readonly<Record<Kind, string>> = {
-  evm: 'Ethereum',
-  solana: 'Solana',
+  ...WALLET_NAMES,
   bitcoin: 'Bitcoin',
   cosmos: 'Cosmos',
   sui: 'Sui',

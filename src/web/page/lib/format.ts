@@ -1,3 +1,4 @@
+import { familyOf } from '../../../registry/families.js'
 import type { Chain, Quote } from './types.js'
 
 /** `0x1234…cdef` */
@@ -58,10 +59,12 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
   98866: 'Plume',
   11155111: 'Sepolia',
   17000: 'Holesky',
-  solana: 'Solana',
 }
 
-export const chainName = (network: string): string => CHAIN_NAMES[network] ?? `Chain ${network}`
+export function chainName(network: string): string {
+  const { label, name } = familyOf(network)
+  return label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
+}
 
 const UNITS = [
   [86_400_000, 'd'],

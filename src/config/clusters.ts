@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Family } from '../registry/families.js'
+import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import type { ClusterSection } from './clusterSection.js'
+import type { DraftChain } from './evmChain.js'
+import { presetOf } from './presets.js'
+import { type SolanaConfig, solanaSection } from './solana.js'
+
+type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
+
+/** Settings of each network that is set up. */
+export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
+  z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
+
+/** Sections of families with clusters, by their keys in the chains file. */
+export const clusterShape = { solana: perNetwork(solanaSection.cluster) }
+
+/** Complete settings of the same sections. */
+export interface Clusters {
+  readonly solana: PerNetwork<SolanaConfig>
+}
+type Key = keyof typeof clusterShape
+type Drafts = Readonly<Record<Key, PerNetwork<object>>>
+
+const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection }
+
+export const noClusters: Clusters = { solana: {} }
+
+/** A cluster that is set up, with its section. */
+interface Found {
+  readonly key: Key
+  readonly network: Network
+  readonly section: ClusterSection
+  readonly own: object
+}
+
+const clustersOf = (drafts: Drafts): Found[] =>
+  (Object.keys(SECTIONS) as Key[]).flatMap((key) =>
+    NETWORKS.flatMap((network) => {
+      const own = drafts[key][network]
+      return own ? [{ key, network, section: SECTIONS[key], own }] : []
+    }),
+  )
+
+/** The families that have a cluster. */
+export const familiesIn = (drafts: Drafts): Family[] =>
+  clustersOf(drafts).map(({ section }) => section.family)
+
+export const hasCluster = (drafts: Drafts, network: Network): boolean =>
+  clustersOf(drafts).some((found) => found.network === network)
+
+const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
+  chains.find((chain) => chain.network === network && chain.role === 'hub')
+
+/** Gives clusters the presets of their network and hub; a local hub gives nothing. */
+export function withPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
+  file: Sections,
+): Sections {
+  const known: Record<string, object> = {}
+  for (const { key, network, section, own } of clustersOf(file)) {
+    const hub = hubOf(file.chains, network)
+    const isPublic = hub !== undefined && !hub.local && hub.chainId === presetOf(hub.label)?.chainId
+    known[key] = { ...known[key], [network]: isPublic ? section.withPresets(own, hub) : own }
+  }
+  return { ...file, ...known }
+}
+
+/** Reports clusters that do not go with their hub. */
+export function checkClusters(
+  file: Drafts & { chains: readonly DraftChain[] },
+  issue: (path: string[], message: string) => void,
+): void {
+  for (const { key, network, section, own } of clustersOf(file)) {
+    const hub = hubOf(file.chains, network)
+    if (hub?.watchOnly) issue([key, network], 'can pay for nothing: the hub is watch-only')
+    const refusal = section.refusal(own, hub?.local ?? false)
+    if (refusal) issue([key, network, refusal.field], refusal.message)
+  }
+}
+
+/** Sentences about what drafts of clusters do not have yet. */
+export const missingIn = (drafts: Drafts): string[] =>
+  clustersOf(drafts).flatMap(({ key, network, section, own }) =>
+    Object.entries(section.missing)
+      .filter(([field]) => Reflect.get(own, field) === undefined)
+      .map(([field, advice]) => `${key}.${network}.${field} is missing: ${advice}`),
+  )

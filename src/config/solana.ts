@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { SOLANA } from '../registry/families.js'
+import { lookupAddress } from '../registry/primitives/address.js'
+import type { Network } from '../registry/primitives/network.js'
+import type { ClusterSection } from './clusterSection.js'
+import { hex, rpcUrls, wsUrl } from './fields.js'
+
+/** 32 bytes in base58, as Solana writes keys and hashes. */
+const base58Key = z
+  .string()
+  .refine((text) => lookupAddress(text)?.type === 'solana', 'must be 32 bytes in base58')
+
+/** The Solana cluster of a network. */
+const cluster = z
+  .strictObject({
+    rpcUrls,
+    /** Logs of the program wake the watcher. */
+    wsUrls: z.array(wsUrl).default([]),
+    /** The registrar program; a draft lacks it. */
+    programId: base58Key.optional(),
+    /** Tells a cluster from another one; that of Solana's own, and learned at the first start beside a local hub. */
+    genesisHash: base58Key.optional(),
+    /** The slot of the program's deployment: earlier payments are not read. */
+    startSlot: z.int().nonnegative().default(0),
+    /** The commitment at which a payment counts as confirmed. */
+    commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
+    pollMs: z.int().positive().default(2_000),
+    /** AggregatorV3 price feeds on the network's hub; a draft lacks them. */
+    feeds: z
+      .strictObject({
+        solUsd: hex(20),
+        ethUsd: hex(20),
+        /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
+        maxAgeSeconds: z
+          .union([
+            z.int().positive(),
+            z.strictObject({ solUsd: z.int().positive(), ethUsd: z.int().positive() }),
+          ])
+          .default(90_000)
+          .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
+        /** A price further than this from that of the last quotes is refused. */
+        maxMovePercent: z.int().positive().default(10),
+      })
+      .optional(),
+    /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
+    maxUnitPrice: z.int().nonnegative().default(1_000_000),
+  })
+  .readonly()
+
+type DraftCluster = z.output<typeof cluster>
+export type SolanaConfig = DraftCluster &
+  Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
+
+/**
+ * Genesis hashes of Solana's clusters. The testnet is `devnet`: Solana's cluster for applications, with a faucet, and
+ * the one that LayerZero calls its testnet. Solana's own `testnet` serves validators, and is reset by them.
+ */
+const GENESIS: Readonly<Record<Network, string>> = {
+  mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+}
+
+/** Chainlink's feeds by the label of the hub, with ages beyond their heartbeats (a day, an hour). */
+const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
+  '1': {
+    solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
+    ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
+    maxAgeSeconds: { solUsd: 90_000, ethUsd: 5_400 },
+    maxMovePercent: 10,
+  },
+}
+
+export const solanaSection: ClusterSection<DraftCluster> = {
+  family: SOLANA,
+  cluster,
+  withPresets(own, hub) {
+    const { genesisHash = GENESIS[hub.network], feeds = FEEDS[hub.label] } = own
+    return { ...own, genesisHash, feeds }
+  },
+  refusal: ({ commitment }, isLocal) =>
+    commitment === 'confirmed' && !isLocal
+      ? {
+          field: 'commitment',
+          message: 'is "finalized" outside local worlds: a confirmed payment may vanish',
+        }
+      : null,
+  missing: {
+    programId: '`clusterd solana deploy` deploys the program',
+    feeds: 'name the price feeds solUsd and ethUsd on the hub',
+  },
+}
