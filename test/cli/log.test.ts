@@ -23,7 +23,9 @@ const world = useWorld(async () => {
 
 it('shows the public key that readers pin', async () => {
   expect(await runCli(['log', 'key'], { LOG_KEY: `0x${seed.toString('hex')}` })).toBe(`${key}\n`)
-  await expect(runCli(['log', 'key'], { LOG_KEY: undefined })).rejects.toThrow('LOG_KEY is not set')
+  await expect(runCli(['log', 'key'], { LOG_KEY: undefined })).rejects.toThrow(
+    'LOG_KEY and LOG_KEYSTORE are not set',
+  )
 })
 
 it('verifies the log of a service, and refuses another key', async () => {
