@@ -57,7 +57,9 @@ const OUTPUTS: readonly Output[] = [
     sources: [
       ...filesIn('src/web/page'),
       'scripts/build-web.ts',
+      'src/registry/families.ts',
       'src/registry/journal/eventTypes.ts',
+      'src/web/paths.ts',
       'node_modules/preact/package.json',
     ],
     make: async (folder) => {

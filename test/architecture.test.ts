@@ -139,6 +139,7 @@ function isTypeOrOther(node: ts.Identifier): boolean {
 /** `../contracts/evm/artifacts/Hub.ts`, beside src, belongs to the room `contracts/evm/artifacts`. */
 const roomOf = (path: string): string =>
   path.startsWith('../') ? path.split('/').slice(1, 4).join('/') : path.split('/')[0]!
+const isOfPage = (path: string): boolean => path.startsWith('web/page/')
 const isTest = (path: string): boolean => /\.test\.ts$/.test(path)
 
 function problemsOf(source: Source): string[] {
@@ -154,6 +155,8 @@ function problemsOf(source: Source): string[] {
     const to = roomOf(target)
     const arrow = `${source.path} imports ${target}`
     if (isTest(target)) problems.push(`${arrow}, a test`)
+    else if (isOfPage(target) && !isOfPage(source.path) && !isTypeOnly)
+      problems.push(`${arrow}, which is bundled for browsers and built for nothing else`)
     else if (to === 'testing') {
       if (!MAY_LOAD_TESTING.test(source.path) || !(isDynamic || isTypeOnly)) problems.push(arrow)
     } else if (to !== room && !isAllowed(room, target, isTypeOnly)) problems.push(arrow)
@@ -207,6 +210,7 @@ describe('the rules of this test', () => {
     ['cli/dev.ts', "import { startStack } from '../testing/index.js'"],
     ['relayer/a.ts', "import type { x } from '../testing/index.js'"],
     ['db/a.ts', "import { x } from './b.test.js'"],
+    ['api/a.ts', "import { x } from '../web/page/lib/b.js'"],
     ['db/a.ts', 'const url = process.env.DATABASE_URL'],
     ['db/a.ts', 'const { env } = process'],
     ['db/a.ts', "import { env } from 'node:process'"],

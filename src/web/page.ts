@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { build, files, html } from './generated/assets.js'
-import { isReserved, placeOf } from './page/lib/paths.js'
+import { isReserved, placeOf } from './paths.js'
 import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */

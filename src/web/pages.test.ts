@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { find, nameIn, pathOfName, placeOf } from './page/lib/paths.js'
 import { pageAt } from './page.js'
+import { find, nameIn, pathOfName, placeOf } from './paths.js'
 
 describe('a search', () => {
   const signature = '5'.repeat(88)

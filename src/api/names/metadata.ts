@@ -2,7 +2,7 @@ import { findPublicWallets, type PublicWallet } from '../../db/registry/publicWa
 import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { pathOfName } from '../../web/page/lib/paths.js'
+import { pathOfName } from '../../web/paths.js'
 import { type Context, inBulk } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 

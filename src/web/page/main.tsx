@@ -1,7 +1,7 @@
 import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
-import { placeOf } from './lib/paths.js'
+import { placeOf } from '../paths.js'
 import { Frame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { pathOfName } from '../../paths.js'
 import { short } from '../lib/format.js'
 import type { Asked } from '../lib/net.js'
 import { useNet } from '../lib/net.js'
-import { pathOfName } from '../lib/paths.js'
 
 /** Small pieces of all pages. */
 

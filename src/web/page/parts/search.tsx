@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
+import { type Found, find, pathOfName } from '../../paths.js'
 import { type Get, useNet } from '../lib/net.js'
-import { type Found, find, pathOfName } from '../lib/paths.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 
 /** Path of a cluster; null where there is none. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
+import { isName } from '../../paths.js'
 import { call } from '../lib/api.js'
 import { chainName, costText, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
-import { isName } from '../lib/paths.js'
 import type {
   Chain,
   Cluster,

@@ -1,6 +1,6 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { find, nameIn } from '../../paths.js'
 import { useAsked, useNet, useTitle } from '../lib/net.js'
-import { find, nameIn } from '../lib/paths.js'
 import { Link, Loaded } from '../parts/basics.js'
 import { pathOf, Search } from '../parts/search.js'
 

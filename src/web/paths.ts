@@ -1,4 +1,4 @@
-import { NAME } from '../../../registry/primitives/nameRule.js'
+import { NAME } from '../registry/primitives/nameRule.js'
 
 /** The reader of paths and of typed texts. The service answers by it too: 404 where there is no page. */
 
