@@ -38,7 +38,7 @@ const { values } = parseArgs({
 })
 const isReach = values.reach || values.attack.length > 0
 const attacks = values.attack.length > 0 ? values.attack : REACH
-const seconds = Number(values.seconds ?? (isReach ? 1 : 180))
+const seconds = Number(values.seconds ?? (isReach ? 5 : 180))
 const count = Number(values.attackers)
 const isCount = Number.isInteger(count) && count >= 1 && count <= 16
 if (
@@ -47,7 +47,7 @@ if (
   attacks.some((name) => !REACH.includes(name))
 ) {
   console.log(
-    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 0.5 s an attack, default 1, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
+    `usage: npm run siege [-- --seconds <n>] [--reach] [--attackers <n>] [--attack <name>]... [--proxy]   at least 10 s, default 180; of a reach 0.5 s an attack, default 5, by 1 to 16 attackers. Attacks: ${REACH.join(', ')}`,
   )
   process.exit(2)
 }
