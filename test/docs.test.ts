@@ -18,6 +18,8 @@ const program = await (async () => {
     built = this
     return this
   })
+  // another test of this process may have loaded it
+  vi.resetModules()
   await import('../src/cli.js')
   parse.mockRestore()
   return built

@@ -85,6 +85,8 @@ const program = await (async () => {
     built = this
     return this
   })
+  // another test of this process may have loaded it
+  vi.resetModules()
   await import('../cli.js')
   parse.mockRestore()
   return built

@@ -86,6 +86,8 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
 
   it('RPC URLs that are all away', async () => {
     const lead = await tryLead(database.pool, 'mainnet', 'index')
+    // nothing renews it here
+    await database.pool.query('UPDATE leaders SET until_ms = until_ms + 60000')
     const state = { ...firstState({ network: 'mainnet', label: '1', chain: 0, nextBlock: 10 }, 1) }
     const head = { latest: 9, confirmed: 9, tailBlock: 9, headMs: Date.now() - 600_000 }
     const failing = { lastError: 'chain "1": no RPC URL answers', lastStepMs: Date.now() }
