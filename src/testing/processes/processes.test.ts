@@ -39,14 +39,16 @@ describe('spawnChild', () => {
     'leaves no child when its process gets %s',
     async (signal) => {
       const done = path.join(home, `done ${signal}`)
+      const ready = path.join(home, `ready ${signal}`)
       const { launcher, pids } = await launch(`
       const ended = await start('exit 0')
       await ended.exited
-      const tidy = await start('trap "touch \\'${done}\\'; exit" INT; while :; do sleep 0.1; done', 'SIGINT')
+      const tidy = await start('trap "touch \\'${done}\\'; exit" INT; touch \\'${ready}\\'; while :; do sleep 0.1; done', 'SIGINT')
       const stubborn = await start('trap "" TERM; while :; do sleep 0.1; done', 'SIGTERM')
       console.log(JSON.stringify([tidy.pid, stubborn.pid]))
       setInterval(() => {}, 1000)`)
       expect(pids.filter((pid) => !isAlive(pid))).toEqual([])
+      expect(await waitFor(() => fs.existsSync(ready), 15_000)).toBe(true)
       launcher.kill(signal)
       expect(await waitFor(() => !pids.some(isAlive), 15_000)).toBe(true)
       expect(fs.existsSync(done)).toBe(true)
