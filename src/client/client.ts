@@ -34,7 +34,7 @@ export interface RegistryOptions
   hub: string
   /** Any node of its chain, such as a client of viem. */
   node: HubNode
-  /** Age of a block from which on it is none to compare at, ms; default an hour. */
+  /** Age of the oldest block to compare at, ms; default an hour. */
   maxAgeMs?: number | undefined
 }
 

@@ -1,5 +1,5 @@
 import { type FilledTile, GrowingTree } from '../registry/log/append.js'
-import { generationOf, readBeginning } from '../registry/log/beginning.js'
+import { generationOf, parseEventId, readBeginning } from '../registry/log/beginning.js'
 import {
   fromBase64,
   keyIdOf,
@@ -78,11 +78,6 @@ const AHEAD = 8
 const KEY_BYTES = 32
 /** Signatures of a note that are kept: keys of one service, while it replaces one. */
 const KEPT_SIGNATURES = 4
-/** Event ids by the letter of their network. */
-const EVENT_IDS = {
-  mainnet: /^m-([1-9]\d{0,8})-([1-9]\d{0,14})$/,
-  testnet: /^t-([1-9]\d{0,8})-([1-9]\d{0,14})$/,
-}
 
 /** Reader of a service's log: what it gives was verified by the pinned key and the checkpoint before. */
 export class LogReader {
@@ -174,12 +169,12 @@ export class LogReader {
    * @throws ClusterdError invalid_request for an id that no event of this network has; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
-    const [, generation, number] = EVENT_IDS[this.#network].exec(id) ?? []
-    if (generation === undefined)
+    const asked = parseEventId(id)
+    if (asked?.network !== this.#network)
       throw new ClusterdError('invalid_request', `No event of ${this.#network} has the id “${id}”.`)
     const head = await this.checkpoint(signal)
-    const index = Number(number)
-    if (Number(generation) !== generationOf(head.origin, this.#network))
+    const index = asked.number
+    if (asked.generation !== generationOf(head.origin, this.#network))
       throw mismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
     if (index >= head.size) throw mismatch(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }

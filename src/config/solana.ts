@@ -16,7 +16,7 @@ const cluster = z
     rpcUrls,
     /** Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
-    /** The registrar program; a draft lacks it. */
+    /** The registrar program; a draft may leave it out. */
     programId: base58Key.optional(),
     /** Tells a cluster from another one; that of Solana's own, and learned at the first start beside a local hub. */
     genesisHash: base58Key.optional(),
@@ -25,7 +25,7 @@ const cluster = z
     /** The commitment at which a payment counts as confirmed. */
     commitment: z.enum(['finalized', 'confirmed']).default('finalized'),
     pollMs: z.int().positive().default(2_000),
-    /** AggregatorV3 price feeds on the network's hub; a draft lacks them. */
+    /** AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
     feeds: z
       .strictObject({
         solUsd: hex(20),

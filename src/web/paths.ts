@@ -86,7 +86,7 @@ export function find(input: string): Found | null {
   return { text: lower, candidates: ['name'] }
 }
 
-/** A name in a text that is none, as `alice` in `@alice` and `alice.local.eth`; null where there is none. */
+/** The name within a text that is not a name, as `alice` in `@alice` and `alice.local.eth`; null where there is none. */
 export function nameIn(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
   return isName(name) ? name.toLowerCase() : null

@@ -1,10 +1,8 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkpointText } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
 import { swapped } from '../support/bundles.js'
-import { useServer } from '../support/database.js'
 import { serveInTest } from '../support/httpServer.js'
 import {
   alice,
@@ -23,27 +21,16 @@ import {
   createdBy,
   type Database,
   type Event,
-  emptyDatabase,
   filesOf,
   leavesOf,
   mirrorFrom,
   ORIGIN,
   serving,
+  useEmptyDatabases,
   writtenRows,
 } from './support.js'
 
-const server = useServer()
-const open: pg.Pool[] = []
-afterAll(async () => {
-  for (const pool of open) await pool.end()
-})
-
-let made = 0
-async function database(): Promise<Database> {
-  const fresh = await emptyDatabase(server.url, `mirror_${++made}`)
-  open.push(fresh.pool)
-  return fresh
-}
+const database = useEmptyDatabases()
 
 describe('an empty mirror writes nothing of a source with', () => {
   let fresh: Database

@@ -1,11 +1,8 @@
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { useServer } from '../support/database.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
   createdBy,
   type Database,
-  emptyDatabase,
   type Files,
   filesOf,
   key,
@@ -13,21 +10,11 @@ import {
   mirrorFrom,
   ORIGIN,
   serving,
+  useEmptyDatabases,
   writtenRows,
 } from './support.js'
 
-const server = useServer()
-const open: pg.Pool[] = []
-afterAll(async () => {
-  for (const pool of open) await pool.end()
-})
-
-let made = 0
-async function database(): Promise<Database> {
-  const fresh = await emptyDatabase(server.url, `copied_${++made}`)
-  open.push(fresh.pool)
-  return fresh
-}
+const database = useEmptyDatabases()
 
 describe('a mirror that has copied a log', () => {
   const first = () => honest().slice(0, 300)

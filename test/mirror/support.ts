@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { afterAll } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
@@ -18,6 +19,7 @@ import {
 } from '../../src/registry/log/tiles.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { START_MS } from '../api/support.js'
+import { useServer } from '../support/database.js'
 import { readEpoch } from '../support/epoch.js'
 import { serveInTest } from '../support/httpServer.js'
 
@@ -44,6 +46,18 @@ export async function emptyDatabase(beside: string, name: string): Promise<Datab
   const url = await createDatabase(beside, name)
   await migrate(url)
   return { url, pool: createPool({ url, max: 4, applicationName: 'test', isByIndex: true }) }
+}
+
+/** Maker of empty databases on a server of a file's own; their pools end with the file. */
+export function useEmptyDatabases(): () => Promise<Database> {
+  const server = useServer()
+  const made: Database[] = []
+  afterAll(() => Promise.all(made.map(({ pool }) => pool.end())))
+  return async () => {
+    const fresh = await emptyDatabase(server.url, `mirror_${made.length + 1}`)
+    made.push(fresh)
+    return fresh
+  }
 }
 
 function clientOf(from: string | typeof fetch | Client, timeoutMs: number): Client {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { endAfter, protectServer, serverLimits } from './socketLimits.js'
@@ -33,31 +33,37 @@ it('a server that closes waits for requests under way, and for no connection tha
   await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true)
 })
 
+/** A protected server with a connection of its own, and what came on that so far. */
+async function connectTo(listener: RequestListener) {
+  const server = createServer(serverLimits(), listener)
+  protectServer(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  let text = ''
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('data', (bytes) => {
+    text += bytes
+  })
+  return { socket, text: () => text, stop: () => server.close() }
+}
+
 it('requests that are pipelined behind the last answer of a connection are not parsed', async () => {
   let parsed = 0
-  const server = createServer(serverLimits(), (req, res) => {
+  const { socket, text, stop } = await connectTo((req, res) => {
     parsed += 1
     endAfter({ req, res })
     res.end('refused')
   })
-  protectServer(server)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  let text = ''
-  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
-    text += bytes
-  })
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(500))
   await once(socket, 'close')
-  server.close()
+  stop()
   expect(parsed).toBe(1)
-  expect(text.toLowerCase()).toContain('connection: close')
-  expect(text.endsWith('\r\n\r\nrefused')).toBe(true)
+  expect(text().toLowerCase()).toContain('connection: close')
+  expect(text().endsWith('\r\n\r\nrefused')).toBe(true)
 })
 
 it('an upgrade that is pipelined behind the last answer of a connection takes no answer from it', async () => {
   let finish = (): void => {}
-  const server = createServer(serverLimits(), (req, res) => {
+  const { socket, text, stop } = await connectTo((req, res) => {
     if (req.url === '/first') finish = () => res.end('first')
     else {
       endAfter({ req, res })
@@ -65,40 +71,26 @@ it('an upgrade that is pipelined behind the last answer of a connection takes no
       setTimeout(finish, 50)
     }
   })
-  protectServer(server)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  let text = ''
-  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
-    text += bytes
-  })
   const upgrade = 'GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
   socket.write(`GET /first HTTP/1.1\r\nhost: x\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\n\r\n${upgrade}`)
   await once(socket, 'close')
-  server.close()
-  expect(text).toMatch(/first.*refused$/s)
+  stop()
+  expect(text()).toMatch(/first.*refused$/s)
 })
 
 it('a body that came with a refused head is not parsed, and the refusal arrives', async () => {
   let pieces = 0
-  const server = createServer(serverLimits(), (req, res) => {
+  const { socket, text, stop } = await connectTo((req, res) => {
     req.on('data', () => {
       pieces += 1
     })
     endAfter({ req, res })
     setImmediate(() => res.end('refused'))
   })
-  protectServer(server)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  let text = ''
-  const socket = connect(port, '127.0.0.1').on('data', (bytes) => {
-    text += bytes
-  })
   const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
   socket.write(`${head}${'1\r\n \r\n'.repeat(200_000)}`)
-  await expect.poll(() => text).toMatch(/\r\n\r\n.*refused/s)
+  await expect.poll(text).toMatch(/\r\n\r\n.*refused/s)
   socket.destroy()
-  server.close()
+  stop()
   expect(pieces).toBe(0)
 })

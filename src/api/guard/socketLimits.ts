@@ -138,6 +138,8 @@ function stopBehindLast(socket: Socket): void {
 /** Makes an answer the last of its connection. What was not read of the request is left unread. */
 export function endAfter({ req, res }: Asked): void {
   const { socket } = req
+  // a refusal ends it at once, and again with its answer
+  if (ended.get(socket) === req) return
   if (!ended.has(socket)) ended.set(socket, req)
   dropBody(socket)
   res.shouldKeepAlive = false

@@ -1,5 +1,6 @@
 import { readFollowedLog, readLog, readTiles, type StoredLog } from '../../db/journal/log.js'
 import { readBundle, readLeaves } from '../../push/leaves.js'
+import { parseEventId } from '../../registry/log/beginning.js'
 import { treeHash } from '../../registry/log/hash.js'
 import { toBase64 } from '../../registry/log/note.js'
 import {
@@ -12,7 +13,7 @@ import {
   tilesFor,
 } from '../../registry/log/tiles.js'
 import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
-import { NETWORK_LETTER, NETWORKS, type Network } from '../../registry/primitives/network.js'
+import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -192,8 +193,6 @@ const ProofSchema = named('EventProof', {
     .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
 })
 
-const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
-
 const inclusion = route.get('/v1/events/:id/proof', {
   bad: { what: 'an id that is none', params: () => ({ id: '42' }), error: 'invalid_request' },
   dearest: { params: () => ({ id: 't-1-1' }) },
@@ -209,17 +208,16 @@ const inclusion = route.get('/v1/events/:id/proof', {
   responses: answers('The entry with its proof', ProofSchema),
   errors: ['not_found', 'feed_restarted'],
   async handle({ params }, { pool }) {
-    const [, letter, generation, number] = EVENT_ID.exec(params.id!) ?? []
-    const network = NETWORKS.find((one) => NETWORK_LETTER[one] === letter)
-    if (!network) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
-    const index = Number(number)
+    const asked = parseEventId(params.id!)
+    if (!asked) throw new ApiError('invalid_request', 'An event id is like m-1-42.')
+    const { network, generation, number: index } = asked
     const { log } = await readFollowedLog(pool, network)
-    if (log && log.generation > Number(generation))
+    if (log && log.generation > generation)
       throw new ApiError(
         'feed_restarted',
         `The feed has begun anew: its generation is ${log.generation}.`,
       )
-    if (log?.generation !== Number(generation) || index >= log.size)
+    if (log?.generation !== generation || index >= log.size)
       throw new ApiError('not_found', 'The log has no such event yet.')
     const { origin, size, note } = log
     const ranges = inclusionRanges(index, size)

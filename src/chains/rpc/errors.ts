@@ -202,6 +202,6 @@ export const isPassing = (error: Error): boolean =>
   error.fault === 'transient' &&
   !(error instanceof LackingError || error instanceof RefutedError)
 
-/** True if a node has answered, and does not have what another one has told of. */
+/** True if a node has answered, and does not have what another one has. */
 export const isContradicting = (error: Error | undefined): boolean =>
   error instanceof ContradictingError || error instanceof RefutedError

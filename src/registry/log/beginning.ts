@@ -1,7 +1,7 @@
 import { fromBase64, type TreeHead, toBase64 } from './note.js'
 import { HASH_BYTES } from './tree.js'
 
-/** Names of logs, and their first leaf. The code runs in browsers too. */
+/** Names of logs and of their events, and the first leaf. The code runs in browsers too. */
 
 /** Version of the leaves' form. Older leaves keep theirs: a leaf that was published never changes. */
 export const LEAF_VERSION = 1
@@ -12,6 +12,15 @@ const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u
 export function generationOf(origin: string, network: string): number | null {
   const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
   return ofNetwork === network ? Number(generation) : null
+}
+
+const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
+
+/** Network, generation and number of an event by its id, as `m-1-42`; null for other text. */
+export function parseEventId(id: string) {
+  const [, letter, generation, number] = EVENT_ID.exec(id) ?? []
+  const network = letter === 'm' ? ('mainnet' as const) : ('testnet' as const)
+  return letter ? { network, generation: Number(generation), number: Number(number) } : null
 }
 
 /** The first leaf of a log. @param previous last checkpoint of the generation before, null for a network's first log */
