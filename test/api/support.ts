@@ -89,6 +89,7 @@ export interface ApiWorldOptions {
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
   keepAliveMs?: number
+  moreRoutes?: NonNullable<ApiDeps['moreRoutes']>
   /** Beside the two hubs. */
   otherChains?: readonly ChainPort[]
   /** Default: any. */
@@ -151,6 +152,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ens: options.ens ?? null,
+    moreRoutes: options.moreRoutes ?? [],
   })
   const server = createServer(api.limits, api.listener)
   api.protect(server)

@@ -1,4 +1,7 @@
+import type pg from 'pg'
+import { queryingBy } from '../../db/pg/pool.js'
 import { type Asker, FairQueue } from '../../ops/fairQueue.js'
+import { nextTurn } from '../../ops/turns.js'
 
 /** Questions of a kind to a chain at once: as many as its nodes are asked (STRANGERS in src/chains/rpc/nodes.ts). */
 const QUESTIONS = { atOnce: 32, waiting: 500 }
@@ -42,5 +45,25 @@ export class Questions {
     const queue = queues.get(key) ?? new FairQueue(QUESTIONS)
     queues.set(key, queue)
     return queue
+  }
+}
+
+/** Statements of dear requests at once: the other connections, and processors of the database, are for look-ups. */
+const STATEMENTS = { atOnce: 3 }
+
+/** Line of clients that wait to ask the database for more than a look-up. */
+export class Statements {
+  readonly #queue = new FairQueue(STATEMENTS)
+
+  /**
+   * A pool as one client asks it: a statement waits in the line, and the work with its rows for the client's turn. What
+   * is written once the answer is given is written too.
+   */
+  of(pool: pg.Pool, { address }: Asker): pg.Pool {
+    return queryingBy(pool, async (config) => {
+      const found = await this.#queue.run({ address }, () => pool.query(config))
+      await nextTurn({ address })
+      return found
+    })
   }
 }

@@ -12,9 +12,6 @@ const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size of a bulk. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
-/** Size from which a body waits for its caller's turn: less is parsed as fast as a look-up is answered. */
-const LONG_BYTES = 4 * 1024
-
 /** Most bytes that a route reads of a body. */
 export function bodyLimit({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
@@ -40,8 +37,6 @@ export async function bodyOf(
   const coding = headers['content-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'identity' && bytes.length > 0)
     throw new ApiError('invalid_request', 'The body is compressed: send it as it is.')
-  // many that arrive together are parsed and checked one in each turn of the event loop
-  if (bytes.length > LONG_BYTES) await turn()
   return isBulk ? textsOf(bytes, turn) : parseBody(bytes)
 }
 

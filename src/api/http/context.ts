@@ -18,7 +18,7 @@ import { Waits } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { onceEach } from '../communities/releaseWords.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { Questions } from '../guard/questions.js'
+import { Questions, Statements } from '../guard/questions.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { Caller } from '../serving/patience.js'
 import { type Batches, createBatches } from './batches.js'
@@ -51,9 +51,10 @@ export interface Context {
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Lines of clients that wait to ask chains. */
   questions: Questions
-  /** The network's signed changes, and statements that look up many at once. */
+  /** Lines of clients that wait to ask the database. */
+  statements: Statements
+  /** The network's signed changes. */
   changes: FairQueue
-  bulk: FairQueue
   /** Turns of the caller's long work. */
   turn: Turn
   /** Keys of wallet shares, the one in use first; none where no wallets are generated. */
@@ -85,13 +86,7 @@ interface AuthSettings {
 
 /** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
-/** They leave connections, and the database's processors, to the rest. */
-const BULK = { atOnce: 2 }
 const NOBODY: Asker = { address: '' }
-
-/** Does a statement that looks up many at once, in its caller's turn. @throws what the statement throws */
-export const inBulk = <T>({ bulk, caller }: Context, statement: () => Promise<T>): Promise<T> =>
-  bulk.run(caller ?? NOBODY, statement)
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
@@ -140,8 +135,8 @@ export function createContexts({
     limits,
     now,
     pageKey,
-    bulk: new FairQueue(BULK),
     questions: new Questions(),
+    statements: new Statements(),
     turn: () => nextTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })

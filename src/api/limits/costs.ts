@@ -20,7 +20,8 @@ const CHANGE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) 
 export const SIGN_IN = fixed(10)
 /** A quote, the status of an unknown transaction, what a wallet owns on chains. */
 export const CHAIN = fixed(CHAIN_COST)
-export const STREAM = fixed(2)
+/** A stream, and look-ups of several statements. */
+export const SEVERAL = fixed(2)
 /** An answer of ENS is signed. */
 export const ENS = fixed(3)
 /** A bundle of a log, whose 256 entries are written anew. */

@@ -2,7 +2,7 @@ import { type AddressHit, findByAddresses, findByNames } from '../../db/registry
 import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { type FullName, parseFullName } from '../../registry/primitives/name.js'
-import { type Context, inBulk } from '../http/context.js'
+import type { Context } from '../http/context.js'
 
 export type NameRecord = ReturnType<typeof record | typeof unreadable>
 
@@ -21,7 +21,7 @@ export async function namesOfAddresses(
   const parsed = await mapInTurns(turn, inputs, parseWallet)
   const readable = parsed.filter((address): address is Wallet => typeof address !== 'string')
   const addresses = readable.map(({ bytes }) => bytes)
-  const hits = await inBulk(context, () => findByAddresses(pool, network, addresses))
+  const hits = await findByAddresses(pool, network, addresses)
   let next = 0
   return parsed.map((address, i) =>
     typeof address === 'string'
@@ -61,7 +61,7 @@ export async function addressesOfNames(context: Context, names: readonly FullNam
   const hits =
     names.length === 1
       ? [await batches[network].walletOf(names[0]!)]
-      : await inBulk(context, () => findByNames(pool, network, names))
+      : await findByNames(pool, network, names)
   return mapInTurns(context.turn, hits, (hit, i) => {
     if (!hit) return null
     const { text, type } = decodeWallet(hit.address)

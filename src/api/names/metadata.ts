@@ -3,7 +3,7 @@ import { mapInTurns } from '../../ops/turns.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { pathOfName } from '../../web/paths.js'
-import { type Context, inBulk } from '../http/context.js'
+import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
 /** Maximum wallets per answer. A single cluster, of at most 1,000 wallets, always fits. */
@@ -18,8 +18,7 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
   const asked = [...new Set(names)].filter((name): name is string => name !== null)
-  const find = () => findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
-  const found = await (asked.length > 1 ? inBulk(context, find) : find())
+  const found = await findPublicWallets(context.pool, context.network, asked, MAX_WALLETS)
   const byName = new Map(asked.map((name, i) => [name, found?.[i] ?? null]))
   const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
   const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)

@@ -162,10 +162,11 @@ class RouteExchange {
     if (route.isLookup) this.#asOf = await asOfFields(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
+    const spent = bytesCost(read?.counted ?? 0)
+    if (isDear(spent)) await caller.turn()
     const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
-    const spent = bytesCost(read?.counted ?? 0)
     const mayLongPoll = this.#mayLongPoll
     const request = { route, exchange, meter, caller, query, bytes, body, spent, mayLongPoll }
     return messageFor(request, this.#shared)
@@ -241,12 +242,18 @@ interface Request {
   mayLongPoll: boolean
 }
 
+/**
+ * True for work that waits for its caller's turn. Much of it that arrives together is begun one by one, each in a turn of
+ * the event loop, and a look-up waits for one piece of it.
+ */
+const isDear = (units: number): boolean => units > 1
+
 /** Kept or made. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
 ): Promise<Message> {
-  const { route, exchange, meter, query, bytes, body, spent, mayLongPoll } = request
+  const { route, exchange, meter, caller, query, bytes, body, spent, mayLongPoll } = request
   const { req } = exchange
   const network = networkOf(query)
   const context = contexts[network]
@@ -260,7 +267,9 @@ async function messageFor(
   }
   const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
-  const own = ownContext(request, context, deadlineMs - CHANGE_MARGIN_MS)
+  if (isDear(cost)) await caller.turn()
+  const limits = { isDear: isDear(cost), changeMs: deadlineMs - CHANGE_MARGIN_MS }
+  const own = ownContext(request, context, limits)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
   const { params } = exchange
@@ -289,7 +298,7 @@ async function messageFor(
 function ownContext(
   { route, exchange, caller }: Request,
   context: Context,
-  changeMs: number,
+  { isDear, changeMs }: { isDear: boolean; changeMs: number },
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
   return {
@@ -297,6 +306,7 @@ function ownContext(
     caller,
     turn: caller.turn,
     chains: context.chains.map((port) => context.questions.of(port, caller)),
+    ...(isDear && { pool: context.statements.of(context.pool, caller) }),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }

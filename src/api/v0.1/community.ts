@@ -9,7 +9,7 @@ import { type Answer, json, ok } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CHAIN } from '../limits/costs.js'
+import { CHAIN, SEVERAL } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
@@ -48,6 +48,7 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
   summary: 'Whether a name below a community can be registered',
   beyond: '`invalid_name` for what is no name.',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
+  price: SEVERAL,
   responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
   handle: ({ params, isTestnet }, context) =>

@@ -21,7 +21,7 @@ import { longRules } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CHAIN } from '../limits/costs.js'
+import { CHAIN, SEVERAL } from '../limits/costs.js'
 import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
@@ -84,6 +84,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
   summary: 'Whether a name below a community can be registered',
   description: 'While a payment for it is under way it is not available: `reason: "pending"`.',
   params,
+  price: SEVERAL,
   responses: answers('Its availability', {
     name: z.string().openapi({ example: 'club/alice' }),
     isAvailable: z.boolean(),
@@ -146,6 +147,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   description:
     'Payments on EVM chains that bought names, held for their recipients: by network, recipient and token, the oldest 50 each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
   params: z.object({ name: nameText }),
+  price: SEVERAL,
   responses: answers('What is held', {
     payouts: z.array(
       z.object({

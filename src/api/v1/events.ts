@@ -8,7 +8,7 @@ import { ApiError } from '../http/errors.js'
 import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { pagePrice, STREAM } from '../limits/costs.js'
+import { pagePrice, SEVERAL } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
@@ -170,7 +170,7 @@ const stream = route.get('/v1/events/stream', {
       .openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
   }),
   isStream: true,
-  price: STREAM,
+  price: SEVERAL,
   responses: {
     200: {
       description: 'Messages, and a comment every 15 seconds',

@@ -8,7 +8,7 @@ import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.j
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Context, inBulk } from '../http/context.js'
+import type { Context } from '../http/context.js'
 import { manyAddresses, times } from '../http/dearest.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
@@ -90,7 +90,7 @@ async function* linesOf(context: Context, inputs: readonly string[], stored: str
         asked,
         (input) => lookupAddress(input)?.bytes ?? Buffer.alloc(0),
       )
-      const found = await inBulk(context, () => findBundles(pool, network, addresses, stored))
+      const found = await findBundles(pool, network, addresses, stored)
       const views = new Map<string, ReturnType<typeof view>>()
       const viewOf = (bundle: Bundle) => {
         const key = `${bundle.clusterName} ${bundle.wallets}`

@@ -9,7 +9,7 @@ import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { listed } from '../limits/costs.js'
+import { listed, SEVERAL } from '../limits/costs.js'
 import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
@@ -213,6 +213,7 @@ export const profile = route.get('/:name', {
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),
+  price: SEVERAL,
   responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
   errors: ['not_found'],
   async handle({ params }, context) {

@@ -10,6 +10,7 @@ import { ok } from '../http/answer.js'
 import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
+import { SEVERAL } from '../limits/costs.js'
 
 const count = z.int().min(0)
 
@@ -19,6 +20,7 @@ const overview = route.get('/v1/overview', {
   bounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
   description: 'Private wallets are in no number.',
+  price: SEVERAL,
   responses: answers('The network at a glance', {
     isTestnet: z.boolean(),
     counts: z.object({

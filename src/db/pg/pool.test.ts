@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { pipelined } from './pipeline.js'
-import { createPool, dropConnections, inTransaction, type PoolOptions } from './pool.js'
+import { createPool, dropConnections, inTransaction, type PoolOptions, queryingBy } from './pool.js'
+import { prismaOf } from './prisma.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
 const server = useServer()
@@ -27,6 +28,19 @@ async function expectOutage(work: Promise<unknown>, error: object = {}): Promise
   expect(thrown).toMatchObject(error)
   expect(isDatabaseUnavailable(thrown)).toBe(true)
 }
+
+it('a view of a pool has its own way for single queries alone', async () => {
+  const pool = open({ max: 2 })
+  const asked: string[] = []
+  const view = queryingBy(pool, ({ text }) => {
+    asked.push(text)
+    return pool.query(text)
+  })
+  await view.query({ text: 'SELECT 1' })
+  await inTransaction(view, (client) => client.query('SELECT 2'))
+  expect(asked).toEqual(['SELECT 1'])
+  expect(await prismaOf(view)).toBe(await prismaOf(pool))
+})
 
 it('a connection that breaks while its transaction waits for something else fails the transaction, nothing more', async () => {
   const pool = open({ max: 2 })

@@ -69,6 +69,28 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
 /** Two such limits are less than the time for which a lock may be held idle. */
 const LOCK_SHARE = 0.45
 
+/** Pools behind their views. */
+const viewed = new WeakMap<pg.Pool, pg.Pool>()
+
+/** The pool itself, of a pool or a view of it. */
+export const poolBehind = (pool: pg.Pool): pg.Pool => viewed.get(pool) ?? pool
+
+/** A view of a pool whose single queries go through a function; its transactions are the pool's. */
+export function queryingBy(
+  pool: pg.Pool,
+  query: (config: pg.QueryConfig) => Promise<unknown>,
+): pg.Pool {
+  const view = new Proxy(pool, {
+    get(target, key) {
+      const value: unknown = key === 'query' ? query : Reflect.get(target, key)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  viewed.set(view, pool)
+  if (pooled.has(pool)) pooled.add(view)
+  return view
+}
+
 /** Silence of a client that froze in a transaction after which the server ends it. */
 export const FROZEN_MS = 4_000
 /** Time limit of a new connection, and of waiting for a free one. */
@@ -217,7 +239,10 @@ export async function inTransaction<T>(
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
-    const begin = [...(begins.get(pool) ?? [BEGIN]), ...(patience ? [limitOf(patience)] : [])]
+    const begin = [
+      ...(begins.get(poolBehind(pool)) ?? [BEGIN]),
+      ...(patience ? [limitOf(patience)] : []),
+    ]
     await pipelined(client, (db) => begin.map((text) => db.query(text)))
     const result = await work(client)
     patience?.signal.throwIfAborted()

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma, PrismaClient } from '../generated/client.js'
 import { wordOf } from './codes.js'
-import { parseInt8 } from './pool.js'
+import { parseInt8, poolBehind } from './pool.js'
 import type { Plain } from './rows.js'
 
 /** Longer than any time limit of a pool, which Prisma's own would cut short. */
@@ -15,10 +15,11 @@ const clients = new WeakMap<pg.Pool, Promise<PrismaClient>>()
  * it takes 40 MiB and a quarter of a second of a processor: hot paths, and a daemon's start, ask the pool itself.
  */
 export function prismaOf(pool: pg.Pool): Promise<PrismaClient> {
-  let client = clients.get(pool)
+  const own = poolBehind(pool)
+  let client = clients.get(own)
   if (!client) {
-    client = openClient(pool)
-    clients.set(pool, client)
+    client = openClient(own)
+    clients.set(own, client)
   }
   return client
 }

@@ -7,7 +7,7 @@ import { hasPgbouncer, startPgbouncer } from '../../../test/support/pgbouncer.js
 import { asWrongRole } from '../../../test/support/wrongRole.js'
 import { type Postgres, startPostgres } from '../../testing/processes/postgres.js'
 import { migrate } from './migrate.js'
-import { createPool, inTransaction, onConnection, type PoolOptions } from './pool.js'
+import { createPool, inTransaction, onConnection, type PoolOptions, queryingBy } from './pool.js'
 
 /** What a session states, by the role's, the database's and the URL's settings. */
 
@@ -107,7 +107,8 @@ describe('a session of a role with wrong settings, by a URL with wrong parameter
       url.port = new URL(pooler.url).port
       const options = { ...limits, answerMs: undefined, url: url.href, isPooled: true }
       await withPool(options as Partial<PoolOptions>, async (pool) => {
-        const inside = await inTransaction(pool, (client) => client.query(ASKED))
+        const view = queryingBy(pool, (config) => pool.query(config))
+        const inside = await inTransaction(view, (client) => client.query(ASKED))
         const { search_path, application_name, ...rest } = limited
         // shorter than a session may be idle in a transaction: a waiter gives up before it inherits the lock
         expect(inside.rows[0]).toMatchObject({ ...rest, lock_timeout: '1800ms' })
