@@ -1,4 +1,11 @@
-import { readFollowedLog, readTiles, type StoredLog, writeLog } from '../db/journal/log.js'
+import {
+  readFollowedLog,
+  readServer,
+  readTiles,
+  type StoredLog,
+  writeLog,
+} from '../db/journal/log.js'
+import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
@@ -17,25 +24,54 @@ const ENTRIES_AT_ONCE = 256
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
+/** Log that a process has signed last, kept between its leads of a network. */
+export class LogMemory {
+  #log: StoredLog | null = null
+  #epoch = 0
+
+  remember(log: StoredLog, epoch: number): void {
+    this.#log = log
+    this.#epoch = epoch
+  }
+
+  forget(): void {
+    this.#log = null
+  }
+
+  /**
+   * Whether the log of a generation is as this process left it.
+   * @param epoch of the lead: between two leads in a row nobody else has signed
+   * @returns null where this process does not know
+   */
+  isAsLeft(log: StoredLog | null, generation: number, epoch: number): boolean | null {
+    const left = this.#log
+    if (left?.generation !== generation || epoch > this.#epoch + 1) return null
+    this.#epoch = epoch
+    return log?.size === left.size && isSameHash(log.root, left.root)
+  }
+}
+
 export interface LogOptions {
   /** Name of the service in the origins of logs that begin. */
   domain: string
   /** Keys that sign: none leaves checkpoints unsigned. */
   keys: LogKeys
   notify?: Notify
+  memory?: LogMemory
+  /** Called once the feed begins anew, since what was signed is lost. */
+  onWentBack?(): void
 }
 
 /**
  * Keeps the transparency log of a network's feed (C2SP tlog-tiles): appends events behind its end and signs a
- * checkpoint, in steps, after the first catch-up of the hub.
+ * checkpoint, in steps, after the first catch-up of the hub. Where what was signed may be lost, the feed begins anew:
+ * nothing else is ever signed under a log's name.
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  { domain, keys, notify = createNotify() }: LogOptions,
+  { domain, keys, notify = createNotify(), memory = new LogMemory(), onWentBack }: LogOptions,
 ): Worker {
-  const { pool, network } = ctx
-  /** Log that this process has signed last. */
-  let signed: StoredLog | null = null
+  const { pool, network, epoch } = ctx
   return {
     name: 'the log of the feed',
     fields: { network },
@@ -44,10 +80,18 @@ export function logWorker(
     notify,
     maxBusySteps: 1,
     async step() {
+      const server = await readServer(pool)
       const { generation, newest, isCaughtUp, log, previous } = await readFollowedLog(pool, network)
       if (!isCaughtUp) return 'idle'
+      const isHere = !log || log.server === server
+      const isAsLeft = memory.isAsLeft(log, generation, epoch)
+      if (!(isAsLeft ?? (isHere || isNeverSigned(log)))) {
+        await beginOnceAfterRestore(pool, network, generation)
+        onWentBack?.()
+        return 'idle'
+      }
       const isBehind = !log || log.size <= newest
-      if (!isBehind && isSignedBy(log, keys)) return 'idle'
+      if (!isBehind && isHere && isSignedBy(log, keys)) return 'idle'
       const origin = log?.origin ?? originOf(domain, network, generation)
       const first = Math.max(1, log?.size ?? 0)
       const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
@@ -57,30 +101,26 @@ export function logWorker(
       if (!log) leaves.unshift(beginningLeaf(origin, previous))
       const size = log?.size ?? 0
       const edge = await readTiles(pool, network, generation, edgeOf(size))
-      if (log) assertOwn(log, signed, edge)
+      if (log) assertRoot(log, edge)
       assertGapless(found.items, first)
       const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
       const grown = appendLeaves(treeHash, { size, edge }, hashes)
       const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
-      const next: StoredLog = { ...head, generation, note: signedNote(head, keys) }
+      const next: StoredLog = { ...head, generation, note: signedNote(head, keys), server }
+      // where the commit fails, nobody knows what was published
+      memory.forget()
       await writeLog(ctx, next, { size, tiles: grown.tiles })
-      signed = next
+      memory.remember(next, epoch)
       return 'progressed'
     },
   }
 }
 
-/**
- * Checks that a log goes on from what was signed: nothing else may be signed under its name.
- * @param signed log that this process has signed last
- * @throws Error where the database has lost a part of the log, or has other tiles
- */
-function assertOwn(log: StoredLog, signed: StoredLog | null, edge: TileHashes): void {
-  const { origin, size, root } = log
-  if (signed?.origin === origin && (signed.size !== size || !isSameHash(signed.root, root)))
-    throw new Error(
-      `the log ${origin} ends at entry ${size}, and ${signed.size} were signed: the database went back; run \`clusterd journal restored --yes\``,
-    )
+/** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */
+const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
+
+/** @throws Error where the database has other tiles than a log was signed by */
+function assertRoot({ origin, size, root }: StoredLog, edge: TileHashes): void {
   if (!isSameHash(rootOf(treeHash, size, edge), root))
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,

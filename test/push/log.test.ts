@@ -225,24 +225,6 @@ describe('a log whose database was altered', () => {
     await catchUp()
   })
 
-  it('is signed no more by the process that has signed what is gone', async () => {
-    const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-    const ctx = { pool: world.pool, network: 'mainnet', epoch } as const
-    const worker = logWorker(ctx, { domain: 'names.example', keys })
-    const before = await world.pool.query('SELECT size, root, note FROM logs')
-    await grow(1)
-    while ((await worker.step(signal, () => {})) !== 'idle');
-    const after = (await newestCheckpoint()).head
-    const { size, root, note } = before.rows[0]
-    const set = 'UPDATE logs SET size = $1, root = $2, note = $3'
-    await world.pool.query(set, [size, root, note])
-    await expect(worker.step(signal, () => {})).rejects.toThrow(
-      `the log ${ORIGIN} ends at entry ${size}, and ${after.size} were signed: the database went back`,
-    )
-    await catchUp()
-    expect((await newestCheckpoint()).head).toEqual(after)
-  })
-
   it('serves no bundle that is not its tile’s, and no proof that does not make its root', async () => {
     await undo(flipped(0), flipped(0), async () => {
       expect((await fetchLog('1/tile/entries/000')).status).toBe(500)
