@@ -10,12 +10,12 @@ import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
-import { reportWentBack } from '../ops/wentBack.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { LogMemory, type LogOptions, logWorker } from '../push/log.js'
+import { LogMemory, type LogOptions } from '../push/log.js'
 import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
+import { watchedLogWorker } from './log.js'
 import { createProgressLog, type Reporting } from './progress.js'
 
 /** A chain that is indexed. */
@@ -146,12 +146,7 @@ function workersOf(
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     retentionWorker(ctx, sources.isSqlServed),
-    logWorker(ctx, {
-      ...sources.log,
-      notify: on.logNotify,
-      memory: on.logMemory,
-      onWentBack: () => reportWentBack(ctx, ctx.network),
-    }),
+    watchedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]

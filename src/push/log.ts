@@ -1,4 +1,5 @@
 import {
+  type FollowedLog,
   readFollowedLog,
   readServer,
   readTiles,
@@ -9,7 +10,7 @@ import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
-import { appendLeaves, edgeOf } from '../registry/log/append.js'
+import { appendLeaves, edgeOf, type FilledTile } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
@@ -60,6 +61,8 @@ export interface LogOptions {
   memory?: LogMemory
   /** Called once the feed begins anew, since what was signed is lost. */
   onWentBack?(): void
+  /** Called after each step with the number of events that are not in the log, also where the step failed. */
+  onBehind?(events: number): void
 }
 
 /**
@@ -69,9 +72,12 @@ export interface LogOptions {
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  { domain, keys, notify = createNotify(), memory = new LogMemory(), onWentBack }: LogOptions,
+  options: LogOptions,
 ): Worker {
   const { pool, network, epoch } = ctx
+  const { keys, notify = createNotify(), memory = new LogMemory() } = options
+  let behind = 0
+  const report = () => options.onBehind?.(behind)
   return {
     name: 'the log of the feed',
     fields: { network },
@@ -79,41 +85,60 @@ export function logWorker(
     idleMs: IDLE_MS,
     notify,
     maxBusySteps: 1,
+    check: report,
+    onFailure: report,
     async step() {
       const server = await readServer(pool)
-      const { generation, newest, isCaughtUp, log, previous } = await readFollowedLog(pool, network)
+      const followed = await readFollowedLog(pool, network)
+      const { generation, newest, isCaughtUp, log } = followed
       if (!isCaughtUp) return 'idle'
+      behind = newest + 1 - (log?.size ?? 0)
       const isHere = !log || log.server === server
       const isAsLeft = memory.isAsLeft(log, generation, epoch)
       if (!(isAsLeft ?? (isHere || isNeverSigned(log)))) {
         await beginOnceAfterRestore(pool, network, generation)
-        onWentBack?.()
+        options.onWentBack?.()
         return 'idle'
       }
-      const isBehind = !log || log.size <= newest
-      if (!isBehind && isHere && isSignedBy(log, keys)) return 'idle'
-      const origin = log?.origin ?? originOf(domain, network, generation)
-      const first = Math.max(1, log?.size ?? 0)
-      const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+      if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
+      const grown = await grow(ctx, { ...followed, server }, options)
       // a rewind came between: the next step finds its generation
-      if (found?.generation !== generation) return 'progressed'
-      const leaves = found.items.map(leafWriter(found.idOf))
-      if (!log) leaves.unshift(beginningLeaf(origin, previous))
-      const size = log?.size ?? 0
-      const edge = await readTiles(pool, network, generation, edgeOf(size))
-      if (log) assertRoot(log, edge)
-      assertGapless(found.items, first)
-      const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
-      const grown = appendLeaves(treeHash, { size, edge }, hashes)
-      const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
-      const next: StoredLog = { ...head, generation, note: signedNote(head, keys), server }
+      if (!grown) return 'progressed'
       // where the commit fails, nobody knows what was published
       memory.forget()
-      await writeLog(ctx, next, { size, tiles: grown.tiles })
-      memory.remember(next, epoch)
+      await writeLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
+      memory.remember(grown.log, epoch)
+      behind = newest + 1 - grown.log.size
       return 'progressed'
     },
   }
+}
+
+/**
+ * Reads the events behind a log's end.
+ * @returns the log with them, signed; null where their generation has ended
+ * @throws Error where tiles or events are missing
+ */
+async function grow(
+  { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
+  { generation, log, previous, server }: FollowedLog & { server: string },
+  { domain, keys }: Pick<LogOptions, 'domain' | 'keys'>,
+): Promise<{ log: StoredLog; tiles: FilledTile[] } | null> {
+  const origin = log?.origin ?? originOf(domain, network, generation)
+  const size = log?.size ?? 0
+  const first = Math.max(1, size)
+  const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+  if (found?.generation !== generation) return null
+  assertGapless(found.items, first)
+  const leaves = found.items.map(leafWriter(found.idOf))
+  if (!log) leaves.unshift(beginningLeaf(origin, previous))
+  const edge = await readTiles(pool, network, generation, edgeOf(size))
+  if (log) assertRoot(log, edge)
+  const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
+  const grown = appendLeaves(treeHash, { size, edge }, hashes)
+  const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
+  const note = signedNote(head, keys)
+  return { log: { ...head, generation, note, server }, tiles: grown.tiles }
 }
 
 /** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */
