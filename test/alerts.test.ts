@@ -133,6 +133,7 @@ interface State {
   node?: { isWrong?: boolean; restMs?: number }
   paymentsWaitS?: number
   wentBack?: number
+  logBehind?: number
   webhooks?: Partial<WebhookCounts>
 }
 
@@ -143,6 +144,7 @@ async function scrapes(state: State): Promise<[Sample[], Sample[]]> {
   metrics.rpc.watch('1', () => [{ use: 'index', nodes: [{ ...node, ...state.node }] }])
   metrics.paymentsWait.set({ network: 'mainnet' }, state.paymentsWaitS ?? 0)
   metrics.wentBack.inc({ network: 'mainnet' }, state.wentBack ?? 0)
+  metrics.logBehind.set({ network: 'mainnet' }, state.logBehind ?? 0)
   const relayers = [
     { ...relayer, ...state.relayer },
     { ...payer, ...state.payer },
@@ -194,6 +196,7 @@ const REHEARSALS: Record<AlarmName, State> = {
   ClusterdRelayAuthorityRunsDry: { payer: { balance: 1_000n } },
   ClusterdDatabaseBusy: { process: { pools: { read: { ...pool, waitingCount: 1 } } } },
   ClusterdWentBack: { wentBack: 1 },
+  ClusterdLogBehind: { logBehind: 3 },
   ClusterdChangesWait: { process: { changesWaiting: 101 } },
   ClusterdRpcWrongChain: { node: { isWrong: true } },
   ClusterdRpcAway: { node: { restMs: 30_000 } },

@@ -12,7 +12,6 @@ import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
 import { type IndexRun, runIndexers } from '../indexer/run.js'
 import { type MirrorRun, runMirror } from '../mirror/run.js'
-import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { FailedRequests } from '../ops/failedRequests.js'
 import type { Logger } from '../ops/log/log.js'
@@ -20,6 +19,7 @@ import { Loops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import { listen, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
+import { reportWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
 import { News } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
@@ -102,12 +102,9 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke one connection, or silenced it, has done so to others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
-      look: createMemory(this.#writePool, (network) => {
-        this.#metrics.wentBack.inc({ network })
-        const text = `the database of ${network} went back in time`
-        this.#loops.raised.set(text, { alarm: 'ClusterdWentBack', text })
-        log.error({ network, ...alarmFields('ClusterdWentBack') }, 'the database went back in time')
-      }),
+      look: createMemory(this.#writePool, (network) =>
+        reportWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
+      ),
     })
     this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
     createOutboxMetrics(

@@ -11,10 +11,11 @@ import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
-import { type LogOptions, logWorker } from '../push/log.js'
+import { LogMemory, type LogOptions } from '../push/log.js'
 import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
+import { watchedLogWorker } from './log.js'
 import { createProgressLog, type Reporting } from './progress.js'
 
 /** A chain that is indexed. */
@@ -59,6 +60,7 @@ export function runIndexers(
   let leads = false
   const labels = sources.chains.map(({ label }) => label)
   const logNotify = createNotify()
+  const logMemory = new LogMemory()
   at.listener.subscribe((payload) => {
     if (eventFor(network, payload) === 'notify') logNotify.notify()
   })
@@ -76,6 +78,7 @@ export function runIndexers(
       onStart: (label, indexer) => indexers.set(label, indexer),
       onAdvance: writer.onAdvance,
       logNotify,
+      logMemory,
     })
     leads = true
     try {
@@ -125,7 +128,7 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 function workersOf(
   ctx: LeaderContext,
   sources: Sources,
-  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify },
+  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
 ): Worker[] {
   const { chains } = sources
   const notify = createNotify()
@@ -143,7 +146,7 @@ function workersOf(
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
     paymentJudgeWorker(ctx, { ports: chains.map(({ balances }) => balances), notify, pollMs }),
     retentionWorker(ctx, sources.isSqlServed),
-    logWorker(ctx, { ...sources.log, notify: on.logNotify }),
+    watchedLogWorker(ctx, { ...sources.log, notify: on.logNotify, memory: on.logMemory }),
     ...(sources.isSqlServed ? [sqlWorker(ctx)] : []),
     moveWorker(ctx),
   ]

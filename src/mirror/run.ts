@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { ClusterdError } from '../client/error.js'
 import { assertCopy } from '../db/journal/takeIn.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
@@ -7,10 +6,10 @@ import { inTransaction } from '../db/pg/pool.js'
 import { type IndexRun, retentionWorker } from '../indexer/run.js'
 import { alarmFields, type Problem } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
-import { sentenceOf } from '../ops/log/errors.js'
 import { runWorkers } from '../ops/worker.js'
 import { sqlWorker } from '../push/sql.js'
 import { sha256Once } from '../registry/log/hash.js'
+import { MirrorHealth } from './health.js'
 import { type MirrorSource, openSource } from './source.js'
 import { mirrorWorker } from './worker.js'
 
@@ -41,15 +40,12 @@ export async function runMirror(
   openReader()
   await inTransaction(pool, (db) => assertCopy(db, network))
   let leads = false
-  let failure: Error | null = null
+  const health = new MirrorHealth(`the mirror of ${network}, from ${source.url}`)
   const onFailure = (error: Error) => {
-    const alarm = alarmOf(error)
-    if (alarm === 'ClusterdMirrorRefused' && failure?.message !== error.message)
+    const isNews = health.failed(error)
+    const { alarm } = health.problem()!
+    if (isNews && alarm === 'ClusterdMirrorRefused')
       log.error({ network, err: error, ...alarmFields(alarm) }, 'the mirror takes nothing in')
-    failure = error
-  }
-  const onStep = () => {
-    failure = null
   }
   const onError = (err: Error) => log.warn({ network, err }, 'the mirror stopped; trying again')
   const lead = { ...at, network, role: 'index', signal, loops, onError } as const
@@ -61,7 +57,7 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          mirrorWorker({ network, pool, epoch, reader, onFailure, onStep }),
+          mirrorWorker({ network, pool, epoch, reader, onFailure, onStep: health.succeeded }),
           retentionWorker(leader, isSqlServed),
           ...(isSqlServed ? [sqlWorker(leader)] : []),
         ],
@@ -69,18 +65,8 @@ export async function runMirror(
       )
     } finally {
       leads = false
-      failure = null
     }
   })
-  const problem = (): Problem | null =>
-    failure && {
-      alarm: alarmOf(failure),
-      text: `the mirror of ${network}, from ${source.url}: ${sentenceOf(failure)}`,
-    }
+  const problem = () => (leads ? health.problem() : null)
   return { network, states: () => (leads ? [] : null), done, problem }
 }
-
-const alarmOf = (error: Error) =>
-  error instanceof ClusterdError && error.code === 'log_mismatch'
-    ? 'ClusterdMirrorRefused'
-    : 'ClusterdMirrorBehind'

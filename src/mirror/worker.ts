@@ -122,7 +122,7 @@ async function takeIn(
         throw refused(error)
       }
     }
-    const log = { generation, origin, size, root: Buffer.from(head.root), note }
+    const log = { generation, origin, size, root: Buffer.from(head.root), note, server: null }
     await copy.end(log).catch((error: unknown) => {
       throw refusalOf(error, `The log ${origin}`)
     })

@@ -81,6 +81,11 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
       'Times that entries were gone that had been there',
       ['network'],
     ),
+    logBehind: gauge(
+      'clusterd_log_behind_events',
+      'Events of the feed that its signed log does not have yet',
+      ['network'],
+    ),
     paymentsWait: gauge(
       'clusterd_payments_wait_seconds',
       'Longest wait of a payment for a community name for a chain that has to be asked about its payer',

@@ -1,8 +1,16 @@
-import { readFollowedLog, readTiles, type StoredLog, writeLog } from '../db/journal/log.js'
+import {
+  type FollowedLog,
+  readFollowedLog,
+  readServer,
+  readTiles,
+  type StoredLog,
+  writeLog,
+} from '../db/journal/log.js'
+import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
-import { appendLeaves, edgeOf } from '../registry/log/append.js'
+import { appendLeaves, edgeOf, type FilledTile } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
@@ -17,25 +25,59 @@ const ENTRIES_AT_ONCE = 256
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
+/** Log that a process has signed last, kept between its leads of a network. */
+export class LogMemory {
+  #log: StoredLog | null = null
+  #epoch = 0
+
+  remember(log: StoredLog, epoch: number): void {
+    this.#log = log
+    this.#epoch = epoch
+  }
+
+  forget(): void {
+    this.#log = null
+  }
+
+  /**
+   * Whether the log of a generation is as this process left it.
+   * @param epoch of the lead: between two leads in a row nobody else has signed
+   * @returns null where this process does not know
+   */
+  isAsLeft(log: StoredLog | null, generation: number, epoch: number): boolean | null {
+    const left = this.#log
+    if (left?.generation !== generation || epoch > this.#epoch + 1) return null
+    this.#epoch = epoch
+    return log?.size === left.size && isSameHash(log.root, left.root)
+  }
+}
+
 export interface LogOptions {
   /** Name of the service in the origins of logs that begin. */
   domain: string
   /** Keys that sign: none leaves checkpoints unsigned. */
   keys: LogKeys
   notify?: Notify
+  memory?: LogMemory
+  /** Called once the feed begins anew, since what was signed is lost. */
+  onWentBack?(): void
+  /** Called after each step with the number of events that are not in the log, also where the step failed. */
+  onBehind?(events: number): void
 }
 
 /**
  * Keeps the transparency log of a network's feed (C2SP tlog-tiles): appends events behind its end and signs a
- * checkpoint, in steps, after the first catch-up of the hub.
+ * checkpoint, in steps, after the first catch-up of the hub. Where what was signed may be lost, the feed begins anew:
+ * nothing else is ever signed under a log's name.
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
-  { domain, keys, notify = createNotify() }: LogOptions,
+  options: LogOptions,
 ): Worker {
-  const { pool, network } = ctx
-  /** Log that this process has signed last. */
-  let signed: StoredLog | null = null
+  const { pool, network, epoch } = ctx
+  const { keys, notify = createNotify(), memory = new LogMemory() } = options
+  let behind = 0
+  const report = () => options.onBehind?.(behind)
   return {
     name: 'the log of the feed',
     fields: { network },
@@ -43,44 +85,67 @@ export function logWorker(
     idleMs: IDLE_MS,
     notify,
     maxBusySteps: 1,
+    check: report,
+    onFailure: report,
     async step() {
-      const { generation, newest, isCaughtUp, log, previous } = await readFollowedLog(pool, network)
+      const server = await readServer(pool)
+      const followed = await readFollowedLog(pool, network)
+      const { generation, newest, isCaughtUp, log } = followed
       if (!isCaughtUp) return 'idle'
-      const isBehind = !log || log.size <= newest
-      if (!isBehind && isSignedBy(log, keys)) return 'idle'
-      const origin = log?.origin ?? originOf(domain, network, generation)
-      const first = Math.max(1, log?.size ?? 0)
-      const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+      behind = newest + 1 - (log?.size ?? 0)
+      const isHere = !log || log.server === server
+      const isAsLeft = memory.isAsLeft(log, generation, epoch)
+      if (!(isAsLeft ?? (isHere || isNeverSigned(log)))) {
+        await beginOnceAfterRestore(pool, network, generation)
+        options.onWentBack?.()
+        return 'idle'
+      }
+      if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
+      const grown = await grow(ctx, { ...followed, server }, options)
       // a rewind came between: the next step finds its generation
-      if (found?.generation !== generation) return 'progressed'
-      const leaves = found.items.map(leafWriter(found.idOf))
-      if (!log) leaves.unshift(beginningLeaf(origin, previous))
-      const size = log?.size ?? 0
-      const edge = await readTiles(pool, network, generation, edgeOf(size))
-      if (log) assertOwn(log, signed, edge)
-      assertGapless(found.items, first)
-      const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
-      const grown = appendLeaves(treeHash, { size, edge }, hashes)
-      const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
-      const next: StoredLog = { ...head, generation, note: signedNote(head, keys) }
-      await writeLog(ctx, next, { size, tiles: grown.tiles })
-      signed = next
+      if (!grown) return 'progressed'
+      // where the commit fails, nobody knows what was published
+      memory.forget()
+      await writeLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
+      memory.remember(grown.log, epoch)
+      behind = newest + 1 - grown.log.size
       return 'progressed'
     },
   }
 }
 
 /**
- * Checks that a log goes on from what was signed: nothing else may be signed under its name.
- * @param signed log that this process has signed last
- * @throws Error where the database has lost a part of the log, or has other tiles
+ * Reads the events behind a log's end.
+ * @returns the log with them, signed; null where their generation has ended
+ * @throws Error where tiles or events are missing
  */
-function assertOwn(log: StoredLog, signed: StoredLog | null, edge: TileHashes): void {
-  const { origin, size, root } = log
-  if (signed?.origin === origin && (signed.size !== size || !isSameHash(signed.root, root)))
-    throw new Error(
-      `the log ${origin} ends at entry ${size}, and ${signed.size} were signed: the database went back; run \`clusterd journal restored --yes\``,
-    )
+async function grow(
+  { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
+  { generation, log, previous, server }: FollowedLog & { server: string },
+  { domain, keys }: Pick<LogOptions, 'domain' | 'keys'>,
+): Promise<{ log: StoredLog; tiles: FilledTile[] } | null> {
+  const origin = log?.origin ?? originOf(domain, network, generation)
+  const size = log?.size ?? 0
+  const first = Math.max(1, size)
+  const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+  if (found?.generation !== generation) return null
+  assertGapless(found.items, first)
+  const leaves = found.items.map(leafWriter(found.idOf))
+  if (!log) leaves.unshift(beginningLeaf(origin, previous))
+  const edge = await readTiles(pool, network, generation, edgeOf(size))
+  if (log) assertRoot(log, edge)
+  const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
+  const grown = appendLeaves(treeHash, { size, edge }, hashes)
+  const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
+  const note = signedNote(head, keys)
+  return { log: { ...head, generation, note, server }, tiles: grown.tiles }
+}
+
+/** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */
+const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
+
+/** @throws Error where the database has other tiles than a log was signed by */
+function assertRoot({ origin, size, root }: StoredLog, edge: TileHashes): void {
   if (!isSameHash(rootOf(treeHash, size, edge), root))
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { restored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
@@ -95,6 +96,15 @@ it('clusterd journal restored refuses every token of before', async () => {
   )
   const sql = `SELECT '0x' || encode(id, 'hex') AS id FROM clusters WHERE network = 0 ORDER BY serial`
   expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
+})
+
+it('gives the feed another number each time, within a minute too', async () => {
+  await backUp()
+  const first = await run(true)
+  await restore()
+  await sleep(2_100)
+  const second = await run(true)
+  expect(second.networks.mainnet.feed.to).toBeGreaterThan(first.networks.mainnet.feed.to)
 })
 
 it('processes that saw what is gone begin the feed anew by themselves, once', async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkpointText } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
@@ -24,6 +24,7 @@ import {
   filesOf,
   leavesOf,
   mirrorFrom,
+  mirrorOf,
   ORIGIN,
   serving,
   useEmptyDatabases,
@@ -288,6 +289,18 @@ describe('an empty mirror writes nothing of a source with', () => {
       expect(await writtenRows(fresh.pool)).toBe(0)
     },
   )
+
+  it('no log, which it reports after the first minute', async () => {
+    const message = 'No key signs the log of this service: its operator sets LOG_KEY.'
+    const none = () => Response.json({ error: 'not_found', message }, { status: 404 })
+    const worker = await mirrorOf(fresh, answering('checkpoint', none))
+    const step = () => worker.step(new AbortController().signal, () => {})
+    expect(await step()).toBe('idle')
+    const startedMs = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => startedMs + 61_000)
+    await expect(step()).rejects.toThrow(message)
+    clock.mockRestore()
+  })
 
   it('none of this, and then takes all in', async () => {
     await mirrorFrom(fresh, serving(filesOf(honest())))

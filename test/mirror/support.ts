@@ -4,6 +4,7 @@ import { Client } from '../../src/client/index.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
+import type { Worker } from '../../src/ops/worker.js'
 import { logWorker } from '../../src/push/log.js'
 import { GrowingTree } from '../../src/registry/log/append.js'
 import { beginningLeaf } from '../../src/registry/log/beginning.js'
@@ -68,15 +69,20 @@ function clientOf(from: string | typeof fetch | Client, timeoutMs: number): Clie
     : new Client({ url: 'http://log.invalid', fetch: from, ...common })
 }
 
-/** Steps a mirror until it has nothing to do. */
-export async function mirrorFrom(
+/** The worker of a mirror. */
+export async function mirrorOf(
   { pool }: Pick<Database, 'pool'>,
   from: string | typeof fetch | Client,
   { timeoutMs = 5_000, key: pinned = key } = {},
-): Promise<void> {
+): Promise<Worker> {
   const reader = clientOf(from, timeoutMs).log({ key: pinned, sha256: sha256Once })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
-  const worker = mirrorWorker({ network: 'mainnet', pool, epoch, reader })
+  return mirrorWorker({ network: 'mainnet', pool, epoch, reader })
+}
+
+/** Steps a mirror until it has nothing to do. */
+export async function mirrorFrom(...of: Parameters<typeof mirrorOf>): Promise<void> {
+  const worker = await mirrorOf(...of)
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 

@@ -1,15 +1,18 @@
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
+import { watchedLogWorker } from '../../src/indexer/log.js'
+import { Loops } from '../../src/ops/loops.js'
+import { createMetrics } from '../../src/ops/metrics.js'
 import { logWorker } from '../../src/push/log.js'
 import { treeHash } from '../../src/registry/log/hash.js'
 import { parseCheckpoint, parseNote } from '../../src/registry/log/note.js'
 import { isNoteSignedBy, logKeysOf } from '../../src/registry/log/signer.js'
 import { unpackBundle } from '../../src/registry/log/tiles.js'
 import { rootByInclusion } from '../../src/registry/log/tree.js'
-import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { bid, freshName, logInto, randomAddress, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
 import { useFolder } from '../support/folder.js'
 import { serveInTest } from '../support/httpServer.js'
@@ -225,22 +228,35 @@ describe('a log whose database was altered', () => {
     await catchUp()
   })
 
-  it('is signed no more by the process that has signed what is gone', async () => {
+  it('is an alarm a minute after its feed has gone on without it', async () => {
     const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-    const ctx = { pool: world.pool, network: 'mainnet', epoch } as const
-    const worker = logWorker(ctx, { domain: 'names.example', keys })
-    const before = await world.pool.query('SELECT size, root, note FROM logs')
-    await grow(1)
-    while ((await worker.step(signal, () => {})) !== 'idle');
-    const after = (await newestCheckpoint()).head
-    const { size, root, note } = before.rows[0]
-    const set = 'UPDATE logs SET size = $1, root = $2, note = $3'
-    await world.pool.query(set, [size, root, note])
-    await expect(worker.step(signal, () => {})).rejects.toThrow(
-      `the log ${ORIGIN} ends at entry ${size}, and ${after.size} were signed: the database went back`,
-    )
-    await catchUp()
-    expect((await newestCheckpoint()).head).toEqual(after)
+    const loops = new Loops()
+    const metrics = createMetrics()
+    const ctx = { network: 'mainnet', pool: world.pool, epoch, loops, metrics, signal } as const
+    const worker = watchedLogWorker({ ...ctx, log: logInto([]) }, { domain: 'names.example', keys })
+    const step = () => worker.step(signal, () => {}).then(worker.check, worker.onFailure)
+    const behind = async () => (await metrics.logBehind.get()).values.map(({ value }) => value)
+    const close = worker.subscribe!()
+    await grow(2)
+    let nowMs = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    await undo(flipped(1), flipped(1), async () => {
+      await step()
+      expect([await behind(), [...loops.raised.values()]]).toEqual([[2], []])
+      nowMs += 61_000
+      await step()
+      expect([...loops.raised.values()]).toEqual([
+        {
+          alarm: 'ClusterdLogBehind',
+          text: 'the signed log of mainnet is 2 events behind its feed',
+        },
+      ])
+    })
+    await step()
+    expect([await behind(), [...loops.raised.values()]]).toEqual([[0], []])
+    close?.()
+    clock.mockRestore()
+    expect(await behind()).toEqual([])
   })
 
   it('serves no bundle that is not its tile’s, and no proof that does not make its root', async () => {

@@ -17,7 +17,7 @@ const REST = [
   /^test\/(fuzz|model)\//,
   /^test\/contracts\/(solana-fuzz|solana-accounts)\.test/,
   // time limits of connections, streams and long polls
-  /^test\/(mirror\/\w+|api\/(join|sockets)|push\/(streams|longPoll))\.test/,
+  /^test\/(mirror\/\w+|api\/(join|sockets)|push\/(streams|longPoll|logServers))\.test/,
   // every fault of a chain, a node or a signer; one file of each kind is quick
   /^test\/relayer\/(?!deliver|payments|credits)/,
   /^test\/indexer\/(?!hub|finalized|airdrops)/,

@@ -5,11 +5,14 @@ import type { Network } from '../../registry/primitives/network.js'
 import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
-import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
+import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
 import { assertLeader, type OfLeader } from './head.js'
 
 /** A log as its newest checkpoint has it. */
 export type StoredLog = Omit<Plain<Log>, 'network'>
+
+/** End of a log, as the first leaf of the next one names it. */
+export type PreviousLog = Omit<StoredLog, 'note' | 'server'>
 
 /** Where a network's feed is, and how far its log is. */
 export interface FollowedLog {
@@ -23,7 +26,7 @@ export interface FollowedLog {
   previous: StoredLog | null
 }
 
-const LOG = 'generation, origin, size, root, note'
+const LOG = 'generation, origin, size, root, note, server'
 const HEAD = {
   name: 'log_head',
   text: `SELECT feed_generation AS generation, public_seq AS newest, caught_up AS is_caught_up
@@ -57,6 +60,19 @@ export const readLog = async (
 ): Promise<StoredLog | null> =>
   (await query<StoredLog>(db, network, OF_GENERATION, [generation]))[0] ?? null
 
+/**
+ * Identity of this database: of its server (a restored dump has another), of the server's timeline (as a standby is
+ * promoted, or a backup recovered), and of the database and table within it (a copy, or a dump restored in place).
+ */
+const SERVER = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+  left(pg_walfile_name(pg_current_wal_lsn()), 8),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
+const READ_SERVER = { name: 'log_server', text: `SELECT ${SERVER} AS server` }
+
+/** Identity of a database that takes writes, as `server` of a log has it. */
+export const readServer = async (db: Queryable): Promise<string> =>
+  (await readRows<{ server: string }>(db, READ_SERVER))[0]!.server
+
 const TILES = {
   name: 'log_tiles',
   text: `SELECT t.level, t.index, substr(t.hashes, 1, a.width * ${HASH_BYTES}) AS hashes
@@ -82,8 +98,9 @@ export async function readTiles(
   return new Map(rows.map((row) => [keyOfTile(row), row.hashes]))
 }
 
-const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note) VALUES ($1, $2, $3, $4, $5, $6)
-  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6`
+const WRITE_LOG = `INSERT INTO logs (network, generation, origin, size, root, note, server)
+  SELECT $1, $2, $3, $4, $5, $6, $7::text WHERE $7 IS NULL OR $7 = ${SERVER}
+  ON CONFLICT (network, generation) DO UPDATE SET size = $4, root = $5, note = $6, server = $7`
 const WRITE_TILES = `INSERT INTO log_tiles AS t (network, generation, level, index, hashes)
   SELECT $1, $2, * FROM unnest($3::int2[], $4::int8[], $5::bytea[])
   ON CONFLICT (network, generation, level, index) DO UPDATE SET hashes = excluded.hashes
@@ -94,7 +111,7 @@ const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
 
 /**
  * Writes a log that has grown from a size, and its tiles, in one transaction.
- * @throws LostLeadershipError; Error where the log has another size meanwhile
+ * @throws LostLeadershipError; Error where the log has another size meanwhile, or its server is another one
  */
 export async function writeLog(
   { pool, network, epoch }: OfLeader,
@@ -113,13 +130,18 @@ export async function writeLog(
   })
 }
 
-/** Writes a log's row, and forgets the tiles of generations before the last one. */
+/**
+ * Writes a log's row, and forgets the tiles of generations before the last one.
+ * @throws Error where the log names a server that is not this one
+ */
 export async function writeLogRow(
   db: Queryable,
   network: Network,
-  { generation, origin, size, root, note }: StoredLog,
+  { generation, origin, size, root, note, server }: StoredLog,
 ): Promise<void> {
-  await execute(db, network, WRITE_LOG, [generation, origin, size, root, note])
+  const row = [generation, origin, size, root, note, server]
+  if ((await execute(db, network, WRITE_LOG, row)) !== 1)
+    throw new Error(`another server than ${server} took over while the log ${origin} was signed`)
   await execute(db, network, FORGET_TILES, [generation])
 }
 
@@ -146,5 +168,5 @@ const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size,
 export const keepPrevious = (
   db: Queryable,
   network: Network,
-  { generation, origin, size, root }: Omit<StoredLog, 'note'>,
+  { generation, origin, size, root }: PreviousLog,
 ) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])

@@ -18,9 +18,9 @@ export interface Restored {
   jobs: number
 }
 
-/** Next number of the feed: minutes since the epoch, another for each restore of a backup. */
-const NEXT_FEED =
-  'greatest(feed_generation + 1, floor(extract(epoch FROM clock_timestamp()) / 60)::int4)'
+/** Next number of the feed: seconds since 2025, another one after each restore of a backup. */
+const NEXT_FEED = `greatest(feed_generation + 1,
+  (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
 const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
@@ -44,6 +44,18 @@ export async function beginAfterRestore(
   await notify(client, network)
   return { feed: feed!, entries, jobs }
 }
+
+/** Does `beginAfterRestore`, unless the feed has another number than the given one meanwhile. */
+export const beginOnceAfterRestore = (
+  pool: pg.Pool,
+  network: Network,
+  feedGeneration: number,
+): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
+    const [locked] = await query<Seen>(client, network, feed)
+    if (locked!.feedGeneration === feedGeneration) await beginAfterRestore(client, network)
+  })
 
 /** Seen committed by a process, with the feed's number then. */
 type Seen = Pick<Plain<JournalHead>, 'network' | 'generation' | 'seq' | 'feedGeneration'> & {
@@ -79,11 +91,7 @@ export function createMemory(
       const seen = memory.find(({ network }) => network === head.network)
       if (!seen || !isBack(seen, head)) continue
       const { network } = head
-      await inTransaction(pool, async (client) => {
-        const feed = 'SELECT feed_generation FROM journal_heads WHERE network = $1 FOR UPDATE'
-        const [locked] = await query<Seen>(client, network, feed)
-        if (locked!.feedGeneration === head.feedGeneration) await beginAfterRestore(client, network)
-      })
+      await beginOnceAfterRestore(pool, network, head.feedGeneration)
       onBack(network)
     }
     if (heads.length > 0) memory = heads

@@ -12,7 +12,14 @@ import { NOW_MS } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
 import { readCopies } from './copies.js'
 import { assertLeader, type LockedHead, lockHead } from './head.js'
-import { addTiles, keepPrevious, readFollowedLog, type StoredLog, writeLogRow } from './log.js'
+import {
+  addTiles,
+  keepPrevious,
+  type PreviousLog,
+  readFollowedLog,
+  type StoredLog,
+  writeLogRow,
+} from './log.js'
 import { completeSlice, probeKeys } from './slice.js'
 
 /** Events that are written together. */
@@ -130,7 +137,7 @@ export class CopyWriter {
   }
 
   /** Keeps the end of the log before, which the first leaf names. */
-  async follow(previous: Omit<StoredLog, 'note'> | null): Promise<void> {
+  async follow(previous: PreviousLog | null): Promise<void> {
     if (previous) await keepPrevious(this.#client, this.#network, previous)
   }
 

@@ -1,0 +1,49 @@
+import { ClusterdError } from '../client/error.js'
+import type { Problem } from '../ops/alarms.js'
+import { sentenceOf } from '../ops/log/errors.js'
+
+/** Time without a step that ended after which a mirror counts as behind, with no error too. */
+const BEHIND_LIMIT_MS = 60_000
+
+/** Whether a mirror takes in what its source has. */
+export class MirrorHealth {
+  readonly #name: string
+  readonly #nowMs: () => number
+  #failure: Error | null = null
+  /** Time of the last step that succeeded; of the start before the first. */
+  #levelMs: number
+
+  /** @param name begins the sentence of a problem @param nowMs a clock that nobody sets */
+  constructor(name: string, nowMs = () => performance.now()) {
+    this.#name = name
+    this.#nowMs = nowMs
+    this.#levelMs = nowMs()
+  }
+
+  succeeded = (): void => {
+    this.#failure = null
+    this.#levelMs = this.#nowMs()
+  }
+
+  /** @returns true unless the step before failed with the same message */
+  failed(error: Error): boolean {
+    const isNews = this.#failure?.message !== error.message
+    this.#failure = error
+    return isNews
+  }
+
+  /** Why nothing is taken in; null while all is well. */
+  problem(): Problem | null {
+    if (this.#failure)
+      return { alarm: alarmOf(this.#failure), text: `${this.#name}: ${sentenceOf(this.#failure)}` }
+    const ageMs = this.#nowMs() - this.#levelMs
+    if (ageMs < BEHIND_LIMIT_MS) return null
+    const text = `${this.#name}: nothing was taken in for ${Math.floor(ageMs / 1_000)} s: the source is slow, or its log does not end`
+    return { alarm: 'ClusterdMirrorBehind', text }
+  }
+}
+
+const alarmOf = (error: Error) =>
+  error instanceof ClusterdError && error.code === 'log_mismatch'
+    ? 'ClusterdMirrorRefused'
+    : 'ClusterdMirrorBehind'

@@ -1,0 +1,142 @@
+import { join } from 'node:path'
+import type pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import { readFollowedLog, type StoredLog } from '../../src/db/journal/log.js'
+import { createPool } from '../../src/db/pg/pool.js'
+import { LogMemory, logWorker } from '../../src/push/log.js'
+import { logKeysOf } from '../../src/registry/log/signer.js'
+import { bid, freshName, randomAddress, startApi } from '../api/support.js'
+import { queryOn } from '../support/database.js'
+import { readEpoch } from '../support/epoch.js'
+import { useFolder } from '../support/folder.js'
+import { startReplica } from '../support/replica.js'
+import { useWorld } from '../support/useWorld.js'
+
+/** What a log's worker signs where its database is another one, or went back in time. */
+
+const { signal } = new AbortController()
+const keys = logKeysOf([Buffer.alloc(32, 7)])
+const ORIGIN = 'names.example/mainnet/1'
+const home = useFolder()
+const world = useWorld(() => startApi())
+
+const grow = (count: number) =>
+  world.append(
+    'mainnet',
+    Array.from({ length: count }, () => bid({ from: randomAddress(), name: freshName() })),
+  )
+
+/** A worker as a process that leads runs it. */
+async function workerOf(pool: pg.Pool, { memory = new LogMemory(), by = keys } = {}) {
+  const epoch = await readEpoch(pool, 'mainnet', 'index')
+  const wentBack: number[] = []
+  const worker = logWorker(
+    { pool, network: 'mainnet', epoch },
+    { domain: 'names.example', keys: by, memory, onWentBack: () => wentBack.push(epoch) },
+  )
+  const catchUp = async () => {
+    while ((await worker.step(signal, () => {})) !== 'idle');
+  }
+  return { catchUp, wentBack }
+}
+
+const logOf = async (pool: pg.Pool) => (await readFollowedLog(pool, 'mainnet')).log
+
+/** Expects that the feed begins anew, with a log that names the one before. */
+async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise<void> {
+  expect(await logOf(pool)).toBe(null)
+  await pool.query('UPDATE journal_heads SET caught_up = true')
+  await (await workerOf(pool)).catchUp()
+  const { log, previous } = await readFollowedLog(pool, 'mainnet')
+  expect(log!.origin).not.toBe(origin)
+  expect(previous).toMatchObject({ origin, size, root })
+}
+
+/** Signs the source's log, and gives a standby of it that was promoted. */
+async function promoted(name: string, memory = new LogMemory()) {
+  await grow(3)
+  const source = await workerOf(world.pool, { memory })
+  await source.catchUp()
+  const signed = (await logOf(world.pool))!
+  const replica = await startReplica(world.postgres, join(home, name))
+  const pool = createPool({ url: replica.url, max: 4, applicationName: 'test' })
+  await pool.query('SELECT pg_promote()')
+  const stop = async () => {
+    if (!pool.ended) await pool.end()
+    await replica.stop()
+  }
+  return { pool, url: replica.url, signed, stop }
+}
+
+describe('the log of a feed', () => {
+  it('begins anew on a promoted standby, for a process that does not know what was signed', async () => {
+    const { pool, signed, stop } = await promoted('unknown')
+    const restarted = await workerOf(pool)
+    await restarted.catchUp()
+    expect(restarted.wentBack).toHaveLength(1)
+    await begins(pool, signed)
+    await stop()
+  })
+
+  it('goes on there for the process that signed last, and begins anew in a copy', async () => {
+    const memory = new LogMemory()
+    const { pool, url, signed, stop } = await promoted('known', memory)
+    const leader = await workerOf(pool, { memory })
+    await leader.catchUp()
+    expect(leader.wentBack).toEqual([])
+    expect(await logOf(pool)).toMatchObject({ origin: ORIGIN, root: signed.root })
+    const another = await workerOf(pool)
+    await another.catchUp()
+    expect(another.wentBack).toEqual([])
+
+    await pool.end()
+    const server = Object.assign(new URL(url), { pathname: '/template1' }).href
+    await queryOn(server, 'CREATE DATABASE copy TEMPLATE postgres')
+    const copyUrl = Object.assign(new URL(url), { pathname: '/copy' }).href
+    const copy = createPool({ url: copyUrl, max: 4, applicationName: 'test' })
+    const staging = await workerOf(copy)
+    await staging.catchUp()
+    expect(staging.wentBack).toHaveLength(1)
+    await begins(copy, signed)
+    await copy.end()
+    await stop()
+  })
+
+  it('begins anew where the process that leads has signed what is gone', async () => {
+    const memory = new LogMemory()
+    const leader = await workerOf(world.pool, { memory })
+    await grow(2)
+    await leader.catchUp()
+    const before = await logOf(world.pool)
+    await grow(2)
+    await leader.catchUp()
+    const { size, root, note } = before!
+    await world.pool.query('UPDATE logs SET size = $1, root = $2, note = $3', [size, root, note])
+    await leader.catchUp()
+    expect(leader.wentBack).toHaveLength(1)
+    await begins(world.pool, before!)
+  })
+
+  it('goes on where other processes have signed since', async () => {
+    const memory = new LogMemory()
+    await (await workerOf(world.pool, { memory })).catchUp()
+    const { origin } = (await logOf(world.pool))!
+    await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
+    await grow(2)
+    await (await workerOf(world.pool)).catchUp()
+    await world.pool.query('UPDATE leaders SET epoch = epoch + 1')
+    const again = await workerOf(world.pool, { memory })
+    await again.catchUp()
+    expect(again.wentBack).toEqual([])
+    expect((await logOf(world.pool))!.origin).toBe(origin)
+  })
+
+  it('goes on on any server while nobody has signed it', async () => {
+    const { origin } = (await logOf(world.pool))!
+    await world.pool.query(`UPDATE logs SET note = NULL, server = 'another'`)
+    const unsigned = await workerOf(world.pool, { by: [] })
+    await unsigned.catchUp()
+    expect(unsigned.wentBack).toEqual([])
+    expect(await logOf(world.pool)).toMatchObject({ origin, note: null })
+  })
+})
