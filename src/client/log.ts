@@ -189,11 +189,11 @@ export class LogReader {
     const left = new AbortController()
     const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
     const ahead: Promise<ReadBundle>[] = []
-    const proved = this.#proved(head, signal)
+    const proved = await this.#proved(head, signal)
     const ask = (index: number): void => {
       const tile = tileIn(head.size, 0, index)
       if (!tile) return
-      const asked = this.#bundle(head, tile, { proved, signal })
+      const asked = this.#bundle(head, tile, signal)
       asked.catch(() => {})
       ahead.push(asked)
     }
@@ -205,6 +205,11 @@ export class LogReader {
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
+        // the last hash above a full bundle is its root
+        const above = tiles.find(({ level }) => level === 1)
+        await proved
+          .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
+          .catch(refuseIn(head))
         onTiles?.(tiles)
         for (const [i, entry] of entries.slice(known).entries())
           yield { index: from + i, text: entryText(entry) }
@@ -220,18 +225,15 @@ export class LogReader {
   /** Text of one entry of a checkpoint's tree. */
   async #entry(head: TreeHead, index: number, signal?: AbortSignal): Promise<string> {
     const tile = tileIn(head.size, 0, Math.floor(index / TILE_WIDTH))!
-    const proved = this.#proved(head, signal)
-    const { entries } = await this.#bundle(head, tile, { proved, signal })
+    const proved = await this.#proved(head, signal)
+    const { entries, leaves } = await this.#bundle(head, tile, signal)
+    await proved.assertBundle(tile, leaves).catch(refuseIn(head))
     return entryText(entries[index % TILE_WIDTH]!)
   }
 
   #proved(head: TreeHead, signal?: AbortSignal): Promise<ProvedTree> {
     const read = (tiles: readonly Tile[]) => this.#tiles(head, tiles, signal)
-    const opened = ProvedTree.open(this.#tree, head, read).catch((error: unknown) =>
-      refuse(head, error),
-    )
-    opened.catch(() => {})
-    return opened
+    return ProvedTree.open(this.#tree, head, read).catch(refuseIn(head))
   }
 
   /** A checkpoint of the same log continues an older one. */
@@ -266,21 +268,19 @@ export class LogReader {
     await this.#assertGrown(last, previous, signal)
   }
 
-  /** A bundle that the checkpoint proves, with the hashes of its entries. */
+  /** A bundle, with the hashes of its entries. */
   async #bundle(
     head: TreeHead,
     { index, width }: Bundle,
-    { proved, signal }: { proved: Promise<ProvedTree>; signal: AbortSignal | undefined },
+    signal: AbortSignal | undefined,
   ): Promise<ReadBundle> {
     const path = bundlePath({ index, width })
     const bytes = await this.#get(`${this.#below(head)}/${path}`, width * MOST_ENTRY, signal)
     try {
       const entries = unpackBundle(bytes, width)
-      const leaves = entries.map((entry) => this.#tree.leaf(entry))
-      await (await proved).assertBundle({ index, width }, leaves)
-      return { entries, leaves }
+      return { entries, leaves: entries.map((entry) => this.#tree.leaf(entry)) }
     } catch (error) {
-      return refuse(head, error)
+      return refuseIn(head)(error)
     }
   }
 
@@ -341,11 +341,13 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
 }
 
 /** @throws ClusterdError log_mismatch for what bytes of the log are not; other errors as they are */
-function refuse({ origin }: TreeHead, error: unknown): never {
-  throw error instanceof RangeError
-    ? mismatch(`The log ${origin}: ${error.message}.`, error)
-    : error
-}
+const refuseIn =
+  ({ origin }: TreeHead) =>
+  (error: unknown): never => {
+    throw error instanceof RangeError
+      ? mismatch(`The log ${origin}: ${error.message}.`, error)
+      : error
+  }
 
 export const mismatch = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

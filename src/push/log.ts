@@ -10,12 +10,11 @@ import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
-import { appendLeaves, edgeOf, type FilledTile } from '../registry/log/append.js'
+import { edgeOf, type FilledTile, GrowingTree } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import { isSignedBy, type LogKeys, originOf, signedNote } from '../registry/log/signer.js'
-import { rootOf, type TileHashes } from '../registry/log/tiles.js'
 import { isSameHash } from '../registry/log/tree.js'
 import { readItems } from './feedReader.js'
 
@@ -133,20 +132,21 @@ async function grow(
   const leaves = found.items.map(leafWriter(found.idOf))
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
   const edge = await readTiles(pool, network, generation, edgeOf(size))
-  if (log) assertRoot(log, edge)
+  const tree = new GrowingTree(treeHash, { size, edge })
+  if (log) assertRoot(log, tree.root)
   const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
-  const grown = appendLeaves(treeHash, { size, edge }, hashes)
-  const head = { origin, size: grown.size, root: Buffer.from(grown.root) }
+  const tiles = tree.append(hashes)
+  const head = { origin, size: tree.size, root: Buffer.from(tree.root) }
   const note = signedNote(head, keys)
-  return { log: { ...head, generation, note, server }, tiles: grown.tiles }
+  return { log: { ...head, generation, note, server }, tiles }
 }
 
 /** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */
 const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
 
 /** @throws Error where the database has other tiles than a log was signed by */
-function assertRoot({ origin, size, root }: StoredLog, edge: TileHashes): void {
-  if (!isSameHash(rootOf(treeHash, size, edge), root))
+function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
+  if (!isSameHash(ofTiles, root))
     throw new Error(
       `the tiles of the log ${origin} do not make its root: restore the table log_tiles, or begin a new generation by \`clusterd journal restored --yes\``,
     )

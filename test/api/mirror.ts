@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../../src/client/types.js'
-import { dataSchema } from '../../src/registry/journal/eventForms.js'
+import { readEvent } from '../../src/registry/journal/eventForms.js'
 import {
   EVENTS,
   type PublicState,
@@ -59,7 +59,7 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const event of events) {
     const { apply } = EVENTS[event.type]
-    apply(new State(mirror, event), dataSchema(event.type).parse(event.data) as never)
+    apply(new State(mirror, event), readEvent(event.type, event.data) as never)
   }
   return mirror
 }

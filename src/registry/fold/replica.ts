@@ -1,6 +1,11 @@
 import { encodeBidEffects, encodeChangeEffects } from '../journal/effects.js'
 import { clustersOf, storedEvent } from '../journal/eventForms.js'
-import { EVENTS, type PublicEvent, type PublicState } from '../journal/eventTypes.js'
+import {
+  EVENTS,
+  type PublicEvent,
+  type PublicState,
+  type PublicWallet,
+} from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import type { ReadEvent } from '../log/leafReader.js'
 import { addressOfWord, addressToWord, NOBODY } from '../primitives/address.js'
@@ -60,13 +65,14 @@ export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
 export function foldCopy(before: Slice, entries: readonly ReadEvent[][]): Changes {
   const work = beginWork(before, [])
   work.clusters ??= new Map()
+  const state = new CopyState(work)
   const { head, journal } = work.changes
   for (const entry of entries) {
     const { actor, atMs, number } = entry[0]!
     if (atMs < head.atMs) throw new RangeError(`event ${number} is older than the one before it`)
     head.seq += 1
     head.atMs = atMs
-    const events = entry.map((one) => apply(work, one))
+    const events = entry.map((one) => state.apply(one))
     const { kind, body, effects } = contentOf(events, actor)
     journal.push({
       seq: head.seq,
@@ -87,97 +93,124 @@ export function foldCopy(before: Slice, entries: readonly ReadEvent[][]): Change
   return finishWork(work, before)
 }
 
-/** Applies an event to the state. @returns the event as the journal keeps it */
-function apply(work: Work, { event, actor, number }: ReadEvent): PublicEvent {
-  const misfit = () =>
-    new RangeError(`event ${number} (${event.type}) fits no state of the feed before it`)
-  const serialOf = (id: string): number => {
-    const serial = work.clusterSerials.get(keyOf(fromHex(id)))
-    if (serial === undefined) throw misfit()
+/** The state of the copy, as the newest event finds it and changes it. */
+class CopyState implements PublicState {
+  readonly #work: Work
+  /** Serials of clusters by their public ids. */
+  readonly #serials = new Map<string, number>()
+  #event!: ReadEvent
+
+  constructor(work: Work) {
+    this.#work = work
+  }
+
+  /** Applies an event. @returns the event as the journal keeps it @throws RangeError */
+  apply(read: ReadEvent): PublicEvent {
+    this.#event = read
+    const { event } = read
+    EVENTS[event.type].apply(this, event as never)
+    const wallet =
+      'wallet' in event && event.cluster !== null
+        ? this.#walletsOf(event.cluster).get(keyOf(event.wallet))
+        : undefined
+    return storedEvent(event, (id) => this.#serialOf(id), wallet)
+  }
+
+  createCluster({ cluster }: On<'createCluster'>) {
+    const { changes, clusterSerials, clusters } = this.#work
+    const id = fromHex(cluster)
+    const serial = ++changes.head.serial
+    changes.clusters.push({ serial, id, createdSeq: changes.head.seq })
+    clusterSerials.set(keyOf(id), serial)
+    this.#serials.set(cluster, serial)
+    clusters!.set(serial, { wallets: new Map(), names: [] })
+  }
+
+  addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }: On<'addWallet'>) {
+    const wallets = this.#walletsOf(cluster)
+    if (wallets.has(keyOf(address)) || wallets.size >= MOST_WALLETS) throw this.#misfit()
+    const { seq } = this.#work.changes.head
+    setWallet(this.#work, {
+      cluster: this.#serialOf(cluster),
+      address,
+      name,
+      isVerified,
+      isPrivate: false,
+      isBackedUp,
+      createdSeq: seq,
+      updatedSeq: seq,
+    })
+  }
+
+  changeWallet({ cluster, wallet }: On<'changeWallet'>, change: Partial<PublicWallet>) {
+    const entry = this.#walletsOf(cluster).get(keyOf(wallet))
+    if (!entry) throw this.#misfit()
+    setWallet(this.#work, { ...entry, ...change, updatedSeq: this.#work.changes.head.seq })
+  }
+
+  removeWallet({ cluster, wallet }: On<'removeWallet'>) {
+    const key = keyOf(wallet)
+    if (!this.#walletsOf(cluster).has(key)) throw this.#misfit()
+    removeWallet(this.#work, this.#serialOf(cluster), key)
+  }
+
+  registerName({ cluster: id, name }: On<'registerName'>) {
+    const { changes, owners } = this.#work
+    const { actor } = this.#event
+    const cluster = this.#serialOf(id)
+    // a bid names a wallet of EVM or Solana, and goes to the cluster in which that is verified
+    const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
+    if (!isBidder || this.#home !== cluster) throw this.#misfit()
+    owners.set(name, cluster)
+    changes.names.push({ seq: changes.head.seq, txKey: null, name, cluster, outcome: 'won' })
+  }
+
+  transferName({ name, cluster: to, from }: On<'transferName'>) {
+    const { changes, owners } = this.#work
+    const cluster = this.#serialOf(to)
+    if (owners.get(name) !== this.#serialOf(from)) throw this.#misfit()
+    owners.set(name, cluster)
+    changes.nameMoves.push({ name, cluster, updatedSeq: changes.head.seq })
+  }
+
+  registerCommunityName({ community, name, wallet, cluster }: On<'registerCommunityName'>) {
+    // a wallet took part if it acted itself, or a wallet verified in the same cluster did
+    const isOfHome = this.#home === (cluster && this.#serialOf(cluster))
+    setCommunityName(this.#work, {
+      community,
+      name,
+      address: wallet,
+      isVerified: isSame(this.#event.actor, wallet) || isOfHome,
+      assigned: null,
+      claim: null,
+      seq: this.#work.changes.head.seq,
+    })
+  }
+
+  /** Cluster in which the actor is verified. */
+  get #home(): number | undefined {
+    const { actor } = this.#event
+    return actor ? this.#work.verified.get(keyOf(actor))?.cluster : undefined
+  }
+
+  #walletsOf(cluster: string) {
+    return wholeCluster(this.#work, this.#serialOf(cluster)).wallets
+  }
+
+  #serialOf(id: string): number {
+    const serial = this.#serials.get(id) ?? this.#work.clusterSerials.get(keyOf(fromHex(id)))
+    if (serial === undefined) throw this.#misfit()
+    this.#serials.set(id, serial)
     return serial
   }
-  const state = stateOf(work, { actor, serialOf, misfit })
-  EVENTS[event.type].apply(state, event as never)
-  const wallet =
-    'wallet' in event && event.cluster !== null
-      ? wholeCluster(work, serialOf(event.cluster)).wallets.get(keyOf(event.wallet))
-      : undefined
-  return storedEvent(event, serialOf, wallet)
-}
 
-interface Cause {
-  actor: Buffer | null
-  serialOf(id: string): number
-  misfit(): Error
-}
-
-/** The state of the copy, as an event changes it. */
-function stateOf(work: Work, { actor, serialOf, misfit }: Cause): PublicState {
-  const { changes, owners } = work
-  const { seq } = changes.head
-  const home = actor ? work.verified.get(keyOf(actor))?.cluster : undefined
-  const walletsOf = (cluster: string) => wholeCluster(work, serialOf(cluster)).wallets
-  return {
-    createCluster({ cluster }) {
-      const id = fromHex(cluster)
-      const serial = ++changes.head.serial
-      changes.clusters.push({ serial, id, createdSeq: seq })
-      work.clusterSerials.set(keyOf(id), serial)
-      work.clusters!.set(serial, { wallets: new Map(), names: [] })
-    },
-    addWallet({ cluster, wallet: address, name, isVerified, isBackedUp }) {
-      const wallets = walletsOf(cluster)
-      if (wallets.has(keyOf(address)) || wallets.size >= MOST_WALLETS) throw misfit()
-      setWallet(work, {
-        cluster: serialOf(cluster),
-        address,
-        name,
-        isVerified,
-        isPrivate: false,
-        isBackedUp,
-        createdSeq: seq,
-        updatedSeq: seq,
-      })
-    },
-    changeWallet({ cluster, wallet }, change) {
-      const entry = walletsOf(cluster).get(keyOf(wallet))
-      if (!entry) throw misfit()
-      setWallet(work, { ...entry, ...change, updatedSeq: seq })
-    },
-    removeWallet({ cluster, wallet }) {
-      const key = keyOf(wallet)
-      if (!walletsOf(cluster).has(key)) throw misfit()
-      removeWallet(work, serialOf(cluster), key)
-    },
-    registerName({ cluster: id, name }) {
-      const cluster = serialOf(id)
-      // a bid names a wallet of EVM or Solana, and goes to the cluster in which that is verified
-      const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
-      if (!isBidder || home !== cluster) throw misfit()
-      owners.set(name, cluster)
-      changes.names.push({ seq, txKey: null, name, cluster, outcome: 'won' })
-    },
-    transferName({ name, cluster: to, from }) {
-      const cluster = serialOf(to)
-      if (owners.get(name) !== serialOf(from)) throw misfit()
-      owners.set(name, cluster)
-      changes.nameMoves.push({ name, cluster, updatedSeq: seq })
-    },
-    registerCommunityName({ community, name, wallet: address, cluster }) {
-      // a wallet took part if it acted itself, or a wallet verified in the same cluster did
-      const isVerified = isSame(actor, address) || home === (cluster && serialOf(cluster))
-      setCommunityName(work, {
-        community,
-        name,
-        address,
-        isVerified,
-        assigned: null,
-        claim: null,
-        seq,
-      })
-    },
+  #misfit(): RangeError {
+    const { number, event } = this.#event
+    return new RangeError(`event ${number} (${event.type}) fits no state of the feed before it`)
   }
 }
+
+type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
 
 /** Kind, body and effects of an entry with these events. */
 function contentOf(

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { decodeWallet, lookupAddress } from '../primitives/address.js'
-import { name } from './body.js'
+import { parseName } from '../primitives/name.js'
 import { ascii, bytes, type Codec, flag, nullable, u256, union } from './codec.js'
 import {
   EVENTS,
@@ -61,36 +60,38 @@ function jsonOf(kind: FieldKind, value: unknown): string {
   return kind === 'wei' ? `"${value}"` : String(value)
 }
 
-const clusterId = z.string().regex(/^0x[0-9a-f]{64}$/)
-/** Text of an address, read as its stored form. */
-export const wallet = z
-  .string()
-  .transform((text) => lookupAddress(text)?.bytes)
-  .pipe(z.instanceof(Buffer))
+const CLUSTER_ID = /^0x[0-9a-f]{64}$/
+const WEI = /^\d{1,78}$/
 
-const SCHEMAS: { readonly [Kind in FieldKind]: z.ZodType<FieldValues<string>[Kind]> } = {
-  cluster: clusterId,
-  clusterOrNull: clusterId.nullable(),
-  name,
-  wallet,
-  wei: z
-    .string()
-    .regex(/^\d{1,78}$/)
-    .transform(BigInt),
-  flag: z.boolean(),
+/** Values of fields by their JSON in `data` of v1; undefined for what is none. */
+const READERS: {
+  readonly [Kind in FieldKind]: (json: unknown) => FieldValues<string>[Kind] | undefined
+} = {
+  cluster: (json) => matching(CLUSTER_ID, json),
+  clusterOrNull: (json) => (json === null ? null : matching(CLUSTER_ID, json)),
+  name: (json) => (typeof json === 'string' && parseName(json) === json ? json : undefined),
+  wallet: (json) => (typeof json === 'string' ? lookupAddress(json)?.bytes : undefined),
+  wei(json) {
+    const digits = matching(WEI, json)
+    return digits === undefined ? undefined : BigInt(digits)
+  },
+  flag: (json) => (typeof json === 'boolean' ? json : undefined),
 }
 
-/** Reads the event of a type from `data` of v1. Other fields are ignored. */
-export function dataSchema(type: EventType) {
-  const shown = EVENTS[type].list.flatMap(({ key, kind, v1 }) =>
-    v1 === null ? [] : [{ key, kind, v1 }],
-  )
-  return z
-    .object(Object.fromEntries(shown.map(({ v1, kind }) => [v1, SCHEMAS[kind]])))
-    .transform((data): ShownEvent<string> => {
-      const fields = Object.fromEntries(shown.map(({ key, v1 }) => [key, data[v1]]))
-      return { type, ...fields } as ShownEvent<string>
-    })
+const matching = (form: RegExp, json: unknown): string | undefined =>
+  typeof json === 'string' && form.test(json) ? json : undefined
+
+/** Reads the event of a type from `data` of v1. Other fields are ignored. @returns undefined for data of no such event */
+export function readEvent(type: EventType, data: unknown): ShownEvent<string> | undefined {
+  const json = Object(data) as Readonly<Record<string, unknown>>
+  const event: Record<string, unknown> = { type }
+  for (const { key, kind, v1 } of EVENTS[type].list) {
+    if (v1 === null) continue
+    const value = READERS[kind](json[v1])
+    if (value === undefined) return undefined
+    event[key] = value
+  }
+  return event as ShownEvent<string>
 }
 
 /**

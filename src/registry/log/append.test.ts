@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
-import { appendLeaves, edgeOf, type FilledTile } from './append.js'
+import { edgeOf, type FilledTile, GrowingTree } from './append.js'
 import { keyOfTile, tilesFor } from './tiles.js'
 import { createTreeHash } from './tree.js'
 
@@ -20,10 +20,10 @@ class Log {
       edgeOf(this.size).map((tile) => [keyOfTile(tile), this.tiles.get(keyOfTile(tile))!.hashes]),
     )
     const leaves = Array.from({ length: count }, (_, i) => leaf(this.size + i))
-    const grown = appendLeaves(tree, { size: this.size, edge }, leaves)
-    for (const tile of grown.tiles) this.tiles.set(keyOfTile(tile), tile)
+    const grown = new GrowingTree(tree, { size: this.size, edge })
+    for (const tile of grown.append(leaves)) this.tiles.set(keyOfTile(tile), tile)
     this.size = grown.size
-    this.root = Buffer.from(grown.root)
+    this.root = grown.root
   }
 }
 
@@ -49,6 +49,19 @@ describe('a log that grows', () => {
     )
   })
 
+  it('is the same where its tree is kept', () => {
+    const counts = [1, 255, 300, 65_536, 3]
+    const log = new Log()
+    for (const count of counts) log.append(count)
+    const kept = new GrowingTree(tree)
+    const tiles = new Map<string, FilledTile>()
+    for (const count of counts) {
+      const leaves = Array.from({ length: count }, (_, i) => leaf(kept.size + i))
+      for (const tile of kept.append(leaves)) tiles.set(keyOfTile(tile), tile)
+    }
+    expect(summary({ size: kept.size, root: kept.root, tiles } as Log)).toEqual(summary(log))
+  })
+
   it('has each tile that its size asks for, and no other', () => {
     const log = new Log()
     for (const count of [1, 255, 65_536, 3]) log.append(count)
@@ -62,7 +75,7 @@ describe('a log that grows', () => {
 
   it('refuses an edge that is not its own', () => {
     const edge = new Map([['0/0', new Uint8Array(32)]])
-    expect(() => appendLeaves(tree, { size: 2, edge }, [leaf(2)])).toThrow(
+    expect(() => new GrowingTree(tree, { size: 2, edge })).toThrow(
       'tile 0/0 of a tree of 2 leaves has not 2 hashes',
     )
   })

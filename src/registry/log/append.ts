@@ -30,51 +30,51 @@ export function edgeOf(size: number): Tile[] {
   return tiles
 }
 
-/** A tree that has grown. */
-export interface Grown {
+/** A tree that is built leaf by leaf, whose partial tiles alone are kept. */
+export class GrowingTree {
   size: number
-  root: Uint8Array
-  /** Tiles that are new or longer. */
-  tiles: FilledTile[]
-}
+  readonly #tree: TreeHash
+  readonly #levels: Level[]
 
-/**
- * Appends leaves to a tree.
- * @param edge the tiles of `edgeOf(size)`
- * @param leaves hashes of the leaves
- */
-export function appendLeaves(
-  tree: TreeHash,
-  { size, edge }: { size: number; edge: TileHashes },
-  leaves: readonly Uint8Array[],
-): Grown {
-  const levels: Level[] = []
-  const levelAt = (level: number): Level => {
-    levels[level] ??= openLevel(level, size, edge)
-    return levels[level]
+  /**
+   * @param from a tree that it goes on from, with the tiles of `edgeOf(size)`; default: without leaves
+   * @throws RangeError where such a tile is missing, or of another width
+   */
+  constructor(
+    tree: TreeHash,
+    { size, edge }: { size: number; edge: TileHashes } = { size: 0, edge: new Map() },
+  ) {
+    this.#tree = tree
+    this.size = size
+    this.#levels = []
+    for (let level = 0; TILE_WIDTH ** level <= size; level++)
+      this.#levels.push(openLevel(level, size, edge))
   }
-  const full: FilledTile[] = []
-  const push = (level: number, hash: Uint8Array): void => {
-    const open = levelAt(level)
-    open.hashes.push(hash)
-    open.isLonger = true
-    if (open.hashes.length < TILE_WIDTH) return
-    full.push(filled(open))
-    push(level + 1, rootOfRow(tree, open.hashes))
-    levels[level] = { level, index: open.index + 1, hashes: [], isLonger: false }
+
+  get root(): Uint8Array {
+    const partial = this.#levels.map(filled).map((tile) => [keyOfTile(tile), tile.hashes] as const)
+    return rootOf(this.#tree, this.size, new Map(partial))
   }
-  for (const leaf of leaves) push(0, leaf)
-  const grownSize = size + leaves.length
-  // levels that got nothing are part of the root too
-  for (const { level } of edgeOf(grownSize)) levelAt(level)
-  const partial = levels
-    .filter(({ hashes }) => hashes.length > 0)
-    .map((one) => ({ ...one, tile: filled(one) }))
-  const hashes = new Map(partial.map(({ tile }) => [keyOfTile(tile), tile.hashes]))
-  return {
-    size: grownSize,
-    root: rootOf(tree, grownSize, hashes),
-    tiles: [...full, ...partial.filter(({ isLonger }) => isLonger).map(({ tile }) => tile)],
+
+  /** @param leaves hashes @returns tiles that are new or longer */
+  append(leaves: readonly Uint8Array[]): FilledTile[] {
+    const tiles: FilledTile[] = []
+    const longer = new Set<Level>()
+    const push = (level: number, hash: Uint8Array): void => {
+      this.#levels[level] ??= { level, index: 0, hashes: [] }
+      const open = this.#levels[level]
+      open.hashes.push(hash)
+      longer.add(open)
+      if (open.hashes.length < TILE_WIDTH) return
+      tiles.push(filled(open))
+      longer.delete(open)
+      push(level + 1, rootOfRow(this.#tree, open.hashes))
+      open.index += 1
+      open.hashes = []
+    }
+    for (const leaf of leaves) push(0, leaf)
+    this.size += leaves.length
+    return [...tiles, ...[...longer].map(filled)]
   }
 }
 
@@ -83,7 +83,6 @@ interface Level {
   /** Index of the tile that is being filled. */
   index: number
   hashes: Uint8Array[]
-  isLonger: boolean
 }
 
 function openLevel(level: number, size: number, edge: TileHashes): Level {
@@ -94,7 +93,7 @@ function openLevel(level: number, size: number, edge: TileHashes): Level {
     throw new RangeError(
       `tile ${level}/${index} of a tree of ${size} leaves has not ${width} hashes`,
     )
-  return { level, index, hashes: width > 0 ? hashesOf(known!) : [], isLonger: false }
+  return { level, index, hashes: width > 0 ? hashesOf(known!) : [] }
 }
 
 const filled = ({ level, index, hashes }: Level): FilledTile => ({
@@ -103,39 +102,3 @@ const filled = ({ level, index, hashes }: Level): FilledTile => ({
   width: hashes.length,
   hashes: joinHashes(hashes),
 })
-
-/** A tree that is built leaf by leaf, whose edge alone is kept. */
-export class GrowingTree {
-  size: number
-  root: Uint8Array
-  readonly #tree: TreeHash
-  #edge: TileHashes
-
-  /** @param from a tree that it goes on from; default: without leaves */
-  constructor(
-    tree: TreeHash,
-    from: { size: number; edge: TileHashes } = { size: 0, edge: new Map() },
-  ) {
-    this.#tree = tree
-    this.size = from.size
-    this.#edge = from.edge
-    this.root = appendLeaves(tree, from, []).root
-  }
-
-  /** @param leaves hashes @returns tiles that are new or longer */
-  append(leaves: readonly Uint8Array[]): FilledTile[] {
-    const { size, root, tiles } = appendLeaves(
-      this.#tree,
-      { size: this.size, edge: this.#edge },
-      leaves,
-    )
-    const known = new Map([
-      ...this.#edge,
-      ...tiles.map((tile) => [keyOfTile(tile), tile.hashes] as const),
-    ])
-    this.#edge = new Map(edgeOf(size).map((tile) => [keyOfTile(tile), known.get(keyOfTile(tile))!]))
-    this.size = size
-    this.root = root
-    return tiles
-  }
-}

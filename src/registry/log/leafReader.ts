@@ -1,9 +1,8 @@
-import { z } from 'zod'
 import { parseJson } from '../journal/body.js'
-import { dataSchema, wallet } from '../journal/eventForms.js'
+import { readEvent } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
-import { NOBODY } from '../primitives/address.js'
+import { lookupAddress, NOBODY } from '../primitives/address.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
@@ -15,15 +14,6 @@ const LAST_MS = 8_640_000_000_000_000
 /** Characters of a value that an error repeats. */
 const SHOWN = 40
 
-const schemas = (Object.keys(EVENTS) as EventType[]).map((type) =>
-  z.object({
-    type: z.literal(type),
-    at: z.int().min(0).max(LAST_MS),
-    from: wallet,
-    data: dataSchema(type),
-  }),
-)
-const schema = z.discriminatedUnion('type', schemas as [(typeof schemas)[number]])
 const write = leafWriter<string>(String)
 
 /**
@@ -32,23 +22,23 @@ const write = leafWriter<string>(String)
  * @throws RangeError, which names what is unknown
  */
 export function readLeaf(text: string, number: number): ReadEvent {
-  const json = parseJson(text)
-  const { data: given, error } = schema.safeParse(json)
-  if (given) {
-    const event: ReadEvent = {
-      number,
-      actor: given.from.equals(NOBODY) ? null : given.from,
-      atMs: given.at,
-      event: given.data,
-    }
-    if (write(event) === text) return event
+  const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
+  const isKnown = typeof type === 'string' && Object.hasOwn(EVENTS, type)
+  const event = isKnown && readEvent(type as EventType, data)
+  const wallet = typeof from === 'string' && lookupAddress(from)
+  if (event && wallet && isTime(at)) {
+    const actor = wallet.bytes.equals(NOBODY) ? null : wallet.bytes
+    const read = { number, actor, atMs: at, event }
+    if (write(read) === text) return read
   }
-  const { v, type } = Object(json) as Record<string, unknown>
   if (v !== undefined && v !== LEAF_VERSION)
     throw new RangeError(`version ${shown(v)} of its form is unknown: a newer clusterd may read it`)
-  if (typeof type === 'string' && !Object.hasOwn(EVENTS, type))
+  if (typeof type === 'string' && !isKnown)
     throw new RangeError(`its type ${shown(type)} is unknown: a newer clusterd may read it`)
-  throw new RangeError('it is not written as events are', { cause: error })
+  throw new RangeError('it is not written as events are')
 }
+
+const isTime = (at: unknown): at is number =>
+  Number.isInteger(at) && Number(at) >= 0 && Number(at) <= LAST_MS
 
 const shown = (value: unknown): string => String(JSON.stringify(value)).slice(0, SHOWN)

@@ -44,13 +44,18 @@ export class ProvedTree {
   /**
    * Checks that leaves are those of a bundle.
    * @param leaves hashes, as many as the bundle has in this tree
+   * @param root of a full bundle, where it is known
    * @throws RangeError where they, or a tile above them, are others; what `read` throws
    */
-  async assertBundle({ index }: Bundle, leaves: readonly Uint8Array[]): Promise<void> {
+  async assertBundle(
+    { index }: Pick<Bundle, 'index'>,
+    leaves: readonly Uint8Array[],
+    root?: Uint8Array,
+  ): Promise<void> {
     const isSame =
       leaves.length < TILE_WIDTH
         ? isSameHash(joinHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
-        : isSameHash(rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
+        : isSameHash(root ?? rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
     if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
   }
 

@@ -32,19 +32,23 @@ const LEAF = 0
 const NODE = 1
 
 export function createTreeHash(sha256: Sha256): TreeHash {
+  // of all nodes, one after the other
+  const pair = new Uint8Array(1 + 2 * HASH_BYTES)
+  pair[0] = NODE
   return {
-    leaf: (entry) => sha256(joined(LEAF, entry)),
-    node: (left, right) => sha256(joined(NODE, left, right)),
+    leaf(entry) {
+      const bytes = new Uint8Array(1 + entry.length)
+      bytes[0] = LEAF
+      bytes.set(entry, 1)
+      return sha256(bytes)
+    },
+    node(left, right) {
+      pair.set(left, 1)
+      pair.set(right, 1 + HASH_BYTES)
+      return sha256(pair)
+    },
     empty: sha256(new Uint8Array(0)),
   }
-}
-
-function joined(prefix: number, first: Uint8Array, second?: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(1 + first.length + (second?.length ?? 0))
-  bytes[0] = prefix
-  bytes.set(first, 1)
-  if (second) bytes.set(second, 1 + first.length)
-  return bytes
 }
 
 /** Largest power of two below a size of at least 2. */
