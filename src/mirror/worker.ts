@@ -99,11 +99,11 @@ async function takeIn(
 ): Promise<void> {
   const { origin, size, note } = head
   const generation = generationOf(origin, network)!
-  const known = stored?.generation === generation ? stored.size : 0
+  const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, edgeOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
   await inTransaction(pool, async (client) => {
-    const copy = await CopyWriter.open(client, { network, epoch }, { stored, generation })
+    const copy = await CopyWriter.open(client, { network, epoch }, { stored, next: { generation, origin } })
     if (!copy) return
     const entries = reader.entries(head, {
       signal,

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readFollowedLog } from '../../src/db/journal/log.js'
+import type { TreeHead } from '../../src/registry/log/note.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
   createdBy,
@@ -27,6 +29,12 @@ describe('a mirror that has copied a log', () => {
   })
 
   const other = () => first().with(200, first()[200]!.replace('"1"', '"7"'))
+  /** A log that begins where another one ended. */
+  const following = (previous: { origin: string; size?: number }) =>
+    filesOf(leavesOf(createdBy(cluster('3'), alice)), {
+      origin: 'names.example/mainnet/3',
+      previous: { size: 301, root: filesOf(first()).head.root, ...previous },
+    })
   /** Files of two logs: those of the second come first. */
   const both = (a: Files, b: Files) => serving({ files: new Map([...a.files, ...b.files]) })
 
@@ -58,7 +66,22 @@ describe('a mirror that has copied a log', () => {
     [
       'a new generation that begins with nothing',
       () => serving(filesOf(honest(), { origin: 'names.example/mainnet/2' })),
-      `The log names.example/mainnet/2 does not begin where ${ORIGIN} ended.`,
+      `The log names.example/mainnet/2 does not begin where ${ORIGIN} ended: it is another log. To go on with it nevertheless, accept names.example/mainnet/2.`,
+    ],
+    [
+      'a generation whose one before was missed',
+      () => serving(following({ origin: 'names.example/mainnet/2' })),
+      `The log names.example/mainnet/3 does not begin where ${ORIGIN} ended: names.example/mainnet/2, the generation before it, was missed. To go on`,
+    ],
+    [
+      'a generation that lost entries, as after a restored backup',
+      () => serving(following({ origin: ORIGIN, size: 280 })),
+      `begins behind entry 280 of ${ORIGIN}, of which 301 were known: the others were lost, as where a backup is restored. To go on`,
+    ],
+    [
+      'the log of another service',
+      () => serving(filesOf(honest(), { origin: 'other.example/mainnet/1' })),
+      `The log other.example/mainnet/1 does not begin where ${ORIGIN} ended: it is another log. To go on`,
     ],
     [
       'a new generation with entries that do not fit',
@@ -131,4 +154,59 @@ it('a mirror pins the key that it was given', async () => {
   await expect(mirrorFrom(fresh, serving(filesOf(honest())), { key: stranger })).rejects.toThrow(
     'signed by other keys',
   )
+})
+
+describe('a mirror goes on, without an empty database, with an accepted log', () => {
+  const created = () => leavesOf(createdBy(cluster('3'), alice))
+  const root = Buffer.alloc(32, 5)
+
+  it.each<[what: string, origin: string, previous: TreeHead | null]>([
+    [
+      'whose generation before it missed',
+      'names.example/mainnet/4',
+      { origin: 'names.example/mainnet/3', size: 9, root },
+    ],
+    [
+      'that lost entries of the one before',
+      'names.example/mainnet/5',
+      { origin: 'names.example/mainnet/2', size: 280, root },
+    ],
+    ['of another service, with the same number', 'other.example/mainnet/2', null],
+    ['of another service, with a lower number', 'other.example/mainnet/1', null],
+  ])('%s', async (_what, accept, previous) => {
+    const copy = await database()
+    const old = filesOf(honest(), { origin: 'names.example/mainnet/2' })
+    await mirrorFrom(copy, serving(old))
+    const next = filesOf(created(), { origin: accept, previous })
+    await expect(mirrorFrom(copy, serving(next))).rejects.toThrow(`accept ${accept}`)
+    await mirrorFrom(copy, serving(next), { accept })
+    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    expect(log).toMatchObject({ origin: accept, size: 3 })
+    const { rows } = await copy.pool.query(
+      'SELECT (SELECT count(*)::int FROM names) AS names, (SELECT count(*)::int FROM clusters) AS clusters',
+    )
+    expect(rows).toEqual([{ names: 0, clusters: 1 }])
+    // and follows it, without the name of what was accepted
+    const more = leavesOf([...createdBy(cluster('3'), alice), registered(alice, cluster('3'))])
+    await mirrorFrom(copy, serving(filesOf(more, { origin: accept, previous })))
+    expect((await readFollowedLog(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
+  })
+
+  it('refuses any other one', async () => {
+    const copy = await database()
+    await mirrorFrom(copy, serving(filesOf(honest())))
+    const next = filesOf(created(), { origin: 'names.example/mainnet/2' })
+    await expect(
+      mirrorFrom(copy, serving(next), { accept: 'names.example/mainnet/3' }),
+    ).rejects.toThrow('it is another log')
+  })
+})
+
+it('a mirror takes no log of another domain than the one that was named', async () => {
+  const fresh = await database()
+  const source = serving(filesOf(honest(), { origin: 'staging.example/mainnet/1' }))
+  await expect(mirrorFrom(fresh, source, { domain: 'names.example' })).rejects.toThrow(
+    'The checkpoint is of another log, staging.example/mainnet/1.',
+  )
+  expect(await writtenRows(fresh.pool)).toBe(0)
 })
