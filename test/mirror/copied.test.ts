@@ -1,6 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { restored } from '../../src/cli/journal/restored.js'
 import { readFollowedLog } from '../../src/db/journal/log.js'
+import { stateHash } from '../../src/db/journal/stateHash.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
+import { isNoteSignedBy, logKeysOf } from '../../src/registry/log/signer.js'
+import { printed } from '../support/cli.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
   createdBy,
@@ -10,6 +15,7 @@ import {
   key,
   leavesOf,
   mirrorFrom,
+  mirrorOf,
   ORIGIN,
   serving,
   useEmptyDatabases,
@@ -209,4 +215,52 @@ it('a mirror takes no log of another domain than the one that was named', async 
     'The checkpoint is of another log, staging.example/mainnet/1.',
   )
   expect(await writtenRows(fresh.pool)).toBe(0)
+})
+
+it('a mirror takes over the signature of a new key, though the log has not grown', async () => {
+  const copy = await database()
+  const renewed = logKeysOf([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const worker = await mirrorOf(copy, serving(filesOf(honest(), { by: renewed })))
+  const step = () => worker.step(new AbortController().signal, () => {})
+  const isSigned = async () => {
+    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    return renewed.map(({ publicKey }) => isNoteSignedBy(log!.note!, ORIGIN, publicKey))
+  }
+  expect([await step(), await isSigned()]).toEqual(['idle', [false, true]])
+  let nowMs = performance.now() + 61_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  expect([await step(), await isSigned()]).toEqual(['progressed', [true, true]])
+  nowMs += 1_000
+  expect(await step()).toBe('idle')
+  clock.mockRestore()
+})
+
+it('a value that the database can not store is a refusal of its source', async () => {
+  const fresh = await database()
+  await fresh.pool.query(`ALTER TABLE names ADD CONSTRAINT short CHECK (name <> 'name-500')`)
+  await expect(mirrorFrom(fresh, serving(filesOf(honest())))).rejects.toMatchObject({
+    code: 'log_mismatch',
+    message: expect.stringContaining('violates check constraint "short"'),
+  })
+  expect(await writtenRows(fresh.pool)).toBe(0)
+})
+
+it('two mirrors of one source, of which one is behind, end with the same', async () => {
+  const source = serving(filesOf(honest()))
+  const early = await database()
+  const late = await database()
+  await mirrorFrom(early, serving(filesOf(honest().slice(0, 300))))
+  await Promise.all([mirrorFrom(early, source), mirrorFrom(late, source)])
+  const statesOf = ({ pool }: Database) => inTransaction(pool, (db) => stateHash(db, 'mainnet', 1))
+  expect(await statesOf(early)).toEqual(await statesOf(late))
+})
+
+it('a mirror is left as it is by `clusterd journal restored`', async () => {
+  const copy = await database()
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const before = await readFollowedLog(copy.pool, 'mainnet')
+  const shown = await printed({ DATABASE_URL: copy.url }, () => restored({ yes: true, json: true }))
+  expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
+  expect(await readFollowedLog(copy.pool, 'mainnet')).toEqual(before)
 })
