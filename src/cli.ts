@@ -72,6 +72,8 @@ withNetwork(program.command('mirror'), 'default: both')
     'address of the service, or folder that `clusterd journal export` wrote (default: MIRROR_URL)',
   )
   .option('--key <key>', 'public key of its logs, base64, from elsewhere (default: MIRROR_KEY)')
+  .option('--domain <domain>', 'domain that the names of its logs begin with (MIRROR_DOMAIN)')
+  .option('--accept <log>', 'copy this log though it does not continue the copy (MIRROR_ACCEPT)')
   .option('--no-migrate', 'apply no migrations: wait until `clusterd migrate` has')
   .action(async (url: string | undefined, options: MirrorOptions) =>
     (await import('./cli/start.js')).mirror(url, options),

@@ -28,6 +28,8 @@ export interface StartOptions {
 /** Options of `clusterd mirror`. */
 export interface MirrorOptions extends NetworkOptions, Pick<StartOptions, 'migrate'> {
   key?: string
+  domain?: string
+  accept?: string
 }
 
 /** `clusterd start` */
@@ -43,12 +45,14 @@ export const start = ({ roles, watch, migrate }: StartOptions = {}): Promise<voi
 /** `clusterd mirror` */
 export const mirror = (
   url: string | undefined,
-  { key, migrate, ...networks }: MirrorOptions,
+  { key, domain, accept, migrate, ...networks }: MirrorOptions,
 ): Promise<void> =>
   run(() =>
     readMirrorConfig(networksOf(networks), undefined, {
       MIRROR_URL: url,
       MIRROR_KEY: key,
+      MIRROR_DOMAIN: domain,
+      MIRROR_ACCEPT: accept,
       MIGRATE: migrate === false ? 'off' : undefined,
     }),
   )

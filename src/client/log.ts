@@ -58,6 +58,8 @@ export interface LogOptions {
   domain?: string | undefined
   /** Checkpoint that was verified last: the log may only have grown since. */
   last?: TreeHead | undefined
+  /** Name of a log, `names.example/mainnet/5`, that is taken though it does not continue `last`: what it lost is accepted. */
+  accept?: string | undefined
   /** In place of the one in JavaScript. */
   sha256?: Sha256 | undefined
 }
@@ -86,13 +88,14 @@ export class LogReader {
   readonly #transport: Transport
   readonly #network: 'mainnet' | 'testnet'
   readonly #domain: string | undefined
+  readonly #accept: string | undefined
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHash>
   /** Ends once the checkpoints that were asked for before are compared. */
   #compared: Promise<unknown> = Promise.resolve()
 
-  /** @throws TypeError for a key that is none */
+  /** @throws TypeError for a key that is not 32 bytes in base64 */
   constructor(transport: Transport, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
@@ -101,6 +104,7 @@ export class LogReader {
     this.#transport = transport
     this.#network = options.network ?? transport.network
     this.#domain = options.domain
+    this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
     this.#tree = createTreeHash(this.#sha256)
     this.last = options.last ?? null
@@ -127,8 +131,8 @@ export class LogReader {
   async #continued(note: string, signal?: AbortSignal): Promise<SignedHead> {
     const head = await this.#verified(note)
     const { last } = this
-    if (last && last.origin !== head.origin) await this.#assertFollows(last, head, signal)
-    else if (last) await this.#assertGrown(last, head, signal)
+    if (last?.origin === head.origin) await this.#assertGrown(last, head, signal)
+    else if (last && head.origin !== this.#accept) await this.#assertFollows(last, head, signal)
     this.last = head
     return head
   }
@@ -254,16 +258,24 @@ export class LogReader {
 
   /** The log of a new generation begins with the end of the last one, which continues what is known of it. */
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
-    const before = generationOf(last.origin, this.#network) ?? 0
-    if (generationOf(head.origin, this.#network)! < before)
-      throw mismatch(`The checkpoint is of ${head.origin}, older than ${last.origin}.`)
-    if (head.size === 0) throw mismatch(`The log ${head.origin} has no beginning.`)
+    const { origin } = head
+    const generationIn = (name: string) => generationOf(name, this.#network) ?? 0
+    const before = generationIn(last.origin)
+    if (domainOf(origin) === domainOf(last.origin) && generationIn(origin) < before)
+      throw mismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
+    if (head.size === 0) throw mismatch(`The log ${origin} has no beginning.`)
     const previous = beginningOf(head, await this.#entry(head, 0, signal))
-    if (previous?.origin !== last.origin)
-      throw mismatch(`The log ${head.origin} does not begin where ${last.origin} ended.`)
+    if (previous?.origin !== last.origin) {
+      const isMissed = previous !== null && generationIn(previous.origin) > before
+      const why = isMissed
+        ? `${previous.origin}, the generation before it, was missed`
+        : 'it is another log'
+      throw discontinued(head, `does not begin where ${last.origin} ended: ${why}`)
+    }
     if (previous.size < last.size)
-      throw mismatch(
-        `The log ${head.origin} begins behind entry ${previous.size} of ${last.origin}, of which ${last.size} were known: the others were lost, as where a backup is restored.`,
+      throw discontinued(
+        head,
+        `begins behind entry ${previous.size} of ${last.origin}, of which ${last.size} were known: the others were lost, as where a backup is restored`,
       )
     await this.#assertGrown(last, previous, signal)
   }
@@ -348,6 +360,12 @@ const refuseIn =
       ? mismatch(`The log ${origin}: ${error.message}.`, error)
       : error
   }
+
+const domainOf = (origin: string): string => origin.split('/', 1)[0]!
+
+/** Error of a log that does not continue the last one, with what the reader may do about it. */
+const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
+  mismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
 
 export const mismatch = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

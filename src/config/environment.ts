@@ -142,11 +142,14 @@ const variables = z.object({
   /** The newest of them in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
-  /** What `clusterd mirror` copies from, the public key of its logs, and an API key there. */
+  /** What `clusterd mirror` copies from, the public key and the domain of its logs, and an API key there. */
   MIRROR_URL: secret(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
+  MIRROR_DOMAIN: z.string().optional(),
+  /** Name of a log there that is copied though it does not continue the one that was copied before. */
+  MIRROR_ACCEPT: z.string().optional(),
   MIRROR_API_KEY: secret(z.string().startsWith('ck_', 'must be an API key (ck_…)').optional()),
   /** Authentication keys derive from it. */
   TOKEN_KEY: secret(key32.optional()),
@@ -242,6 +245,8 @@ const environment = variables
       },
       mirrorUrl: set.MIRROR_URL,
       mirrorKey: set.MIRROR_KEY,
+      mirrorDomain: set.MIRROR_DOMAIN,
+      mirrorAccept: set.MIRROR_ACCEPT,
       mirrorApiKey: set.MIRROR_API_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,

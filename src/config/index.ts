@@ -50,6 +50,10 @@ export interface MirrorConfig {
   /** Public key of its logs, base64. */
   key: string
   apiKey: string | undefined
+  /** Domain that the names of its logs begin with. */
+  domain: string | undefined
+  /** Name of a log that need not continue the one that was copied. */
+  accept: string | undefined
   networks: readonly Network[]
 }
 
@@ -82,7 +86,8 @@ export function readMirrorConfig(
     )
     return { ...chains, ...noClusters, chains: hubs, ens: {} }
   })
-  return Object.freeze({ ...config, mirror: { url, key, apiKey: base.mirrorApiKey, networks } })
+  const { mirrorApiKey: apiKey, mirrorDomain: domain, mirrorAccept: accept } = base
+  return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
 }
 
 /** @throws ConfigError for settings that do not fit each other */

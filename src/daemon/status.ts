@@ -220,7 +220,7 @@ function unproved(network: Network, loops: Loops): Problem | null {
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
-/** Trust in the names of a mirrored network. @param copy undefined for a network that is none */
+/** Trust in the names of a mirrored network. @param copy undefined for a network that is not mirrored */
 const copyAnswer = (copy?: Copy): Partial<ReturnType<typeof chainAnswer>> =>
   copy === undefined
     ? {}

@@ -36,7 +36,8 @@ export async function runMirror(
 ): Promise<MirrorRun> {
   const { network, log, loops, signal, pool } = ctx
   const client = openSource(source)
-  const openReader = () => client.log({ key: source.key, network, sha256: sha256Once })
+  const { key, domain, accept } = source
+  const openReader = () => client.log({ key, domain, accept, network, sha256: sha256Once })
   openReader()
   await inTransaction(pool, (db) => assertCopy(db, network))
   let leads = false

@@ -11,6 +11,10 @@ export interface MirrorSource {
   key: string
   /** API key of the service, which raises the limit of requests. */
   apiKey?: string | undefined
+  /** Domain that the names of its logs begin with; default: any. */
+  domain?: string | undefined
+  /** Name of a log that need not continue the one that was copied. */
+  accept?: string | undefined
 }
 
 /** Time limit of a request with its repetitions. */

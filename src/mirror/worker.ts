@@ -5,7 +5,7 @@ import { markVerified } from '../db/journal/copies.js'
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import { CopyWriter } from '../db/journal/takeIn.js'
 import { inTransaction } from '../db/pg/pool.js'
-import { isUniqueViolation } from '../db/pg/unavailable.js'
+import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
 import { edgeOf, GrowingTree } from '../registry/log/append.js'
@@ -22,6 +22,8 @@ const POLL_MS = 500
 const BEGINS_MS = 60_000
 /** Time between two records of a checkpoint that is the same. */
 const RECORD_EVERY_MS = 2_000
+/** Time between two takes of a checkpoint with other signatures alone: a new key is one, and a stranger writes them too. */
+const SIGNATURES_EVERY_MS = 60_000
 
 export interface MirrorOptions {
   network: Network
@@ -38,8 +40,9 @@ export interface MirrorOptions {
  * anything is wrong, nothing.
  */
 export function mirrorWorker(options: MirrorOptions): Worker {
-  const { network, pool, reader, onFailure, onStep } = options
+  const { network, pool, epoch, reader, onFailure, onStep } = options
   const startedMs = performance.now()
+  let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
   return {
     name: MIRROR,
@@ -51,13 +54,16 @@ export function mirrorWorker(options: MirrorOptions): Worker {
       const mayWait = log === null && performance.now() - startedMs < BEGINS_MS
       const head = await newestOf(reader, mayWait, signal)
       if (head === null) return 'idle'
-      if (log && isSame(log, head)) {
-        if (performance.now() - recordedMs < RECORD_EVERY_MS) return 'idle'
-        await markVerified(pool, network)
-        recordedMs = performance.now()
+      const nowMs = performance.now()
+      const isSigned = log?.note === head.note || nowMs - takenMs < SIGNATURES_EVERY_MS
+      if (log && isSame(log, head) && isSigned) {
+        if (nowMs - recordedMs < RECORD_EVERY_MS) return 'idle'
+        await markVerified(pool, network, epoch)
+        recordedMs = nowMs
         return 'idle'
       }
       await takeIn(options, { stored: log, head, signal, alive })
+      takenMs = nowMs
       return 'progressed'
     },
     ...(onFailure && { onFailure }),
@@ -99,11 +105,15 @@ async function takeIn(
 ): Promise<void> {
   const { origin, size, note } = head
   const generation = generationOf(origin, network)!
-  const known = stored?.generation === generation ? stored.size : 0
+  const known = stored?.origin === origin ? stored.size : 0
   const edge = await readTiles(pool, network, generation, edgeOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
   await inTransaction(pool, async (client) => {
-    const copy = await CopyWriter.open(client, { network, epoch }, { stored, generation })
+    const copy = await CopyWriter.open(
+      client,
+      { network, epoch },
+      { stored, next: { generation, origin } },
+    )
     if (!copy) return
     const entries = reader.entries(head, {
       signal,
@@ -149,7 +159,7 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
 /** Errors of what an entry says become refusals; those of the database stay. */
 function refusalOf(error: unknown, what: string): unknown {
   if (error instanceof RangeError) return mismatch(`${what} is refused: ${error.message}.`, error)
-  if (isUniqueViolation(error))
-    return mismatch(`${what}, or one before it, is refused: it has something twice.`, error)
-  return error
+  if (!isRefusedValue(error)) return error
+  const why = isUniqueViolation(error) ? 'it has something twice' : error.message
+  return mismatch(`${what}, or one before it, is refused: ${why}.`, error)
 }

@@ -99,6 +99,12 @@ export function logWorker(
         options.onWentBack?.()
         return 'idle'
       }
+      if (log?.note && keys.length === 0) {
+        if (behind === 0) return 'idle'
+        throw new Error(
+          `no key signs the log ${log.origin} further: set LOG_KEY in this process, or begin a log without signatures by \`clusterd journal restored --yes\``,
+        )
+      }
       if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
       const grown = await grow(ctx, { ...followed, server }, options)
       // a rewind came between: the next step finds its generation

@@ -23,6 +23,10 @@ const world = useWorld(async () => {
 
 it('shows the public key that readers pin', async () => {
   expect(await runCli(['log', 'key'], { LOG_KEY: `0x${seed.toString('hex')}` })).toBe(`${key}\n`)
+  const ofLog = ['log', 'key', '--origin', 'names.example/mainnet/1']
+  expect(await runCli(ofLog, { LOG_KEY: `0x${seed.toString('hex')}` })).toMatch(
+    /^names\.example\/mainnet\/1\+[0-9a-f]{8}\+A[A-Za-z0-9+/]+=*\n$/,
+  )
   await expect(runCli(['log', 'key'], { LOG_KEY: undefined })).rejects.toThrow(
     'LOG_KEY and LOG_KEYSTORE are not set',
   )
@@ -31,6 +35,8 @@ it('shows the public key that readers pin', async () => {
 it('verifies the log of a service, and refuses another key', async () => {
   const verify = (by: string) => runCli(['log', 'verify', world.url, '--key', by, '--json'], {})
   expect(JSON.parse(await verify(key))).toMatchObject({ origin: 'names.example/mainnet/1' })
+  const elsewhere = ['log', 'verify', world.url, '--key', key, '--domain', 'other.example']
+  await expect(runCli(elsewhere, {})).rejects.toThrow('is of another log, names.example/mainnet/1')
   await expect(verify(Buffer.alloc(32, 1).toString('base64'))).rejects.toThrow(
     'The checkpoint is signed by other keys than the one expected.',
   )

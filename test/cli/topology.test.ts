@@ -46,6 +46,8 @@ const OF_NO_CONTAINER = new Set(
     'CLUSTERD_FAILPOINT',
     'MIRROR_URL',
     'MIRROR_KEY',
+    'MIRROR_DOMAIN',
+    'MIRROR_ACCEPT',
     'MIRROR_API_KEY',
   ]),
 )

@@ -1,4 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { restored } from '../../src/cli/journal/restored.js'
+import { readFollowedLog } from '../../src/db/journal/log.js'
+import { stateHash } from '../../src/db/journal/stateHash.js'
+import { inTransaction } from '../../src/db/pg/pool.js'
+import type { TreeHead } from '../../src/registry/log/note.js'
+import { isNoteSignedBy, logKeysOf } from '../../src/registry/log/signer.js'
+import { printed } from '../support/cli.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
   createdBy,
@@ -8,6 +15,7 @@ import {
   key,
   leavesOf,
   mirrorFrom,
+  mirrorOf,
   ORIGIN,
   serving,
   useEmptyDatabases,
@@ -27,6 +35,12 @@ describe('a mirror that has copied a log', () => {
   })
 
   const other = () => first().with(200, first()[200]!.replace('"1"', '"7"'))
+  /** A log that begins where another one ended. */
+  const following = (previous: { origin: string; size?: number }) =>
+    filesOf(leavesOf(createdBy(cluster('3'), alice)), {
+      origin: 'names.example/mainnet/3',
+      previous: { size: 301, root: filesOf(first()).head.root, ...previous },
+    })
   /** Files of two logs: those of the second come first. */
   const both = (a: Files, b: Files) => serving({ files: new Map([...a.files, ...b.files]) })
 
@@ -58,7 +72,22 @@ describe('a mirror that has copied a log', () => {
     [
       'a new generation that begins with nothing',
       () => serving(filesOf(honest(), { origin: 'names.example/mainnet/2' })),
-      `The log names.example/mainnet/2 does not begin where ${ORIGIN} ended.`,
+      `The log names.example/mainnet/2 does not begin where ${ORIGIN} ended: it is another log. To go on with it nevertheless, accept names.example/mainnet/2.`,
+    ],
+    [
+      'a generation whose one before was missed',
+      () => serving(following({ origin: 'names.example/mainnet/2' })),
+      `The log names.example/mainnet/3 does not begin where ${ORIGIN} ended: names.example/mainnet/2, the generation before it, was missed. To go on`,
+    ],
+    [
+      'a generation that lost entries, as after a restored backup',
+      () => serving(following({ origin: ORIGIN, size: 280 })),
+      `begins behind entry 280 of ${ORIGIN}, of which 301 were known: the others were lost, as where a backup is restored. To go on`,
+    ],
+    [
+      'the log of another service',
+      () => serving(filesOf(honest(), { origin: 'other.example/mainnet/1' })),
+      `The log other.example/mainnet/1 does not begin where ${ORIGIN} ended: it is another log. To go on`,
     ],
     [
       'a new generation with entries that do not fit',
@@ -131,4 +160,107 @@ it('a mirror pins the key that it was given', async () => {
   await expect(mirrorFrom(fresh, serving(filesOf(honest())), { key: stranger })).rejects.toThrow(
     'signed by other keys',
   )
+})
+
+describe('a mirror goes on, without an empty database, with an accepted log', () => {
+  const created = () => leavesOf(createdBy(cluster('3'), alice))
+  const root = Buffer.alloc(32, 5)
+
+  it.each<[what: string, origin: string, previous: TreeHead | null]>([
+    [
+      'whose generation before it missed',
+      'names.example/mainnet/4',
+      { origin: 'names.example/mainnet/3', size: 9, root },
+    ],
+    [
+      'that lost entries of the one before',
+      'names.example/mainnet/5',
+      { origin: 'names.example/mainnet/2', size: 280, root },
+    ],
+    ['of another service, with the same number', 'other.example/mainnet/2', null],
+    ['of another service, with a lower number', 'other.example/mainnet/1', null],
+  ])('%s', async (_what, accept, previous) => {
+    const copy = await database()
+    const old = filesOf(honest(), { origin: 'names.example/mainnet/2' })
+    await mirrorFrom(copy, serving(old))
+    const next = filesOf(created(), { origin: accept, previous })
+    await expect(mirrorFrom(copy, serving(next))).rejects.toThrow(`accept ${accept}`)
+    await mirrorFrom(copy, serving(next), { accept })
+    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    expect(log).toMatchObject({ origin: accept, size: 3 })
+    const { rows } = await copy.pool.query(
+      'SELECT (SELECT count(*)::int FROM names) AS names, (SELECT count(*)::int FROM clusters) AS clusters',
+    )
+    expect(rows).toEqual([{ names: 0, clusters: 1 }])
+    // and follows it, without the name of what was accepted
+    const more = leavesOf([...createdBy(cluster('3'), alice), registered(alice, cluster('3'))])
+    await mirrorFrom(copy, serving(filesOf(more, { origin: accept, previous })))
+    expect((await readFollowedLog(copy.pool, 'mainnet')).log).toMatchObject({ size: 4 })
+  })
+
+  it('refuses any other one', async () => {
+    const copy = await database()
+    await mirrorFrom(copy, serving(filesOf(honest())))
+    const next = filesOf(created(), { origin: 'names.example/mainnet/2' })
+    await expect(
+      mirrorFrom(copy, serving(next), { accept: 'names.example/mainnet/3' }),
+    ).rejects.toThrow('it is another log')
+  })
+})
+
+it('a mirror takes no log of another domain than the one that was named', async () => {
+  const fresh = await database()
+  const source = serving(filesOf(honest(), { origin: 'staging.example/mainnet/1' }))
+  await expect(mirrorFrom(fresh, source, { domain: 'names.example' })).rejects.toThrow(
+    'The checkpoint is of another log, staging.example/mainnet/1.',
+  )
+  expect(await writtenRows(fresh.pool)).toBe(0)
+})
+
+it('a mirror takes over the signature of a new key, though the log has not grown', async () => {
+  const copy = await database()
+  const renewed = logKeysOf([Buffer.alloc(32, 8), Buffer.alloc(32, 7)])
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const worker = await mirrorOf(copy, serving(filesOf(honest(), { by: renewed })))
+  const step = () => worker.step(new AbortController().signal, () => {})
+  const isSigned = async () => {
+    const { log } = await readFollowedLog(copy.pool, 'mainnet')
+    return renewed.map(({ publicKey }) => isNoteSignedBy(log!.note!, ORIGIN, publicKey))
+  }
+  expect([await step(), await isSigned()]).toEqual(['idle', [false, true]])
+  let nowMs = performance.now() + 61_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+  expect([await step(), await isSigned()]).toEqual(['progressed', [true, true]])
+  nowMs += 1_000
+  expect(await step()).toBe('idle')
+  clock.mockRestore()
+})
+
+it('a value that the database can not store is a refusal of its source', async () => {
+  const fresh = await database()
+  await fresh.pool.query(`ALTER TABLE names ADD CONSTRAINT short CHECK (name <> 'name-500')`)
+  await expect(mirrorFrom(fresh, serving(filesOf(honest())))).rejects.toMatchObject({
+    code: 'log_mismatch',
+    message: expect.stringContaining('violates check constraint "short"'),
+  })
+  expect(await writtenRows(fresh.pool)).toBe(0)
+})
+
+it('two mirrors of one source, of which one is behind, end with the same', async () => {
+  const source = serving(filesOf(honest()))
+  const early = await database()
+  const late = await database()
+  await mirrorFrom(early, serving(filesOf(honest().slice(0, 300))))
+  await Promise.all([mirrorFrom(early, source), mirrorFrom(late, source)])
+  const statesOf = ({ pool }: Database) => inTransaction(pool, (db) => stateHash(db, 'mainnet', 1))
+  expect(await statesOf(early)).toEqual(await statesOf(late))
+})
+
+it('a mirror is left as it is by `clusterd journal restored`', async () => {
+  const copy = await database()
+  await mirrorFrom(copy, serving(filesOf(honest())))
+  const before = await readFollowedLog(copy.pool, 'mainnet')
+  const shown = await printed({ DATABASE_URL: copy.url }, () => restored({ yes: true, json: true }))
+  expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
+  expect(await readFollowedLog(copy.pool, 'mainnet')).toEqual(before)
 })

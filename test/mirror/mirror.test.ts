@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -20,7 +21,16 @@ import {
 import { walk } from '../api/walk.js'
 import { runHere } from '../support/cli.js'
 import { useFolder } from '../support/folder.js'
-import { type Database, emptyDatabase, key, mirrorFrom, writeLog } from './support.js'
+import {
+  createdBy,
+  type Database,
+  emptyDatabase,
+  filesOf,
+  key,
+  leavesOf,
+  mirrorFrom,
+  writeLog,
+} from './support.js'
 
 const world = useApi()
 const folder = join(useFolder(), 'log')
@@ -158,6 +168,13 @@ describe('a mirror', () => {
     await writeLog(world.pool)
     expect((await exportLog()).code).toBe(0)
     await mirrorFrom({ pool }, from)
+    const checkpoint = join(folder, 'mainnet', '1', 'checkpoint')
+    const ofOthers = filesOf(leavesOf(createdBy(`0x${'3'.repeat(64)}`, randomAddress())))
+    await writeFile(checkpoint, ofOthers.files.get('checkpoint')!)
+    expect(await exportLog()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${checkpoint} is of another history than the log`),
+    })
     const mirror = await secondApi({ pool }, { chains: world.chains })
     await compare(mirror)
     await mirror.stop()

@@ -221,7 +221,7 @@ describe('a reader of the log', () => {
     expect(reader.last!.size).toBe((await headNow()).size)
   })
 
-  it('refuses a key that is none', () => {
+  it('refuses a key that is not 32 bytes', () => {
     expect(() => readerOf(undefined, { key: 'names' })).toThrow(
       'The key of a log is 32 bytes in base64',
     )
@@ -239,7 +239,7 @@ describe('a reader of the log', () => {
     )
     const other = { ...last, origin: 'names.example/mainnet/2' }
     await expect(readerOf(undefined, { last: other }).checkpoint()).rejects.toThrow(
-      'The log names.example/mainnet/4 does not begin where names.example/mainnet/2 ended.',
+      'The log names.example/mainnet/4 does not begin where names.example/mainnet/2 ended: it is another log.',
     )
     await expect(readerOf(noteOf(last), { last: head }).checkpoint()).rejects.toThrow(
       `The checkpoint is of ${ORIGIN}, older than names.example/mainnet/4.`,

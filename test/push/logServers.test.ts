@@ -131,6 +131,16 @@ describe('the log of a feed', () => {
     expect((await logOf(world.pool))!.origin).toBe(origin)
   })
 
+  it('keeps its signed checkpoint where the leader has no key', async () => {
+    await (await workerOf(world.pool)).catchUp()
+    const before = await logOf(world.pool)
+    const keyless = await workerOf(world.pool, { by: [] })
+    await keyless.catchUp()
+    await grow(1)
+    await expect(keyless.catchUp()).rejects.toThrow('no key signs the log')
+    expect(await logOf(world.pool)).toEqual(before)
+  })
+
   it('goes on on any server while nobody has signed it', async () => {
     const { origin } = (await logOf(world.pool))!
     await world.pool.query(`UPDATE logs SET note = NULL, server = 'another'`)

@@ -86,15 +86,13 @@ describe('a mirror', () => {
     }
     console.log(`lag of a mirror, ms: ${lags.map(Math.round).sort((a, b) => a - b)}`)
     expect(Math.max(...lags)).toBeLessThan(2_000)
-    const views = () => pool.query('SELECT count(*)::int AS events FROM registry_v1.events')
-    await expect
-      .poll(async () => (await views()).rows[0].events, DEADLINE)
-      .toBe(
-        Number(
-          (await pool.query('SELECT public_seq FROM journal_heads WHERE network = 0')).rows[0]
-            .public_seq,
-        ),
-      )
+    const read = async (sql: string) => (await pool.query<{ found: number }>(sql)).rows[0]!.found
+    const untilViewed = async () => {
+      const events = await read('SELECT public_seq AS found FROM journal_heads WHERE network = 0')
+      const viewed = () => read('SELECT count(*)::int AS found FROM registry_v1.events')
+      await expect.poll(viewed, DEADLINE).toBe(Number(events))
+    }
+    await untilViewed()
 
     way.is = 'cut'
     await expect
@@ -129,6 +127,8 @@ describe('a mirror', () => {
     await untilSame(mirror.api)
     const [newest] = (await feedOf(mirror.api)) as [{ id: string }]
     expect(newest.id).toMatch(/^m-5-/)
+    await untilViewed()
+    expect(await read('SELECT min(generation) AS found FROM registry_v1.events')).toBe(5)
     await mirror.stop()
 
     // a restart goes on from what is there

@@ -204,7 +204,7 @@ const namedWallets = z
   .default([])
 
 const update = route.post('/v0.1/cluster/:name/update/wallets', {
-  bad: { what: 'a list that is none', body: () => ({ add: {} }), error: 'invalid_request' },
+  bad: { what: 'an object instead of a list', body: () => ({ add: {} }), error: 'invalid_request' },
   privateTo: null,
   dearest: {
     what: 'in a full cluster',

@@ -194,7 +194,7 @@ const ProofSchema = named('EventProof', {
 })
 
 const inclusion = route.get('/v1/events/:id/proof', {
-  bad: { what: 'an id that is none', params: () => ({ id: '42' }), error: 'invalid_request' },
+  bad: { what: 'text that is not an id', params: () => ({ id: '42' }), error: 'invalid_request' },
   dearest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:

@@ -1,18 +1,23 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
 import { readFollowedLog, readTiles } from '../../db/journal/log.js'
 import { type LogOfNetwork, readBundle } from '../../push/leaves.js'
+import { treeHash } from '../../registry/log/hash.js'
+import { parseCheckpoint, parseNote, type TreeHead } from '../../registry/log/note.js'
 import {
   bundlePath,
+  hashOfRange,
   keyOfTile,
   TILE_WIDTH,
   type Tile,
   tileIn,
   tilePath,
+  tilesFor,
   tilesOfLevel,
 } from '../../registry/log/tiles.js'
+import { consistencyRanges, isConsistent } from '../../registry/log/tree.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -59,6 +64,7 @@ async function exportNetwork(
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
   const below = join(folder, String(generation))
+  await assertContinues(pool, { ...ofLog, size, root: log.root }, join(below, 'checkpoint'))
   for (const tile of tilesOf(size)) {
     const isLowest = tile.level === 0
     await writeOnce(join(below, tilePath(tile)), () => readTile(pool, ofLog, tile))
@@ -69,6 +75,24 @@ async function exportNetwork(
   await writeWhole(join(below, 'checkpoint'), note)
   await writeWhole(join(folder, 'checkpoint'), note)
   return { network, origin, size }
+}
+
+/** @throws Error where a log does not go on from the checkpoint that an earlier export wrote to a file */
+async function assertContinues(
+  pool: pg.Pool,
+  log: LogOfNetwork & TreeHead,
+  file: string,
+): Promise<void> {
+  if (!existsSync(file)) return
+  const before = parseCheckpoint(parseNote(await readFile(file, 'utf8'))?.text ?? '')
+  const size = Math.max(before?.size ?? 0, log.size)
+  const ranges = before?.size ? consistencyRanges(before.size, size) : []
+  const tiles = await readTiles(pool, log.network, log.generation, tilesFor(ranges, log.size))
+  const proof = ranges.map((range) => hashOfRange(treeHash, range, tiles))
+  if (before?.origin !== log.origin || !isConsistent(treeHash, before, log, proof))
+    throw new Error(
+      `${file} is of another history than the log ${log.origin}: export to another folder.`,
+    )
 }
 
 /** Every tile of a tree. */
@@ -92,7 +116,8 @@ async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): 
 
 /** Writes a file that readers see only as a whole. */
 async function writeWhole(file: string, bytes: Uint8Array | string): Promise<void> {
+  const part = `${file}.${process.pid}.new`
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(`${file}.new`, bytes)
-  await rename(`${file}.new`, file)
+  await writeFile(part, bytes, { flush: true })
+  await rename(part, file)
 }

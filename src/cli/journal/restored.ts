@@ -1,3 +1,4 @@
+import { readCopies } from '../../db/journal/copies.js'
 import { beginAfterRestore, type Restored } from '../../db/journal/restored.js'
 import { inTries } from '../../db/pg/tries.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
@@ -19,7 +20,10 @@ export async function restored({
     try {
       return await inTries(client, async () => {
         const begun: Record<string, Restored> = {}
-        for (const network of NETWORKS) begun[network] = await beginAfterRestore(client, network)
+        const copies = await readCopies(client)
+        // a mirror goes on from what it has
+        for (const network of NETWORKS.filter((one) => !copies.has(one)))
+          begun[network] = await beginAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')
         return begun
       })

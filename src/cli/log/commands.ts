@@ -9,6 +9,7 @@ export function addLogCommands(program: Command): void {
   command
     .command('key')
     .description('show the public keys of LOG_KEY, which readers of the log pin')
+    .option('--origin <log>', 'as verifier keys (C2SP signed-note) of this log')
     .option(...JSON_OPTION)
     .action(log('showKeys'))
   command
@@ -18,6 +19,7 @@ export function addLogCommands(program: Command): void {
       '--key <key>',
       'public key of its logs, base64, from elsewhere than the service',
     )
+    .option('--domain <domain>', 'domain that the name of its log begins with')
     .option('--testnet', 'the log of the testnet')
     .option(...JSON_OPTION)
     .action(log('verifyLog'))

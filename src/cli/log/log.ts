@@ -1,18 +1,31 @@
 import { Client } from '../../client/index.js'
 import { ConfigError, logKeysFrom, readEnvironment } from '../../config/index.js'
 import { sha256Once } from '../../registry/log/hash.js'
-import { toBase64 } from '../../registry/log/note.js'
+import { toBase64, verifierKey } from '../../registry/log/note.js'
 import { printJson } from '../output.js'
 
 /** `clusterd log key`: the public keys, the newest first. @throws ConfigError without a key */
-export async function showKeys({ json }: { json?: boolean }): Promise<void> {
+export async function showKeys({
+  origin,
+  json,
+}: {
+  origin?: string
+  json?: boolean
+}): Promise<void> {
   const keys = logKeysFrom(readEnvironment().logKeySources).map(({ publicKey }) =>
-    publicKey.toString('base64'),
+    origin ? verifierKey(sha256Once, origin, publicKey) : publicKey.toString('base64'),
   )
   if (keys.length === 0)
     throw new ConfigError('LOG_KEY and LOG_KEYSTORE are not set: no key signs the log of the feed.')
   if (json) printJson({ keys })
   else for (const key of keys) console.log(key)
+}
+
+interface VerifyOptions {
+  key: string
+  domain?: string
+  testnet?: boolean
+  json?: boolean
 }
 
 /**
@@ -21,10 +34,10 @@ export async function showKeys({ json }: { json?: boolean }): Promise<void> {
  */
 export async function verifyLog(
   url: string,
-  { key, testnet, json }: { key: string; testnet?: boolean; json?: boolean },
+  { testnet, json, ...pinned }: VerifyOptions,
 ): Promise<void> {
   const network = testnet ? 'testnet' : 'mainnet'
-  const reader = new Client({ url }).log({ key, network, sha256: sha256Once })
+  const reader = new Client({ url }).log({ ...pinned, network, sha256: sha256Once })
   const head = await reader.checkpoint()
   for await (const _entry of reader.entries(head));
   const root = toBase64(head.root)

@@ -1,5 +1,6 @@
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { LEADER_ROLE } from '../pg/codes.js'
 import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
@@ -39,8 +40,9 @@ export const markProved = (
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, PROVED, [block, generation, seq])
 
-const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS} WHERE network = $1 AND proved_block IS NOT NULL`
+const VERIFIED = `UPDATE journal_heads SET mirrored_ms = ${NOW_MS} WHERE network = $1 AND proved_block IS NOT NULL
+  AND EXISTS (SELECT FROM leaders l WHERE l.network = $1 AND l.role = ${LEADER_ROLE.index} AND l.epoch = $2)`
 
-/** Records that the source's newest checkpoint is the one that this copy has. */
-export const markVerified = (db: Queryable, network: Network): Promise<number> =>
-  execute(db, network, VERIFIED)
+/** Records that the source's newest checkpoint is the one that this copy has; nothing where another process leads. */
+export const markVerified = (db: Queryable, network: Network, epoch: number): Promise<number> =>
+  execute(db, network, VERIFIED, [epoch])

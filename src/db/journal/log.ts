@@ -162,7 +162,8 @@ export async function addTiles(
 }
 
 const KEEP_PREVIOUS = `INSERT INTO logs AS l (network, generation, origin, size, root) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL WHERE l.size <> $4`
+  ON CONFLICT (network, generation) DO UPDATE SET origin = $3, size = $4, root = $5, note = NULL
+  WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
 /** Writes the end of a log that the next one names. Its signed checkpoint stays where it is of that end. */
 export const keepPrevious = (
@@ -170,3 +171,16 @@ export const keepPrevious = (
   network: Network,
   { generation, origin, size, root }: PreviousLog,
 ) => execute(db, network, KEEP_PREVIOUS, [generation, origin, size, root])
+
+const FORGET_LOGS = ['logs', 'log_tiles'].map(
+  (table) => `DELETE FROM ${table} WHERE network = $1 AND generation >= $2`,
+)
+
+/** Removes logs from a generation on: what another history left under those numbers. */
+export async function forgetLogs(
+  db: Queryable,
+  network: Network,
+  generation: number,
+): Promise<void> {
+  for (const text of FORGET_LOGS) await execute(db, network, text, [generation])
+}

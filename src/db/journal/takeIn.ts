@@ -14,6 +14,7 @@ import { readCopies } from './copies.js'
 import { assertLeader, type LockedHead, lockHead } from './head.js'
 import {
   addTiles,
+  forgetLogs,
   keepPrevious,
   type PreviousLog,
   readFollowedLog,
@@ -37,11 +38,12 @@ const EMPTY = `UPDATE journal_heads
 const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false, mirrored_ms = ${NOW_MS},
   proved_block = coalesce(proved_block, 0) WHERE network = $1`
 
-/** @throws Error for a network with a journal of its own */
+/** @throws Error for a network with a journal, or a log, of its own */
 export async function assertCopy(client: pg.ClientBase, network: Network): Promise<LockedHead> {
   const head = await lockHead(client, network, null)
   const isCopy = (await readCopies(client)).has(network)
-  if (!isCopy && head.seq > 0)
+  const { log } = await readFollowedLog(client, network)
+  if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
   return head
 }
@@ -72,21 +74,23 @@ export class CopyWriter {
 
   /**
    * @param stored log that the copy has
-   * @param generation of the log that is read: another one than the stored log's empties the copy
+   * @param next log that is read: another one than the stored log empties the copy
    * @returns null where the copy has another log meanwhile
    * @throws LostLeadershipError; Error for a network with a journal of its own
    */
   static async open(
     client: pg.ClientBase,
     { network, epoch }: { network: Network; epoch: number },
-    { stored, generation }: { stored: StoredLog | null; generation: number },
+    { stored, next }: { stored: StoredLog | null; next: Pick<StoredLog, 'generation' | 'origin'> },
   ): Promise<CopyWriter | null> {
     await assertLeader(client, network, epoch)
     await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
     let head = await assertCopy(client, network)
     const { log } = await readFollowedLog(client, network)
-    if (log?.generation !== stored?.generation || log?.size !== stored?.size) return null
-    if (log?.generation !== generation && head.seq > 0) {
+    if (log?.origin !== stored?.origin || log?.size !== stored?.size) return null
+    const { generation } = next
+    if (log && log.origin !== next.origin) {
+      await forgetLogs(client, network, generation)
       for (const table of TABLES) await client.query(`DELETE FROM ${leaf(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockHead(client, network, null)

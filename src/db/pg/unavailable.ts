@@ -43,6 +43,9 @@ const hasCode =
     error instanceof Error && 'code' in error && error.code === code
 
 export const isUniqueViolation = hasCode('23505')
+/** True if values can not be stored: SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation). */
+export const isRefusedValue = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
 export const isLockTimeout = hasCode('55P03')
 /** True if a server takes no writes, as a standby. */
 export const isReadOnly = hasCode('25006')

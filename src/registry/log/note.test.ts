@@ -8,7 +8,6 @@ import {
   noteOf,
   parseCheckpoint,
   parseNote,
-  parseVerifierKey,
   verifierKey,
 } from './note.js'
 
@@ -32,7 +31,10 @@ const spkiOf = (key: Uint8Array) =>
 
 describe('a signed note', () => {
   it('of Go’s own documentation is read, and its signature is its key’s', () => {
-    const key = parseVerifierKey(sha256, GO_KEY)!
+    const key = {
+      name: 'PeterNeumann',
+      publicKey: Buffer.from(GO_KEY.split('+')[2]!, 'base64').subarray(1),
+    }
     const note = parseNote(GO_NOTE)!
     const [signed] = note.signatures
     expect(signed).toMatchObject({ name: 'PeterNeumann', keyId: 0xc74f20a3 })
@@ -68,16 +70,6 @@ describe('a signed note', () => {
     ['more characters than are read', 'x'.repeat(65_536) + GO_NOTE],
   ])('with %s is none', (_case, text) => {
     expect(parseNote(text)).toBeNull()
-  })
-
-  it.each([
-    ['another id', GO_KEY.replace('c74f20a3', 'c74f20a4')],
-    ['another type', GO_KEY.replace('+ARpc', '+AhpC')],
-    ['a key that is cut', GO_KEY.slice(0, -4)],
-    ['a name with a space', GO_KEY.replace('Peter', 'Pe ter')],
-    ['no name', GO_KEY.replace('PeterNeumann', '')],
-  ])('has no verifier key with %s', (_case, text) => {
-    expect(parseVerifierKey(sha256, text)).toBeNull()
   })
 })
 

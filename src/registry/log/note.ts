@@ -31,7 +31,6 @@ export interface Note {
 
 /** Type of an Ed25519 key in a signed note. */
 const ED25519 = 1
-const KEY_BYTES = 32
 /** A note of a stranger is read up to so many characters and signatures: the standard asks for 16 signatures. */
 const MOST_CHARACTERS = 65_536
 const MOST_SIGNATURES = 64
@@ -79,18 +78,6 @@ const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 /** A public key as Go's `note.NewVerifier` takes it: `<name>+<key id>+<base64 of type and key>`. */
 export const verifierKey = (sha256: Sha256, name: string, publicKey: Uint8Array): string =>
   `${name}+${hexOfId(keyIdOf(sha256, name, publicKey))}+${toBase64(new Uint8Array([ED25519, ...publicKey]))}`
-
-/** Null for text that is no Ed25519 verifier key. */
-export function parseVerifierKey(
-  sha256: Sha256,
-  text: string,
-): { name: string; publicKey: Uint8Array } | null {
-  const [, name, encoded] = /^([^\s+]+)\+[0-9a-f]{8}\+(.+)$/.exec(text) ?? []
-  const bytes = encoded === undefined ? null : fromBase64(encoded)
-  if (name === undefined || bytes?.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return null
-  const publicKey = bytes.subarray(1)
-  return verifierKey(sha256, name, publicKey) === text ? { name, publicKey } : null
-}
 
 const signatureLine = ({ name, keyId, signature }: Signature): string => {
   const id = new Uint8Array(4)
