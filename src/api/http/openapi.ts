@@ -11,9 +11,9 @@ import { named, z } from './schema.js'
 const ErrorSchema = named('Error', {
   status: z.int(),
   error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-  message: z.string().openapi({ description: 'One sentence.' }),
+  message: z.string().describe('One sentence.'),
   details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  names: z.array(z.string()).optional().openapi({ description: 'The names that are unavailable.' }),
+  names: z.array(z.string()).optional().describe('The names that are unavailable.'),
 })
 
 /** Errors that any route may answer. */

@@ -132,13 +132,15 @@ const register = route.post('/v0.1/community/register', {
   body: z.object({
     clusterName: nameText,
     walletName: walletNameText,
-    chainId: z.union([z.string(), z.int()]).optional().openapi({
-      description:
+    chainId: z
+      .union([z.string(), z.int()])
+      .optional()
+      .describe(
         'Where to pay. Absent, or `1`, the documented default: the first price that the wallet can pay. It does not select the testnet',
-    }),
+      ),
     walletAddress: addressText
       .optional()
-      .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
+      .describe('Who receives the name, where sign-ups are restricted to owners'),
   }),
   price: CHAIN,
   responses: answers('It is registered, or to be paid', {

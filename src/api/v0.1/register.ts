@@ -25,7 +25,7 @@ import {
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = named('SolanaQuoteV01', {
-  name: z.string().openapi({ description: 'The name as it was asked' }),
+  name: z.string().describe('The name as it was asked'),
   isAvailable: z.boolean(),
 }).openapi('AvailabilityV01')
 
@@ -78,7 +78,7 @@ const prices = {
   names: z.array(
     z.object({
       name: z.string(),
-      amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+      amount: z.string().describe('The bid in the gas token of the source chain'),
     }),
   ),
 }
@@ -105,7 +105,7 @@ const SolanaQuoteSchema = named('SolanaQuoteV01', {
         signers: z.array(z.string()).max(0),
       }),
     )
-    .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
+    .describe('One unsigned legacy transaction per name, in its order'),
 })
 
 const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
@@ -130,9 +130,7 @@ const register = route.post('/v0.1/register', {
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
   body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
-    referralAddress: addressText
-      .optional()
-      .openapi({ description: 'Who is credited for the registration' }),
+    referralAddress: addressText.optional().describe('Who is credited for the registration'),
   }),
   price: {
     text: `${CHAIN.text}; on Solana ${SOLANA_QUOTE.text}`,

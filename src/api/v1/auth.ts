@@ -58,7 +58,7 @@ export const ProofSchema = named('Proof', {
   }),
   signingDate,
   type: walletKind,
-  wallet: addressText.openapi({ description: 'The wallet that signed' }),
+  wallet: addressText.describe('The wallet that signed'),
 })
 
 const token = route.post('/v1/auth/token', {

@@ -36,7 +36,7 @@ const ApiKeySchema = named('ApiKey', {
     .string()
     .openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
   name: keyName,
-  createdAt: z.string().openapi({ description: 'ISO 8601' }),
+  createdAt: z.string().describe('ISO 8601'),
 })
 
 const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({

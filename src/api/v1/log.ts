@@ -180,17 +180,17 @@ async function readTile(
 }
 
 const ProofSchema = named('EventProof', {
-  origin: z.string().openapi({ description: 'Name of the log' }),
-  index: z.int().openapi({ description: 'Place of the event in the log: its number' }),
-  leaf: z.string().openapi({ description: 'The entry, which is hashed in UTF-8' }),
-  size: z.int().openapi({ description: 'Leaves of the tree that the proof leads to' }),
+  origin: z.string().describe('Name of the log'),
+  index: z.int().describe('Place of the event in the log: its number'),
+  leaf: z.string().describe('The entry, which is hashed in UTF-8'),
+  size: z.int().describe('Leaves of the tree that the proof leads to'),
   hashes: z
     .array(z.string())
-    .openapi({ description: 'Hashes beside the way to the root, base64, the lowest first' }),
+    .describe('Hashes beside the way to the root, base64, the lowest first'),
   checkpoint: z
     .string()
     .nullable()
-    .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
+    .describe('Signed checkpoint of that tree; null where no key signs'),
 })
 
 const inclusion = route.get('/v1/events/:id/proof', {

@@ -17,18 +17,13 @@ import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = named('NameRecord', {
   address: addressText,
-  type: walletType
-    .nullable()
-    .openapi({ description: 'null where the form of the address is unknown' }),
+  type: walletType.nullable().describe('null where the form of the address is unknown'),
   clusterName: z
     .string()
     .nullable()
-    .openapi({ description: 'null when the address is in no cluster that has a name' }),
+    .describe('null when the address is in no cluster that has a name'),
   walletName: z.string().nullable(),
-  isVerified: z
-    .boolean()
-    .optional()
-    .openapi({ description: 'absent when the address is in no cluster' }),
+  isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
 const view = ({ address, type, hit }: NameRecord) =>
@@ -75,7 +70,7 @@ const namesOfAddressesRoute = route.post('/v1/names/address', {
 })
 
 const AddressRecordSchema = named('AddressRecord', {
-  name: z.string().openapi({ description: 'The name as it was asked' }),
+  name: z.string().describe('The name as it was asked'),
   address: addressText,
   type: walletType,
   clusterName: z.string(),
@@ -120,12 +115,12 @@ const OwnerRecordSchema = named('OwnerRecord', {
   updatedAt: z.string(),
   updatedBy: addressText,
   isTestnet: z.boolean(),
-  clusterId: clusterIdText.nullable().openapi({
-    description: 'Of `community/name`: the owner’s cluster where that is public, else null',
-  }),
-  walletName: z.string().openapi({
-    description: 'Name of the owner’s wallet in its cluster; of `community/name` that name',
-  }),
+  clusterId: clusterIdText
+    .nullable()
+    .describe('Of `community/name`: the owner’s cluster where that is public, else null'),
+  walletName: z
+    .string()
+    .describe('Name of the owner’s wallet in its cluster; of `community/name` that name'),
   expiresAt: z.string().nullable(),
 })
 
@@ -149,7 +144,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       .min(1)
       .max(OWNED_AT_ONCE)
       .default(OWNED_AT_ONCE)
-      .openapi({ description: `Clamped to ${OWNED_AT_ONCE}` }),
+      .describe(`Clamped to ${OWNED_AT_ONCE}`),
   }),
   responses: {
     200: {
