@@ -15,7 +15,7 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
 
 /** `clusterd journal actions`: without an outcome are commands that still run, or were killed. */
 export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
-  const found = await withPool({ command: 'actions', max: 1 }, (pool) => listActions(pool, limit))
+  const found = await withPool((pool) => listActions(pool, limit))
   printList(found, {
     json,
     none: 'No command was run.',

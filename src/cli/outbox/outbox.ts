@@ -10,8 +10,6 @@ import { withPool } from '../database.js'
 import { duration, messageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOf, wholeNumber } from '../values.js'
 
-const DATABASE = { command: 'outbox', max: 1 }
-
 interface Options extends NetworkOptions {
   all?: boolean
   json?: boolean
@@ -30,7 +28,7 @@ export async function list(options: ListOptions): Promise<void> {
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
-  const jobs = await withPool(DATABASE, (pool) =>
+  const jobs = await withPool((pool) =>
     listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
       console.error(`Job ${job} can not be read (${messageOf(error)}).`),
     ),
@@ -53,12 +51,12 @@ export async function list(options: ListOptions): Promise<void> {
 
 /** @throws Error with one sentence where there is no such job */
 export async function show(id: string, { json }: Options): Promise<void> {
-  printFields(describe(await withPool(DATABASE, (pool) => requireJob(pool, id))), json)
+  printFields(describe(await withPool((pool) => requireJob(pool, id))), json)
 }
 
 /** A running daemon takes the change up at once. */
 export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
-  printFields(describe(await withPool(DATABASE, (pool) => actOnJob(pool, action, id))), json)
+  printFields(describe(await withPool((pool) => actOnJob(pool, action, id))), json)
 }
 
 const stateOf = ({ state, release }: JobRow): string =>
@@ -96,7 +94,7 @@ export async function nonce(
   next: string | undefined,
   options: Options & { signer?: Buffer },
 ): Promise<void> {
-  const signers = await withPool(DATABASE, async (pool) => {
+  const signers = await withPool(async (pool) => {
     const all = await listSigners(pool, networksOf(options))
     const chosen = all.filter(
       ({ label, signer }) =>

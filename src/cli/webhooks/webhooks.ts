@@ -19,8 +19,6 @@ import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { duration, printJson, printList } from '../output.js'
 
-const COMMAND = { command: 'webhooks', max: 1 }
-
 function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
   if (parked !== null) return 'parked'
   return failingMs !== null ? 'failing' : 'active'
@@ -40,7 +38,7 @@ const view = (hook: Webhook) => {
 
 /** `clusterd webhooks list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(COMMAND, listWebhooks), {
+  printList(await withPool(listWebhooks), {
     json,
     none: 'There is no webhook.',
     describe: view,
@@ -67,7 +65,7 @@ export async function add(
   const actor = from === undefined ? null : lookupAddress(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(KEY_BYTES)
-  const id = await withPool(COMMAND, async (pool) => {
+  const id = await withPool(async (pool) => {
     const place = { network, from: actor?.bytes ?? null }
     const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
@@ -103,7 +101,7 @@ async function cursorOf(
 
 /** @throws Error with one sentence where there is no such webhook */
 export async function remove(id: string): Promise<void> {
-  if (!(await withPool(COMMAND, (pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
+  if (!(await withPool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
@@ -112,7 +110,7 @@ export async function failures(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const found = await withPool(COMMAND, (pool) =>
+  const found = await withPool((pool) =>
     listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
   )
   printList(found, {
@@ -130,7 +128,7 @@ export async function failures(
 
 /** @throws Error with one sentence where there is no such webhook */
 export async function replay(id: string, { since }: { since?: string }): Promise<void> {
-  await withPool(COMMAND, async (pool) => {
+  await withPool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)
     await replayWebhook(
