@@ -134,7 +134,7 @@ function operation(
     path: openApiPath(path),
     summary: route.summary,
     ...(route.description ? { description: route.description } : {}),
-    ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
+    ...(path !== route.path || route.successor ? { deprecated: true } : {}),
     tags: [route.tag],
     ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
     parameters: [

@@ -115,7 +115,7 @@ const events = route.get('/v0.1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
-  deprecated: { successor: '/v1/events' },
+  successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
   beyond:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',

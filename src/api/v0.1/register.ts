@@ -44,7 +44,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   bad: null,
   dearest: {},
   kept: 'facts',
-  deprecated: { successor: '/v1/names/register/check' },
+  successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
   responses: answers('Its availability', AvailabilitySchema),
@@ -61,7 +61,7 @@ const checkMany = route.post('/v0.1/register/check', {
   example: { body: [NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'facts',
-  deprecated: { successor: '/v1/names/register/check' },
+  successor: '/v1/names/register/check',
   summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
   description: 'One element per input, in its order; what is no name is not available.',
@@ -124,7 +124,7 @@ const register = route.post('/v0.1/register', {
       'asked: 100 names; what a transaction of Solana holds',
     'transactionData[].signers[]': 'asked: 100 names; what a transaction of Solana holds',
   },
-  deprecated: { successor: '/v1/names/register/evm' },
+  successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
   beyond:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
@@ -165,7 +165,7 @@ function feesOf(quote: Quote) {
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
   kept: 'journal' as const,
-  deprecated: { successor: '/v1/names/register/tx/:tx' },
+  successor: '/v1/names/register/tx/:tx',
   description: 'What is neither a transaction hash nor a signature is not found.',
   price: CHAIN,
   params: z.object({ tx: txText }),

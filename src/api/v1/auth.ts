@@ -81,7 +81,7 @@ const token = route.post('/v1/auth/token', {
 })
 
 /** Routes of both versions of the interface, which differ in their path. */
-export const validations = (path: string, version: Pick<Route, 'deprecated'> = {}) =>
+export const validations = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
       bad: NO_KEY,
