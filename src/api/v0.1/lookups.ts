@@ -231,12 +231,13 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
 })
 
 export const lookupRoutes = [
-  ...[
-    addressOfClusterRoute,
-    addressOfWalletRoute,
-    addressesOfNamesRoute,
-    nameOfAddressRoute,
-    namesOfAddressesRoute,
-  ],
-  ...[clusterOfName, clusterOfAddress, clustersOfNames, update],
+  addressOfClusterRoute,
+  addressOfWalletRoute,
+  addressesOfNamesRoute,
+  nameOfAddressRoute,
+  namesOfAddressesRoute,
+  clusterOfName,
+  clusterOfAddress,
+  clustersOfNames,
+  update,
 ]

@@ -8,6 +8,7 @@ import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 import { SIGN_IN } from '../limits/costs.js'
 import { addressText, walletKind } from './schemas.js'
 
@@ -120,7 +121,7 @@ function validationAnswer(session: Session | null): Answer {
   const { signature, type, address, signingMs } = session
   return ok({
     signature,
-    signingDate: new Date(signingMs).toISOString(),
+    signingDate: isoText(signingMs),
     type,
     wallet: address,
     isValid: true,

@@ -124,15 +124,15 @@ export const TransactionInfoSchema = z
   .openapi('TransactionInfo')
 
 export function transactionInfo({ transaction }: PaymentInfo) {
-  const { approval, approvalReset } = transaction
-  const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
-  const valueless = Object.entries(approvals).map(([key, { to, data }]) => [
-    key,
-    { to, data, value: '0' },
-  ])
   const { type, ...signed } = transactionView(transaction)
-  return { type, transaction: signed, ...Object.fromEntries(valueless) }
+  const approval = withoutValue(transaction.approval)
+  const approvalReset = withoutValue(transaction.approvalReset)
+  return { type, transaction: signed, approval, approvalReset }
 }
+
+/** A call that carries no coins; undefined, which JSON leaves out, for none. */
+const withoutValue = (call: PaymentInfo['transaction']['approval']) =>
+  call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = route.get('/v1/communities/:name/payouts', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },

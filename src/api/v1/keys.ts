@@ -14,6 +14,7 @@ import { NO_KEY } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 
 const MAX_NAME_CHARS = 64
 const PRINTABLE = /^[^\p{C}]+$/u
@@ -42,7 +43,7 @@ const ApiKeySchema = named('ApiKey', {
 const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   id: apiKeyId(keyHash),
   name,
-  createdAt: new Date(createdMs).toISOString(),
+  createdAt: isoText(createdMs),
 })
 
 const make = route.post('/v1/keys', {

@@ -14,7 +14,7 @@ import {
 } from '../../registry/log/tiles.js'
 import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, ok, okContent } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -51,12 +51,6 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-const content = (type: string, text: string | Buffer, headers: Answer['headers']): Answer => ({
-  status: 200,
-  content: { type, text },
-  headers,
-})
-
 /** @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredLog | null): Answer {
   if (!log)
@@ -69,7 +63,7 @@ function checkpointOf(log: StoredLog | null): Answer {
       'not_found',
       'No key signs the log of this service: its operator sets LOG_KEY.',
     )
-  return content(TEXT, log.note, BRIEFLY)
+  return okContent(TEXT, log.note, BRIEFLY)
 }
 
 const NOTE = {
@@ -158,7 +152,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
         : await readTile(pool, place, { level, index, width })
     if (!bytes)
       throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
-    return content(BYTES, Buffer.from(bytes), FOR_EVER)
+    return okContent(BYTES, Buffer.from(bytes), FOR_EVER)
   },
 })
 

@@ -3,7 +3,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
-import { ok } from '../http/answer.js'
+import { ok, okContent } from '../http/answer.js'
 import { manyAddresses } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
@@ -26,16 +26,14 @@ const NameRecordSchema = named('NameRecord', {
   isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-const view = ({ address, type, hit }: NameRecord) =>
-  hit
-    ? {
-        address,
-        type,
-        clusterName: hit.clusterName,
-        walletName: hit.walletName,
-        isVerified: hit.isVerified,
-      }
-    : { address, type, clusterName: null, walletName: null }
+/** JSON leaves out what is undefined. */
+const view = ({ address, type, hit }: NameRecord) => ({
+  address,
+  type,
+  clusterName: hit?.clusterName ?? null,
+  walletName: hit?.walletName ?? null,
+  isVerified: hit?.isVerified,
+})
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   bad: null,
@@ -191,8 +189,7 @@ const image = route.get('/image/:name.svg', {
   responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    const text = nameImage(requireName(params.name!))
-    return { status: 200, content: { type: TYPE, text }, headers: CACHED }
+    return okContent(TYPE, nameImage(requireName(params.name!)), CACHED)
   },
 })
 

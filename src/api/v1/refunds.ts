@@ -3,6 +3,7 @@ import { txIdText } from '../../registry/primitives/txId.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 import { CHAIN } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
 import { EvmTransactionSchema, transactionView } from './register.js'
@@ -109,21 +110,22 @@ export const refundsView = ({
   truncated: isTruncated,
 })
 
+/** JSON leaves out what is undefined. */
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,
   token,
   amount: amount.toString(),
-  ...(refund.eid !== undefined && { eid: refund.eid }),
-  ...(refund.payments.length > 0 && {
-    payments: refund.payments.map((payment) => ({
-      tx: txIdText(payment.tx),
-      name: paidNameText(payment),
-    })),
-  }),
-  ...(refund.fromMs !== null && { reclaimAfter: new Date(refund.fromMs).toISOString() }),
-  ...(refund.transaction && { transaction: transactionView(refund.transaction) }),
-  ...(refund.needsReceiver && { needsReceiver: true }),
+  eid: refund.eid,
+  payments: paymentsView(refund),
+  reclaimAfter: refund.fromMs === null ? undefined : isoText(refund.fromMs),
+  transaction: refund.transaction ? transactionView(refund.transaction) : undefined,
+  needsReceiver: refund.needsReceiver,
 })
+
+const paymentsView = ({ payments }: Pick<Refund, 'payments'>) =>
+  payments.length === 0
+    ? undefined
+    : payments.map((payment) => ({ tx: txIdText(payment.tx), name: paidNameText(payment) }))
 
 export const refundRoutes = [refunds]

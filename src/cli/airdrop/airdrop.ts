@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { isoText } from '../../api/http/timestamps.js'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
@@ -174,11 +175,11 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
-  endsAt: airdrop.endsAtS === null ? null : new Date(airdrop.endsAtS * 1_000).toISOString(),
+  endsAt: airdrop.endsAtS === null ? null : isoText(airdrop.endsAtS * 1_000),
   claimed: airdrop.claimed,
   fromBlock: airdrop.fromBlock,
   nextBlock: airdrop.nextBlock,
-  loadedAt: new Date(airdrop.createdMs).toISOString(),
+  loadedAt: isoText(airdrop.createdMs),
 })
 
 /**

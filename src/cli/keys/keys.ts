@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { isoText } from '../../api/http/timestamps.js'
 import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../db/auth/apiKeys.js'
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
@@ -13,7 +14,7 @@ const view = (key: StoredApiKey) => ({
   wallet: key.wallet && decodeWallet(key.wallet).text,
   perSecond: key.perSecond,
   burst: key.burst,
-  createdAt: new Date(key.createdMs).toISOString(),
+  createdAt: isoText(key.createdMs),
 })
 
 /** `clusterd keys list` */

@@ -1,3 +1,4 @@
+import { isoText } from '../../api/http/timestamps.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
@@ -63,7 +64,6 @@ const stateOf = ({ state, release }: JobRow): string =>
   release === null ? state : `${state}, to be ${release === 'queue' ? 'queued' : 'parked'}`
 
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
-const dateOf = (ms: number): string => new Date(ms).toISOString()
 
 /** A job as JSON, bytes as hex. */
 function describe(job: JobRow) {
@@ -72,11 +72,11 @@ function describe(job: JobRow) {
     ...rest,
     signer: signer && toHex(signer),
     subject: subjectOf(job),
-    message: message && { tx: toHex(message.txHash), sentAt: dateOf(message.sentMs) },
+    message: message && { tx: toHex(message.txHash), sentAt: isoText(message.sentMs) },
     payment: payment && {
       tx: txIdText(payment.tx),
-      paidAt: dateOf(payment.paidMs),
-      reclaimableAt: dateOf(payment.target.reclaimableMs),
+      paidAt: isoText(payment.paidMs),
+      reclaimableAt: isoText(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),
     },
     txs: txs.map(({ raw: _, ...shown }) => shown),

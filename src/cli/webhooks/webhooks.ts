@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { sealPage } from '../../api/feed/cursor.js'
+import { BEGINNING, sealPage } from '../../api/feed/cursor.js'
+import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import { readFollowedLog } from '../../db/journal/log.js'
@@ -31,8 +32,8 @@ const view = (hook: Webhook) => {
     state: stateOf(hook),
     parked,
     from: from && decodeWallet(from).text,
-    failingSince: failingMs && new Date(failingMs).toISOString(),
-    createdAt: new Date(createdMs).toISOString(),
+    failingSince: failingMs && isoText(failingMs),
+    createdAt: isoText(createdMs),
   }
 }
 
@@ -86,17 +87,7 @@ async function cursorOf(
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
   const { generation } = await readFollowedLog(pool, network)
-  const place = {
-    network,
-    generation,
-    order: 'oldest' as const,
-    first: 1,
-    skip: 0,
-    floor: 1,
-    from,
-    sinceMs,
-  }
-  return sealPage(await readPageKey(pool), place)
+  return sealPage(await readPageKey(pool), { ...BEGINNING, network, generation, from, sinceMs })
 }
 
 /** @throws Error with one sentence where there is no such webhook */
@@ -119,7 +110,7 @@ export async function failures(
     describe: (failure) => failure,
     row: ({ webhook, atMs, message, reason }) => ({
       webhook,
-      when: new Date(atMs).toISOString(),
+      when: isoText(atMs),
       message,
       reason,
     }),
