@@ -89,7 +89,10 @@ const BEYOND_FEED = [
   'Refunds',
   'Authentication',
   'API keys',
-].concat(['v0.1 registration', 'v0.1 communities', 'v0.1 authentication'])
+  'v0.1 registration',
+  'v0.1 communities',
+  'v0.1 authentication',
+]
 
 /** Routes that a mirror of another service's log has no answer to. */
 export const beyondFeed: ReadonlySet<Route> = new Set(

@@ -61,22 +61,21 @@ export function databaseFault(error: unknown, url: string): string | null {
   return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`
 }
 
+/** Connections of a command; none is opened before it is needed. */
+const MAX_CONNECTIONS = 3
 /** Time for which a command that sleeps in a transaction, as in a suspended terminal, keeps its locks. */
 const ASLEEP_MS = 10_000
 
 /**
- * Runs `work` on the same database with a pool of connections, closed afterwards.
- * @param command shown by pg_stat_activity after `clusterd`
+ * Runs `work` on the same database with a pool of connections, closed afterwards. pg_stat_activity shows `clusterd` and
+ * the command's first word.
  */
-export const withPool = <T>(
-  { command, max = 2 }: { command: string; max?: number },
-  work: (pool: pg.Pool) => Promise<T>,
-): Promise<T> =>
+export const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
   withDatabase(async (url) => {
     const pool = createPool({
       url,
-      max,
-      applicationName: `clusterd ${command}`,
+      max: MAX_CONNECTIONS,
+      applicationName: `clusterd ${process.argv[2]}`,
       idleTransactionMs: ASLEEP_MS,
     })
     try {

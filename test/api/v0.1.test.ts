@@ -95,10 +95,10 @@ describe('a deprecated answer', () => {
   const shape = (path: string) => path.replace(/:\w+/g, ':')
   const served = routes.map(({ path }) => shape(path))
 
-  it.each(routes.filter(({ deprecated }) => deprecated))(
+  it.each(routes.filter(({ successor }) => successor))(
     'names nothing that is not served: $method $path',
-    ({ deprecated }) => {
-      expect(served).toContain(shape(deprecated!.successor))
+    ({ successor }) => {
+      expect(served).toContain(shape(successor!))
     },
   )
 

@@ -10,6 +10,7 @@ import { addressToWord, decodeWallet } from '../../registry/primitives/address.j
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { isoText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
 
@@ -70,7 +71,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
     network: airdrop.label,
     distributor: distributor && toHex(distributor),
     token: token && toHex(token),
-    endsAt: endsAtS === null ? null : new Date(endsAtS * 1_000).toISOString(),
+    endsAt: endsAtS === null ? null : isoText(endsAtS * 1_000),
   }
 }
 

@@ -15,6 +15,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { requireAddress, requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
+import { isoText } from '../http/timestamps.js'
 
 /** Signature of a wallet over the service's message. */
 export interface Proof {
@@ -33,7 +34,7 @@ export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | und
  * @returns the message and its last line, the signing date
  */
 export function signingMessage(context: Context, signer?: Signer) {
-  const signingDate = new Date(context.now()).toISOString()
+  const signingDate = isoText(context.now())
   if (!signer) return { message: plainMessage(context, signingDate), signingDate }
   const wallet = requireOfType(signer)
   const recovered =

@@ -19,6 +19,16 @@ export interface PagePosition {
   sinceMs: number | null
 }
 
+/** Where a walk from the oldest event begins. */
+export const BEGINNING = {
+  order: 'oldest',
+  first: 1,
+  skip: 0,
+  floor: 1,
+  from: null,
+  sinceMs: null,
+} as const satisfies Partial<PagePosition>
+
 const VERSION = 4
 const FLAG = { newest: 1, since: 2, from: 4 }
 const TAG_BYTES = 16

@@ -4,7 +4,7 @@ import { type FeedItem, type FeedRow, itemsOf, type Place } from '../../registry
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { openPage, type PagePosition, sealPage } from './cursor.js'
+import { BEGINNING, openPage, type PagePosition, sealPage } from './cursor.js'
 
 export interface FeedRequest {
   /** The query says `testnet=true`; a token of the mainnet contradicts it. */
@@ -84,16 +84,8 @@ const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + p
 export async function endToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)
-  const position = {
-    network,
-    generation,
-    from,
-    first: newest + 1,
-    skip: 0,
-    floor: 1,
-    sinceMs: null,
-  }
-  return sealPage(await context.pageKey(), { ...position, order: 'oldest' })
+  const end = { ...BEGINNING, network, generation, from, first: newest + 1 }
+  return sealPage(await context.pageKey(), end)
 }
 
 const readEnd = ({ pool, network }: Context) =>
@@ -119,14 +111,12 @@ async function whyMissing(context: Context, generation: number): Promise<ApiErro
 }
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
-  const first = order === 'oldest' ? 1 : null
   return {
+    ...BEGINNING,
     network,
     generation: null,
     order,
-    first,
-    skip: 0,
-    floor: 1,
+    first: order === 'oldest' ? 1 : null,
     from: from ?? null,
     sinceMs: sinceMs ?? null,
   }

@@ -41,10 +41,14 @@ export function json(status: number, body: unknown, headers?: Answer['headers'])
 /** Answer with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
-export const okJson = (text: Buffer): Answer => ({
-  status: 200,
-  content: { type: JSON_TYPE, text },
-})
+/** Answer with status 200 of any media type. */
+export const okContent = (
+  type: string,
+  text: string | Buffer,
+  headers?: Answer['headers'],
+): Answer => ({ status: 200, content: { type, text }, headers })
+
+export const okJson = (text: Buffer): Answer => okContent(JSON_TYPE, text)
 
 /** Headers of answers that change from one poll to the next, or hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const

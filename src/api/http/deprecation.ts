@@ -13,12 +13,12 @@ const DOCUMENT = '/openapi.json'
  * (RFC 5829). Parameters of the request are filled into the successor's path; without them its document is named.
  */
 export function markDeprecated(
-  { deprecated }: Pick<Route, 'deprecated'>,
+  { successor }: Pick<Route, 'successor'>,
   params: Readonly<Record<string, unknown>>,
   answer: Answer,
 ): Answer {
-  if (!deprecated) return answer
-  const link = `<${filled(deprecated.successor, params)}>; rel="successor-version"`
+  if (!successor) return answer
+  const link = `<${filled(successor, params)}>; rel="successor-version"`
   return { ...answer, headers: { ...answer.headers, deprecation: DEPRECATED_SINCE, link } }
 }
 

@@ -5,6 +5,7 @@ import { behindMs, isHeadStale } from '../../ops/chainState.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
+import { isoText } from './timestamps.js'
 
 /** Lag of a network's tables behind the present. */
 export interface Freshness {
@@ -97,7 +98,7 @@ const secondsOf = (ms: number): number => Math.round(ms / 1_000)
 function asOf(network: Network, hub: HubState): string | null {
   if (hub.block === null || hub.block < 0) return null
   const ms = blockTimeMs(hub.block, hub.state) ?? hub.atMs
-  return `${network} ${hub.block} ${new Date(ms).toISOString()}`
+  return `${network} ${hub.block} ${isoText(ms)}`
 }
 
 /**
@@ -113,9 +114,13 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
+/** Of a database that does not answer nothing is known. */
+const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
+
 /** @throws ApiError unsupported_network where the chains file has no hub of the network */
-export async function requireDeployed({ freshness, network }: Fresh): Promise<void> {
-  if (await isDeployed({ freshness, network })) return
+export async function requireDeployed(fresh: Fresh): Promise<void> {
+  if (await isDeployed(fresh)) return
+  const { network } = fresh
   const other =
     network === 'mainnet' ? 'add testnet=true for the testnet' : 'leave out testnet=true'
   throw new ApiError(
@@ -125,12 +130,12 @@ export async function requireDeployed({ freshness, network }: Fresh): Promise<vo
 }
 
 /** False where the chains file has no hub of the network. */
-export const isDeployed = async ({ freshness, network }: Fresh): Promise<boolean> =>
-  (await freshness[network]().catch(() => UNKNOWN)).isDeployed
+export const isDeployed = async (fresh: Fresh): Promise<boolean> =>
+  (await knownOf(fresh)).isDeployed
 
 /** Header of a look-up: the head that its answer reflects at least. @returns names and values in turn */
-export async function asOfFields({ freshness, network }: Fresh): Promise<readonly string[]> {
-  const { asOf } = await freshness[network]().catch(() => UNKNOWN)
+export async function asOfFields(fresh: Fresh): Promise<readonly string[]> {
+  const { asOf } = await knownOf(fresh)
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
@@ -153,11 +158,8 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
 }
 
 /** Adds how far an answer may be behind. */
-export async function withStaleness(
-  answer: Answer,
-  { freshness, network }: Fresh,
-): Promise<Answer> {
-  const { staleSeconds } = await freshness[network]().catch(() => UNKNOWN)
+export async function withStaleness(answer: Answer, fresh: Fresh): Promise<Answer> {
+  const { staleSeconds } = await knownOf(fresh)
   if (staleSeconds === null || answer.status !== 200) return answer
   return { ...answer, headers: { ...answer.headers, 'x-clusterd-stale': String(staleSeconds) } }
 }

@@ -11,9 +11,9 @@ import { named, z } from './schema.js'
 const ErrorSchema = named('Error', {
   status: z.int(),
   error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
-  message: z.string().openapi({ description: 'One sentence.' }),
+  message: z.string().describe('One sentence.'),
   details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  names: z.array(z.string()).optional().openapi({ description: 'The names that are unavailable.' }),
+  names: z.array(z.string()).optional().describe('The names that are unavailable.'),
 })
 
 /** Errors that any route may answer. */
@@ -22,8 +22,10 @@ const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'intern
 /** Statuses of a body that arrives too slowly, and of one that is too large. */
 const BODY_STATUSES = [408, 413]
 
-/** Ways to send a key: either will do, and with `optional` none. */
-const KEYS: Record<string, string[]>[] = [{ bearer: [] }, { authKey: [] }]
+/** Ways to send a key: either will do. */
+const KEYS = [{ bearer: [] }, { authKey: [] }]
+/** By the rule of a route; with `optional` no key will do, too. */
+const SECURITY = { required: KEYS, optional: [...KEYS, {}], none: undefined }
 
 /** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
 export function openApiDocument(
@@ -79,83 +81,78 @@ function sharedComponents(registry: OpenAPIRegistry) {
     const [description, type] = HEADERS[name]
     return registry.registerComponent('headers', name, { description, schema: { type } }).ref
   }
-  /** References to the headers of a response; nothing for none. */
-  const withHeaders = (names: readonly HeaderName[] = []) =>
-    names.length === 0
-      ? {}
-      : { headers: Object.fromEntries(names.map((name) => [name, headerOf(name)])) }
+  /** References to the headers of a response; undefined for none. */
+  const headersOf = (names: readonly HeaderName[] = []) =>
+    names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, headerOf(name)]))
   registry.register('Error', ErrorSchema)
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
   const errorResponse = (codes: readonly ErrorCode[]) => {
     const description = codes.map((code) => `\`${code}\``).join(', ')
-    const headers = withHeaders(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
-    return registry.registerComponent('responses', codes.join('.'), {
-      description,
-      ...headers,
-      content,
-    }).ref
+    const headers = headersOf(ERROR_HEADERS[ERROR_STATUS[codes[0]!]])
+    const response = { description, ...(headers && { headers }), content }
+    return registry.registerComponent('responses', codes.join('.'), response).ref
   }
-  return { testnet, apiKey, withHeaders, errorResponse }
+  return { testnet, apiKey, headersOf, errorResponse }
 }
 
-/** @param path the route's own, or an alias, documented as deprecated */
+/** Undefined fields are left out of the document. @param path the route's own, or an alias, documented as deprecated */
 function operation(
   route: Route & { tag: string },
   path: string,
   shared: ReturnType<typeof sharedComponents>,
 ): RouteConfig {
   const { example = {} } = route
-  const responses: RouteConfig['responses'] = {}
+  const responses: Record<string, unknown> = {}
   const tag: HeaderName[] = isTagged(route) ? ['ETag'] : []
   const asOf: HeaderName[] = route.isLookup ? ['X-Clusterd-As-Of'] : []
-  for (const [status, { description, schema, type, headers = [] }] of Object.entries(
-    route.responses,
-  )) {
-    const content = { [type ?? 'application/json']: { schema } }
+  for (const [status, response] of Object.entries(route.responses)) {
+    const { description, schema, type = 'application/json', headers = [] } = response
+    const names = [...(status === '200' ? tag : []), ...asOf, ...headers]
     responses[status] = {
       description,
-      ...shared.withHeaders([...(status === '200' ? tag : []), ...asOf, ...headers]),
-      content,
+      headers: shared.headersOf(names),
+      content: { [type]: { schema } },
     }
   }
   if (isTagged(route))
     responses[304] = {
       description: 'Nothing has changed since what `If-None-Match` names',
-      ...shared.withHeaders(tag),
+      headers: shared.headersOf(tag),
     }
   for (const [status, codes] of errorsByStatus(route))
     responses[status] ??= shared.errorResponse(codes)
   if (route.body)
     for (const status of BODY_STATUSES)
       responses[status] = shared.errorResponse(['invalid_request'])
-  const body = { schema: route.body!, ...(example.body !== undefined && { example: example.body }) }
+  const body = { schema: route.body, example: example.body }
+  const isDeprecated = path !== route.path || route.successor !== undefined
   return {
     method: route.method,
     path: openApiPath(path),
     summary: route.summary,
-    ...(route.description ? { description: route.description } : {}),
-    ...(path !== route.path || route.deprecated ? { deprecated: true } : {}),
+    description: route.description,
+    deprecated: isDeprecated || undefined,
     tags: [route.tag],
-    ...(route.auth ? { security: route.auth === 'optional' ? [...KEYS, {}] : KEYS } : {}),
+    security: SECURITY[route.auth ?? 'none'],
     parameters: [
       example.query?.testnet ? { ...TESTNET, example: 'true' } : shared.testnet,
       shared.apiKey,
     ],
     request: {
-      ...(route.params ? { params: withExamples(route.params, example.params) } : {}),
-      ...(route.query ? { query: withExamples(route.query, example.query) } : {}),
-      ...(route.body ? { body: { required: true, content: { 'application/json': body } } } : {}),
+      params: withExamples(route.params, example.params),
+      query: withExamples(route.query, example.query),
+      body: route.body && { required: true, content: { 'application/json': body } },
     },
     responses,
-  }
+  } as RouteConfig
 }
 
 /** True if JSON answers of a route carry an entity tag: those that no key decides. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
-const withExamples = (schema: z.ZodObject, examples: Record<string, string> = {}): z.ZodObject =>
-  schema.extend(
+const withExamples = (schema: z.ZodObject | undefined, examples: Record<string, string> = {}) =>
+  schema?.extend(
     Object.fromEntries(
       Object.entries(schema.shape)
         .filter(([name]) => name in examples)

@@ -92,8 +92,8 @@ export interface Route {
   /** What it answers beyond the document of the interface, or in another way, in sentences (docs/use/interface-v0.1.md). */
   beyond?: string
   auth?: AuthRule
-  /** Marks a deprecated route; its answers carry `Deprecation` and a link to the successor's path. */
-  deprecated?: { successor: string }
+  /** Path of the route that replaces this one, which is deprecated: its answers carry `Deprecation` and a link there. */
+  successor?: string
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType | undefined

@@ -54,11 +54,8 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
-    return {
-      ...decide(context, { tracked }),
-      ...replaced,
-      updatedAt: millisecondsText(tracked.lastSeenMs),
-    }
+    const updatedAt = millisecondsText(tracked.lastSeenMs)
+    return { ...decide(context, { tracked }), ...replaced, updatedAt }
   }
   if (paid) return ofPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
@@ -68,28 +65,22 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
 async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): Promise<TxStatus> {
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
-  const answer = decide(query.context, { journal: bids, credit })
-  return {
-    ...answer,
-    hubTx: toHex(query.tx),
-    block,
-    hubBlock: block,
-    updatedAt: millisecondsText(atMs),
-  }
+  return { ...decide(query.context, { journal: bids, credit }), ...onHub(query, block, atMs) }
 }
+
+/** Fields of a transaction of the hub itself. */
+const onHub = ({ tx }: TxQuery, block: number, atMs: number) => ({
+  hubTx: toHex(tx),
+  block,
+  hubBlock: block,
+  updatedAt: millisecondsText(atMs),
+})
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // a reorg may take the transaction out of the tail: its sender and nonce are stored
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
-  const { block } = tail.bids[0]!
-  return {
-    ...answer,
-    hubTx: toHex(query.tx),
-    block,
-    hubBlock: block,
-    updatedAt: millisecondsText(tail.atMs),
-  }
+  return { ...answer, ...onHub(query, tail.bids[0]!.block, tail.atMs) }
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {

@@ -9,7 +9,7 @@ import { ProofSchema, validations } from '../v1/auth.js'
 const message = route.get('/v0.1/auth/message', {
   bad: null,
   dearest: {},
-  deprecated: { successor: '/v1/auth/message' },
+  successor: '/v1/auth/message',
   summary: 'The message that a wallet signs to prove itself',
   responses: answers('The message and its date', {
     message: z.string(),
@@ -27,7 +27,7 @@ const token = route.post('/v0.1/auth/token', {
   dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
   example: proof,
   aliases: ['/v0.1/auth/key'],
-  deprecated: { successor: '/v1/auth/token' },
+  successor: '/v1/auth/token',
   summary: 'Exchange a signature for an authentication key',
   description: 'The key is the same under both names, and the same as from v1.',
   body: ProofSchema,
@@ -48,5 +48,5 @@ const token = route.post('/v0.1/auth/token', {
 export const authRoutes = [
   message,
   token,
-  ...validations('/v0.1/auth/validate', { deprecated: { successor: '/v1/auth/validate' } }),
+  ...validations('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
 ]

@@ -6,8 +6,9 @@ import { areRequirementsMetBy, registerCommunityName } from '../communities/regi
 import { FREE, OWNER } from '../examples.js'
 import { requireSigner } from '../http/address.js'
 import { type Answer, json, ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { type RouteRequest, route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { CHAIN, SEVERAL } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
@@ -15,24 +16,28 @@ import { REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
 import { statusAnswer, statusRoute } from './register.js'
 
-/** Puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`. */
-async function codeFirst(work: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
-    const { status, headers } = errorAnswer(error)
-    return json(status, { error: error.code, status, message: error.message }, headers)
+/**
+ * Refuses the mainnet, and puts the error code first, as v0.1 answers registration problems: `{ error, status, message }`.
+ */
+const onTestnet =
+  <Asked extends Pick<RouteRequest, 'isTestnet'>>(handle: Handler<Asked>): Handler<Asked> =>
+  async (request, context) => {
+    try {
+      if (!request.isTestnet) throw new ApiError('testnet_only', TESTNET_ONLY)
+      return await handle(request, context)
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isProblem(error.code)) throw error
+      const { status, headers } = errorAnswer(error)
+      return json(status, { error: error.code, status, message: error.message }, headers)
+    }
   }
-}
+
+type Handler<Asked> = (request: Asked, context: Context) => Promise<Answer>
+
+const TESTNET_ONLY = 'Communities are served on the testnet alone here: add testnet=true.'
 
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
-
-function requireTestnet(isTestnet: boolean): void {
-  const message = 'Communities are served on the testnet alone here: add testnet=true.'
-  if (!isTestnet) throw new ApiError('testnet_only', message)
-}
 
 /** What every route here refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
@@ -44,20 +49,18 @@ const availability = route.get('/v0.1/community/check/availability/:clusterName/
     query: { testnet: 'true' },
     params: { clusterName: FREE, walletName: 'alice' },
   },
-  deprecated: { successor: '/v1/names/community/:clusterName/check/:walletName' },
+  successor: '/v1/names/community/:clusterName/check/:walletName',
   summary: 'Whether a name below a community can be registered',
   beyond: '`invalid_name` for what is no name.',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
   price: SEVERAL,
   responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
-  handle: ({ params, isTestnet }, context) =>
-    codeFirst(async () => {
-      requireTestnet(isTestnet)
-      const asked = requireCommunityName(params.clusterName!, params.walletName!)
-      const { name, isAvailable } = await availabilityOf(context, asked)
-      return ok({ name, isAvailable })
-    }),
+  handle: onTestnet<RouteRequest>(async ({ params }, context) => {
+    const asked = requireCommunityName(params.clusterName!, params.walletName!)
+    const { name, isAvailable } = await availabilityOf(context, asked)
+    return ok({ name, isAvailable })
+  }),
 })
 
 const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
@@ -70,7 +73,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
     query: { testnet: 'true', walletAddress: OWNER },
     params: { clusterName: FREE },
   },
-  deprecated: { successor: '/v1/communities/:clusterName' },
+  successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
   beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
   params: z.object({ clusterName: nameText }),
@@ -88,19 +91,17 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
     'invalid_name',
     'unsupported_address',
   ],
-  handle: ({ params, query, isTestnet }, context) =>
-    codeFirst(async () => {
-      requireTestnet(isTestnet)
-      const clusterName = requireName(params.clusterName!)
-      const walletAddress = query.get('walletAddress')
-      if (walletAddress === undefined) {
-        const message = 'The parameter walletAddress is missing.'
-        throw new ApiError('no_walletAddress_found', message)
-      }
-      const wallet = requireSigner(walletAddress, 'walletAddress')
-      const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
-      return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
-    }),
+  handle: onTestnet<RouteRequest>(async ({ params, query }, context) => {
+    const clusterName = requireName(params.clusterName!)
+    const walletAddress = query.get('walletAddress')
+    if (walletAddress === undefined) {
+      const message = 'The parameter walletAddress is missing.'
+      throw new ApiError('no_walletAddress_found', message)
+    }
+    const wallet = requireSigner(walletAddress, 'walletAddress')
+    const isRequirementsMet = await areRequirementsMetBy(context, clusterName, wallet)
+    return ok({ clusterName, walletAddress: wallet.text, isRequirementsMet })
+  }),
 })
 
 /** Documented default of `chainId`. Communities are on the testnet, so it names none of their chains. */
@@ -122,7 +123,7 @@ const register = route.post('/v0.1/community/register', {
     query: { testnet: 'true' },
     body: { clusterName: FREE, walletName: 'bob' },
   },
-  deprecated: { successor: '/v1/names/community/:clusterName/register' },
+  successor: '/v1/names/community/:clusterName/register',
   summary: 'Register a name below a community',
   beyond:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `chainId` `1`, the default, counts as absent; a chain of the testnet does not select the testnet. `not_verified` also where a key that is no owner’s names another wallet than its own. `invalid_name`, `invalid_request` and `unauthorized` beside the listed errors.',
@@ -132,13 +133,15 @@ const register = route.post('/v0.1/community/register', {
   body: z.object({
     clusterName: nameText,
     walletName: walletNameText,
-    chainId: z.union([z.string(), z.int()]).optional().openapi({
-      description:
+    chainId: z
+      .union([z.string(), z.int()])
+      .optional()
+      .describe(
         'Where to pay. Absent, or `1`, the documented default: the first price that the wallet can pay. It does not select the testnet',
-    }),
+      ),
     walletAddress: addressText
       .optional()
-      .openapi({ description: 'Who receives the name, where sign-ups are restricted to owners' }),
+      .describe('Who receives the name, where sign-ups are restricted to owners'),
   }),
   price: CHAIN,
   responses: answers('It is registered, or to be paid', {
@@ -156,26 +159,24 @@ const register = route.post('/v0.1/community/register', {
     ] as const),
     ...REGISTRATION_ERRORS,
   ],
-  handle: ({ body, isTestnet, session }, context) =>
-    codeFirst(async () => {
-      requireTestnet(isTestnet)
-      const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
-      const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
-      if (!session) throw noKey()
-      const { community, name } = requireCommunityName(body.clusterName, body.walletName)
-      const wallet =
-        body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
-      const request = {
-        community,
-        name,
-        wallet,
-        unnamed: 'none',
-        wish: { network, token: null },
-      } as const
-      const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
-      const info = made.kind === 'to_pay' ? { transactionInfo: transactionInfo(made.info) } : {}
-      return ok({ clusterName: community, walletName: name, ...info })
-    }),
+  handle: onTestnet(async ({ body, session }, context) => {
+    const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
+    const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
+    if (!session) throw noKey()
+    const { community, name } = requireCommunityName(body.clusterName, body.walletName)
+    const wallet =
+      body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
+    const request = {
+      community,
+      name,
+      wallet,
+      unnamed: 'none',
+      wish: { network, token: null },
+    } as const
+    const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
+    const info = made.kind === 'to_pay' ? transactionInfo(made.info) : undefined
+    return ok({ clusterName: community, walletName: name, transactionInfo: info })
+  }),
 })
 
 const status = route.get('/v0.1/community/tx/:tx', {
@@ -185,11 +186,7 @@ const status = route.get('/v0.1/community/tx/:tx', {
   ...statusRoute,
   summary: 'The status of a payment for a name below a community',
   errors: ['testnet_only'],
-  handle: (request, context) =>
-    codeFirst(async () => {
-      requireTestnet(request.isTestnet)
-      return statusAnswer(request, context)
-    }),
+  handle: onTestnet(statusAnswer),
 })
 
 export const communityRoutes = [availability, requirements, register, status]

@@ -43,7 +43,7 @@ const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
       'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
     schema: z.object({
       name: z.string(),
-      weiAmount: z.int().openapi({ description: 'Exact beyond 2^53' }),
+      weiAmount: z.int().describe('Exact beyond 2^53'),
     }),
     // the wallet that signed the bid, or with which the name moved
     walletOf: ({ name }, actor, bids) => actor ?? bidOf(name, bids).wallet,
@@ -56,7 +56,7 @@ const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
     description: 'A wallet was added, renamed or verified',
     schema: z.object({
       name: z.string(),
-      isVerified: z.int().min(0).max(1).openapi({ description: '1 for true' }),
+      isVerified: z.int().min(0).max(1).describe('1 for true'),
     }),
     walletOf: ({ wallet }) => wallet,
     dataOf: ({ name, isVerified }) => ({ name, isVerified: Number(isVerified) }),
@@ -73,16 +73,14 @@ const eventSchemas = Object.entries(VIEWS).map(([eventType, { description, schem
   z
     .object({
       eventType: z.literal(eventType),
-      clusterId: z.int().openapi({ description: 'Number of the cluster within its network' }),
-      bytes32Address: z.string().openapi({
-        description: 'EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash',
-      }),
-      address: addressText.openapi({
-        description: 'The wallet; of `register` the one that signed the bid',
-      }),
+      clusterId: z.int().describe('Number of the cluster within its network'),
+      bytes32Address: z
+        .string()
+        .describe('EVM: left-padded with zeros, Solana: its 32 bytes, other chains: a hash'),
+      address: addressText.describe('The wallet; of `register` the one that signed the bid'),
       addressType: walletType,
       data: schema,
-      timestamp: z.int().openapi({ description: 'Seconds' }),
+      timestamp: z.int().describe('Seconds'),
     })
     .openapi({ description }),
 )
@@ -117,7 +115,7 @@ const events = route.get('/v0.1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
-  deprecated: { successor: '/v1/events' },
+  successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
   beyond:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',

@@ -31,7 +31,7 @@ export function fallbackAnswer({
   const asked = url.split('?', 1)[0] ?? ''
   for (const { path, successor, answer } of ANSWERS) {
     const match = path.exec(asked)
-    if (match) return markDeprecated({ deprecated: { successor } }, {}, ok(answer(match[1] ?? '')))
+    if (match) return markDeprecated({ successor }, {}, ok(answer(match[1] ?? '')))
   }
   return null
 }

@@ -32,7 +32,6 @@ const WalletSchema = named('WalletV01', {
   isVerified: z.boolean(),
 })
 
-const byName = { successor: '/v1/names' }
 const description =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
 const found = answers('The wallet, null where the name resolves to none', WalletSchema.nullable())
@@ -53,7 +52,7 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   bad: null,
   dearest: {},
   kept: 'journal',
-  deprecated: byName,
+  successor: '/v1/names',
   summary: 'The address of a cluster name',
   description,
   params: z.object({ name: nameText }),
@@ -65,7 +64,7 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   bad: null,
   dearest: {},
   kept: 'journal',
-  deprecated: byName,
+  successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
   responses: found,
@@ -84,7 +83,7 @@ const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
-  deprecated: byName,
+  successor: '/v1/names',
   summary: 'The addresses of many names',
   description:
     'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
@@ -107,7 +106,7 @@ const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   bad: null,
   dearest: {},
   kept: 'journal',
-  deprecated: { successor: '/v1/names/address/:address' },
+  successor: '/v1/names/address/:address',
   summary: 'The name of an address',
   beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressText }),
@@ -121,7 +120,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'journal',
-  deprecated: { successor: '/v1/names/address' },
+  successor: '/v1/names/address',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
@@ -159,7 +158,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
   dearest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
-  deprecated: { successor: '/v1/clusters/name/:name' },
+  successor: '/v1/clusters/name/:name',
   summary: 'The cluster that holds a name',
   params: z.object({ name: nameText }),
   handle: async ({ params }, context) =>
@@ -171,7 +170,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
   dearest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
-  deprecated: { successor: '/v1/clusters/address/:address' },
+  successor: '/v1/clusters/address/:address',
   summary: 'The cluster in which an address is verified, under its default name',
   params: z.object({ address: addressText }),
   handle: async ({ params }, context) =>
@@ -188,7 +187,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
     '[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
     '[].wallets[]': 'asked: 1,000 names, and 10,000 wallets of all together, else 400 too_many',
   },
-  deprecated: { successor: '/v1/clusters/name/:name' },
+  successor: '/v1/clusters/name/:name',
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
   body: z.array(nameText).max(MAX_LOOKUPS),
@@ -212,7 +211,7 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
     body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),
   },
   example: { status: 403, body: { add: [{ address: WALLET, name: 'cold' }] } },
-  deprecated: { successor: '/v1/clusters/wallets' },
+  successor: '/v1/clusters/wallets',
   summary: 'Change the wallets of the cluster of this wallet',
   description: 'Removes, renames and adds (in public) in this order, all or nothing.',
   auth: 'required',
@@ -232,12 +231,13 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
 })
 
 export const lookupRoutes = [
-  ...[
-    addressOfClusterRoute,
-    addressOfWalletRoute,
-    addressesOfNamesRoute,
-    nameOfAddressRoute,
-    namesOfAddressesRoute,
-  ],
-  ...[clusterOfName, clusterOfAddress, clustersOfNames, update],
+  addressOfClusterRoute,
+  addressOfWalletRoute,
+  addressesOfNamesRoute,
+  nameOfAddressRoute,
+  namesOfAddressesRoute,
+  clusterOfName,
+  clusterOfAddress,
+  clustersOfNames,
+  update,
 ]

@@ -25,7 +25,7 @@ import {
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
 const AvailabilitySchema = named('SolanaQuoteV01', {
-  name: z.string().openapi({ description: 'The name as it was asked' }),
+  name: z.string().describe('The name as it was asked'),
   isAvailable: z.boolean(),
 }).openapi('AvailabilityV01')
 
@@ -44,7 +44,7 @@ const checkOne = route.get('/v0.1/register/check/:name', {
   bad: null,
   dearest: {},
   kept: 'facts',
-  deprecated: { successor: '/v1/names/register/check' },
+  successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
   responses: answers('Its availability', AvailabilitySchema),
@@ -61,7 +61,7 @@ const checkMany = route.post('/v0.1/register/check', {
   example: { body: [NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
   kept: 'facts',
-  deprecated: { successor: '/v1/names/register/check' },
+  successor: '/v1/names/register/check',
   summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
   description: 'One element per input, in its order; what is no name is not available.',
@@ -78,7 +78,7 @@ const prices = {
   names: z.array(
     z.object({
       name: z.string(),
-      amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+      amount: z.string().describe('The bid in the gas token of the source chain'),
     }),
   ),
 }
@@ -105,7 +105,7 @@ const SolanaQuoteSchema = named('SolanaQuoteV01', {
         signers: z.array(z.string()).max(0),
       }),
     )
-    .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
+    .describe('One unsigned legacy transaction per name, in its order'),
 })
 
 const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
@@ -124,15 +124,13 @@ const register = route.post('/v0.1/register', {
       'asked: 100 names; what a transaction of Solana holds',
     'transactionData[].signers[]': 'asked: 100 names; what a transaction of Solana holds',
   },
-  deprecated: { successor: '/v1/names/register/evm' },
+  successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
   beyond:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
   body: Registration.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
-    referralAddress: addressText
-      .optional()
-      .openapi({ description: 'Who is credited for the registration' }),
+    referralAddress: addressText.optional().describe('Who is credited for the registration'),
   }),
   price: {
     text: `${CHAIN.text}; on Solana ${SOLANA_QUOTE.text}`,
@@ -167,7 +165,7 @@ function feesOf(quote: Quote) {
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
   kept: 'journal' as const,
-  deprecated: { successor: '/v1/names/register/tx/:tx' },
+  successor: '/v1/names/register/tx/:tx',
   description: 'What is neither a transaction hash nor a signature is not found.',
   price: CHAIN,
   params: z.object({ tx: txText }),

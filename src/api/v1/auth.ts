@@ -8,6 +8,7 @@ import { ApiError, errorAnswer } from '../http/errors.js'
 import { type Query, wordOf } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 import { SIGN_IN } from '../limits/costs.js'
 import { addressText, walletKind } from './schemas.js'
 
@@ -58,7 +59,7 @@ export const ProofSchema = named('Proof', {
   }),
   signingDate,
   type: walletKind,
-  wallet: addressText.openapi({ description: 'The wallet that signed' }),
+  wallet: addressText.describe('The wallet that signed'),
 })
 
 const token = route.post('/v1/auth/token', {
@@ -81,7 +82,7 @@ const token = route.post('/v1/auth/token', {
 })
 
 /** Routes of both versions of the interface, which differ in their path. */
-export const validations = (path: string, version: Pick<Route, 'deprecated'> = {}) =>
+export const validations = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
       bad: NO_KEY,
@@ -120,7 +121,7 @@ function validationAnswer(session: Session | null): Answer {
   const { signature, type, address, signingMs } = session
   return ok({
     signature,
-    signingDate: new Date(signingMs).toISOString(),
+    signingDate: isoText(signingMs),
     type,
     wallet: address,
     isValid: true,

@@ -44,7 +44,7 @@ const add = route.post('/v1/bundle/wallets', {
         type: z
           .string()
           .optional()
-          .openapi({ description: 'Where it is given, the address has to be of this type' }),
+          .describe('Where it is given, the address has to be of this type'),
       }),
     )
     .max(MAX_CHANGES),
@@ -78,7 +78,7 @@ const assign = route.post('/v1/bundles/assign', {
     name: walletNameText,
     bundleId: clusterIdText
       .optional()
-      .openapi({ description: 'Where it is given, it has to be the bundle of this wallet' }),
+      .describe('Where it is given, it has to be the bundle of this wallet'),
   }),
   responses: answers('It is registered', { success: z.literal(true), name: z.string() }),
   errors: [
@@ -101,34 +101,25 @@ const assign = route.post('/v1/bundles/assign', {
 const amount = z
   .string()
   .openapi({ description: 'Base units of the token', example: '1000000000000000000' })
-const word = z.string().openapi({ description: '0x and 64 hex digits' })
-const contract = z.string().openapi({ description: 'Address of a contract' })
+const word = z.string().describe('0x and 64 hex digits')
+const contract = z.string().describe('Address of a contract')
 
 const ClaimSchema = named('AirdropClaim', {
   address: addressText,
   amount,
-  index: z
-    .int()
-    .openapi({ description: 'Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`' }),
+  index: z.int().describe('Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`'),
   merkleRoot: word,
   proof: z.array(word),
-  claimed: z.boolean().openapi({ description: 'Its claim is confirmed on its chain' }),
-  pending: z
-    .literal(true)
-    .optional()
-    .openapi({ description: 'Its claim was seen and is not confirmed yet' }),
-  tx: word
-    .optional()
-    .openapi({ description: 'The transaction that claimed it, where one was seen' }),
-  receiver: addressText.optional().openapi({ description: 'Who `transaction` pays' }),
-  sender: addressText
-    .optional()
-    .openapi({ description: 'Who has to send `transaction`; anybody where absent' }),
+  claimed: z.boolean().describe('Its claim is confirmed on its chain'),
+  pending: z.literal(true).optional().describe('Its claim was seen and is not confirmed yet'),
+  tx: word.optional().describe('The transaction that claimed it, where one was seen'),
+  receiver: addressText.optional().describe('Who `transaction` pays'),
+  sender: addressText.optional().describe('Who has to send `transaction`; anybody where absent'),
   transaction: z
     .object({ to: contract, data: z.string(), value: z.string() })
     .optional()
-    .openapi({ description: 'What any wallet may send to claim it' }),
-  reason: z.enum(NO_TRANSACTION).optional().openapi({ description: 'Why there is no transaction' }),
+    .describe('What any wallet may send to claim it'),
+  reason: z.enum(NO_TRANSACTION).optional().describe('Why there is no transaction'),
 })
 
 const claim = route.get('/v1/airdrop/claim/:community', {
@@ -151,10 +142,12 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   auth: 'required',
   params: z.object({ community: nameText }),
   query: z.object({
-    link: z.enum(['true']).optional().openapi({
-      description:
+    link: z
+      .enum(['true'])
+      .optional()
+      .describe(
         '`true`, exactly, also gives transactions that show on chain that a private wallet belongs with another one',
-    }),
+      ),
   }),
   responses: answers(
     'Total "0" and no claims where nobody of the bundle gets anything',
@@ -162,17 +155,14 @@ const claim = route.get('/v1/airdrop/claim/:community', {
       community: nameText,
       total: amount,
       totalUnclaimed: amount,
-      addresses: z.array(addressText).openapi({ description: 'The wallets that were read' }),
+      addresses: z.array(addressText).describe('The wallets that were read'),
       claims: z.array(ClaimSchema),
       network: z
         .string()
         .openapi({ description: 'Network label of the chain to claim on', example: '8453' }),
       distributor: contract.nullable(),
       token: contract.nullable(),
-      endsAt: z
-        .string()
-        .nullable()
-        .openapi({ description: 'ISO 8601; no claim is taken from then on' }),
+      endsAt: z.string().nullable().describe('ISO 8601; no claim is taken from then on'),
     }),
   ),
   errors: ['invalid_name', 'not_found'],

@@ -107,33 +107,32 @@ export const TransactionInfoSchema = z
     z.object({
       type: z.literal('evm'),
       transaction: EvmTransactionSchema,
-      approval: EvmTransactionSchema.optional().openapi({
-        description: 'To be sent before, where the payment is in a token that is not approved yet',
-      }),
-      approvalReset: EvmTransactionSchema.optional().openapi({
-        description:
-          'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
-      }),
+      approval: EvmTransactionSchema.optional().describe(
+        'To be sent before, where the payment is in a token that is not approved yet',
+      ),
+      approvalReset: EvmTransactionSchema.optional().describe(
+        'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+      ),
     }),
     z.object({
       type: z.literal('solana'),
       transaction: z.object({
-        data: z.string().openapi({ description: 'Unsigned and serialized, base64' }),
+        data: z.string().describe('Unsigned and serialized, base64'),
       }),
     }),
   ])
   .openapi('TransactionInfo')
 
 export function transactionInfo({ transaction }: PaymentInfo) {
-  const { approval, approvalReset } = transaction
-  const approvals = { ...(approval && { approval }), ...(approvalReset && { approvalReset }) }
-  const valueless = Object.entries(approvals).map(([key, { to, data }]) => [
-    key,
-    { to, data, value: '0' },
-  ])
   const { type, ...signed } = transactionView(transaction)
-  return { type, transaction: signed, ...Object.fromEntries(valueless) }
+  const approval = withoutValue(transaction.approval)
+  const approvalReset = withoutValue(transaction.approvalReset)
+  return { type, transaction: signed, approval, approvalReset }
 }
+
+/** A call that carries no coins; undefined, which JSON leaves out, for none. */
+const withoutValue = (call: PaymentInfo['transaction']['approval']) =>
+  call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = route.get('/v1/communities/:name/payouts', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
@@ -153,13 +152,12 @@ const payouts = route.get('/v1/communities/:name/payouts', {
       z.object({
         network: z.string().openapi({ example: '8453' }),
         recipient: addressText,
-        token: z.string().openapi({ description: '`native`, or the address of the token' }),
-        amount: z.string().openapi({ description: 'Base units' }),
+        token: z.string().describe('`native`, or the address of the token'),
+        amount: z.string().describe('Base units'),
         payments: z.number(),
-        transaction: EvmTransactionSchema.optional().openapi({
-          description:
-            'To be sent by the recipient; left out where this process has no key of the relayer',
-        }),
+        transaction: EvmTransactionSchema.optional().describe(
+          'To be sent by the recipient; left out where this process has no key of the relayer',
+        ),
       }),
     ),
   }),
@@ -195,18 +193,16 @@ const register = route.post('/v1/names/community/:communityName/register', {
   params: z.object({ communityName: nameText }),
   body: z.object({
     name: walletNameText,
-    walletAddress: addressText.optional().openapi({
-      description:
+    walletAddress: addressText
+      .optional()
+      .describe(
         'Who gets the name, where it isn’t this wallet: an owner of the community registers it for somebody else',
-    }),
+      ),
     network: z.string().optional().openapi({
       description: 'Where to pay; default: the first price that the wallet can pay',
       example: '8453',
     }),
-    token: z
-      .string()
-      .optional()
-      .openapi({ description: 'What to pay in: `native`, or a token of the prices' }),
+    token: z.string().optional().describe('What to pay in: `native`, or a token of the prices'),
   }),
   price: CHAIN,
   responses: answers('It is registered, or to be paid', {

@@ -38,13 +38,12 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
       description: '`<m or t>-<generation>-<number>`, numbers without gaps',
     }),
     type: z.literal(type),
-    from: addressText.openapi({
-      description:
-        'The wallet that caused it; the zero address where no public wallet may be named',
-    }),
+    from: addressText.describe(
+      'The wallet that caused it; the zero address where no public wallet may be named',
+    ),
     data: dataSchema(fields, published),
-    isTestnet: z.boolean().openapi({ description: 'The event is of the testnet' }),
-    timestamp: z.int().openapi({ description: 'Milliseconds; never falls' }),
+    isTestnet: z.boolean().describe('The event is of the testnet'),
+    timestamp: z.int().describe('Milliseconds; never falls'),
   }),
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
@@ -59,11 +58,13 @@ const events = route.get('/v1/events', {
   description:
     'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
   query: pageQuery(LIMIT, 'Milliseconds').extend({
-    nextPage: z.string().optional().openapi({
-      description:
+    nextPage: z
+      .string()
+      .optional()
+      .describe(
         'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
-    }),
-    from: addressText.optional().openapi({ description: 'Only events of this actor' }),
+      ),
+    from: addressText.optional().describe('Only events of this actor'),
   }),
   price: pagePrice(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
@@ -95,27 +96,19 @@ export function pageQuery(limit: PageLimit, unit: string) {
     nextPage: z
       .string()
       .optional()
-      .openapi({ description: 'Token of an earlier page; fromTimestamp is ignored then' }),
-    limit: z
-      .int()
-      .min(1)
-      .default(limit.default)
-      .openapi({ description: `Clamped to ${limit.max}` }),
+      .describe('Token of an earlier page; fromTimestamp is ignored then'),
+    limit: z.int().min(1).default(limit.default).describe(`Clamped to ${limit.max}`),
     orderBy: order,
-    sortBy: order.openapi({ description: 'The same as orderBy' }),
-    fromTimestamp: z
-      .int()
-      .min(0)
-      .optional()
-      .openapi({ description: `${unit}, inclusive, in both orders` }),
+    sortBy: order.describe('The same as orderBy'),
+    fromTimestamp: z.int().min(0).optional().describe(`${unit}, inclusive, in both orders`),
   })
 }
 
 export function pageOf(item: z.ZodType) {
   return z.object({
     items: z.array(item),
-    nextPage: z.string().optional().openapi({ description: 'Absent at the end' }),
-    resume: z.string().openapi({ description: 'Goes on after this page, also from the end' }),
+    nextPage: z.string().optional().describe('Absent at the end'),
+    resume: z.string().describe('Goes on after this page, also from the end'),
   })
 }
 
@@ -158,16 +151,14 @@ const stream = route.get('/v1/events/stream', {
   description:
     'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with the next. Ends with `event: feed_restarted` at a new generation.',
   query: z.object({
-    resume: z.string().optional().openapi({
-      description:
-        'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
-    }),
-    from: addressText.optional().openapi({ description: 'Only events of this actor' }),
-    fromTimestamp: z
-      .int()
-      .min(0)
+    resume: z
+      .string()
       .optional()
-      .openapi({ description: 'Milliseconds, inclusive; 0 for all events' }),
+      .describe(
+        'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
+      ),
+    from: addressText.optional().describe('Only events of this actor'),
+    fromTimestamp: z.int().min(0).optional().describe('Milliseconds, inclusive; 0 for all events'),
   }),
   isStream: true,
   price: SEVERAL,

@@ -9,7 +9,7 @@ import { answers, z } from '../http/schema.js'
 import { SIGN_IN } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
-const shareText = z.string().openapi({ description: '33 bytes in 0x hex' })
+const shareText = z.string().describe('33 bytes in 0x hex')
 
 const generate = route.post('/v1/clusters/generate/wallet', {
   bad: {
@@ -31,7 +31,7 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     type: addressType,
     name: walletNameText,
     isPrivate: z.boolean().default(false),
-    recovery: z.boolean().default(false).openapi({ description: 'Return the third share too' }),
+    recovery: z.boolean().default(false).describe('Return the third share too'),
   }),
   responses: answers('The wallet, unverified, with the user’s share of its key', {
     type: addressType,
@@ -100,11 +100,12 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   auth: 'required',
   body: z.object({
     address: addressText,
-    share: shareText.openapi({ description: 'One of the returned shares' }),
-    signature: z.string().openapi({
-      description:
+    share: shareText.describe('One of the returned shares'),
+    signature: z
+      .string()
+      .describe(
         'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
-    }),
+      ),
     signingDate: z.string(),
   }),
   price: SIGN_IN,

@@ -24,14 +24,14 @@ const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))
 const LINES = 'application/x-ndjson'
 
 const HolderSchema = named('Holder', {
-  input: z.string().openapi({ description: 'The address as it was sent' }),
+  input: z.string().describe('The address as it was sent'),
   clusterName: z.string().nullable(),
   wallets: z
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
-    .openapi({
-      description: `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public`,
-    }),
+    .describe(
+      `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public`,
+    ),
   asOf: z
     .string()
     .openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),

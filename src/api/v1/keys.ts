@@ -14,6 +14,7 @@ import { NO_KEY } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 
 const MAX_NAME_CHARS = 64
 const PRINTABLE = /^[^\p{C}]+$/u
@@ -36,13 +37,13 @@ const ApiKeySchema = named('ApiKey', {
     .string()
     .openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
   name: keyName,
-  createdAt: z.string().openapi({ description: 'ISO 8601' }),
+  createdAt: z.string().describe('ISO 8601'),
 })
 
 const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   id: apiKeyId(keyHash),
   name,
-  createdAt: new Date(createdMs).toISOString(),
+  createdAt: isoText(createdMs),
 })
 
 const make = route.post('/v1/keys', {

@@ -14,7 +14,7 @@ import {
 } from '../../registry/log/tiles.js'
 import { inclusionRanges, isSameHash, rootByInclusion } from '../../registry/log/tree.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import { type Answer, NO_STORE, ok, okContent } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
@@ -51,12 +51,6 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-const content = (type: string, text: string | Buffer, headers: Answer['headers']): Answer => ({
-  status: 200,
-  content: { type, text },
-  headers,
-})
-
 /** @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredLog | null): Answer {
   if (!log)
@@ -69,7 +63,7 @@ function checkpointOf(log: StoredLog | null): Answer {
       'not_found',
       'No key signs the log of this service: its operator sets LOG_KEY.',
     )
-  return content(TEXT, log.note, BRIEFLY)
+  return okContent(TEXT, log.note, BRIEFLY)
 }
 
 const NOTE = {
@@ -158,7 +152,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
         : await readTile(pool, place, { level, index, width })
     if (!bytes)
       throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')
-    return content(BYTES, Buffer.from(bytes), FOR_EVER)
+    return okContent(BYTES, Buffer.from(bytes), FOR_EVER)
   },
 })
 
@@ -180,17 +174,17 @@ async function readTile(
 }
 
 const ProofSchema = named('EventProof', {
-  origin: z.string().openapi({ description: 'Name of the log' }),
-  index: z.int().openapi({ description: 'Place of the event in the log: its number' }),
-  leaf: z.string().openapi({ description: 'The entry, which is hashed in UTF-8' }),
-  size: z.int().openapi({ description: 'Leaves of the tree that the proof leads to' }),
+  origin: z.string().describe('Name of the log'),
+  index: z.int().describe('Place of the event in the log: its number'),
+  leaf: z.string().describe('The entry, which is hashed in UTF-8'),
+  size: z.int().describe('Leaves of the tree that the proof leads to'),
   hashes: z
     .array(z.string())
-    .openapi({ description: 'Hashes beside the way to the root, base64, the lowest first' }),
+    .describe('Hashes beside the way to the root, base64, the lowest first'),
   checkpoint: z
     .string()
     .nullable()
-    .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
+    .describe('Signed checkpoint of that tree; null where no key signs'),
 })
 
 const inclusion = route.get('/v1/events/:id/proof', {

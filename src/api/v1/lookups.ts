@@ -3,7 +3,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
-import { ok } from '../http/answer.js'
+import { ok, okContent } from '../http/answer.js'
 import { manyAddresses } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
@@ -17,30 +17,23 @@ import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
 const NameRecordSchema = named('NameRecord', {
   address: addressText,
-  type: walletType
-    .nullable()
-    .openapi({ description: 'null where the form of the address is unknown' }),
+  type: walletType.nullable().describe('null where the form of the address is unknown'),
   clusterName: z
     .string()
     .nullable()
-    .openapi({ description: 'null when the address is in no cluster that has a name' }),
+    .describe('null when the address is in no cluster that has a name'),
   walletName: z.string().nullable(),
-  isVerified: z
-    .boolean()
-    .optional()
-    .openapi({ description: 'absent when the address is in no cluster' }),
+  isVerified: z.boolean().optional().describe('absent when the address is in no cluster'),
 })
 
-const view = ({ address, type, hit }: NameRecord) =>
-  hit
-    ? {
-        address,
-        type,
-        clusterName: hit.clusterName,
-        walletName: hit.walletName,
-        isVerified: hit.isVerified,
-      }
-    : { address, type, clusterName: null, walletName: null }
+/** JSON leaves out what is undefined. */
+const view = ({ address, type, hit }: NameRecord) => ({
+  address,
+  type,
+  clusterName: hit?.clusterName ?? null,
+  walletName: hit?.walletName ?? null,
+  isVerified: hit?.isVerified,
+})
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   bad: null,
@@ -75,7 +68,7 @@ const namesOfAddressesRoute = route.post('/v1/names/address', {
 })
 
 const AddressRecordSchema = named('AddressRecord', {
-  name: z.string().openapi({ description: 'The name as it was asked' }),
+  name: z.string().describe('The name as it was asked'),
   address: addressText,
   type: walletType,
   clusterName: z.string(),
@@ -120,12 +113,12 @@ const OwnerRecordSchema = named('OwnerRecord', {
   updatedAt: z.string(),
   updatedBy: addressText,
   isTestnet: z.boolean(),
-  clusterId: clusterIdText.nullable().openapi({
-    description: 'Of `community/name`: the owner’s cluster where that is public, else null',
-  }),
-  walletName: z.string().openapi({
-    description: 'Name of the owner’s wallet in its cluster; of `community/name` that name',
-  }),
+  clusterId: clusterIdText
+    .nullable()
+    .describe('Of `community/name`: the owner’s cluster where that is public, else null'),
+  walletName: z
+    .string()
+    .describe('Name of the owner’s wallet in its cluster; of `community/name` that name'),
   expiresAt: z.string().nullable(),
 })
 
@@ -149,7 +142,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       .min(1)
       .max(OWNED_AT_ONCE)
       .default(OWNED_AT_ONCE)
-      .openapi({ description: `Clamped to ${OWNED_AT_ONCE}` }),
+      .describe(`Clamped to ${OWNED_AT_ONCE}`),
   }),
   responses: {
     200: {
@@ -196,8 +189,7 @@ const image = route.get('/image/:name.svg', {
   responses: { 200: { description: 'The picture', schema: z.string(), type: TYPE } },
   errors: ['invalid_name'],
   async handle({ params }) {
-    const text = nameImage(requireName(params.name!))
-    return { status: 200, content: { type: TYPE, text }, headers: CACHED }
+    return okContent(TYPE, nameImage(requireName(params.name!)), CACHED)
   },
 })
 

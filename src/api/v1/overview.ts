@@ -25,23 +25,14 @@ const overview = route.get('/v1/overview', {
     isTestnet: z.boolean(),
     counts: z.object({
       clusters: count,
-      events: count.openapi({ description: 'Events of the feed' }),
+      events: count.describe('Events of the feed'),
     }),
     chains: z.array(
       z.object({
         network: z.string().openapi({ description: 'Label of the chain', example: '8453' }),
-        block: z
-          .int()
-          .nullable()
-          .openapi({ description: 'Its newest block; null before its first answer' }),
-        confirmed: z
-          .int()
-          .nullable()
-          .openapi({ description: 'The newest that its confirmation policy counts' }),
-        behindSeconds: z
-          .int()
-          .nullable()
-          .openapi({ description: 'How far what is answered is behind the chain' }),
+        block: z.int().nullable().describe('Its newest block; null before its first answer'),
+        confirmed: z.int().nullable().describe('The newest that its confirmation policy counts'),
+        behindSeconds: z.int().nullable().describe('How far what is answered is behind the chain'),
         isHealthy: z.boolean(),
       }),
     ),
@@ -109,18 +100,16 @@ const proof = route.get('/v1/proof', {
         .openapi({ description: 'Nodes whose equal answers it rests on', example: 2 }),
       log: z
         .object({
-          origin: z.string().openapi({ description: 'Name of the log' }),
-          size: z.int().openapi({ description: 'Its entries' }),
-          root: z.string().openapi({ description: 'Root of its tree, base64' }),
+          origin: z.string().describe('Name of the log'),
+          size: z.int().describe('Its entries'),
+          root: z.string().describe('Root of its tree, base64'),
           checkpoint: z
             .string()
             .nullable()
-            .openapi({ description: 'Signed checkpoint of that tree; null where no key signs' }),
+            .describe('Signed checkpoint of that tree; null where no key signs'),
         })
         .nullable()
-        .openapi({
-          description: 'The log of the feed, whose registrations are of the block or before it',
-        }),
+        .describe('The log of the feed, whose registrations are of the block or before it'),
     },
   ),
   async handle(_, context) {

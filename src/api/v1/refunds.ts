@@ -3,53 +3,56 @@ import { txIdText } from '../../registry/primitives/txId.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 import { CHAIN } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
 import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, walletType } from './schemas.js'
 
 const RefundSchema = named('Refund', {
-  owedBy: z.enum(['hub', 'payments']).openapi({
-    description:
+  owedBy: z
+    .enum(['hub', 'payments'])
+    .describe(
       '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract, or the program on Solana, owes or holds',
-  }),
+    ),
   network: z.string().nullable().openapi({
     description: 'Chain on which it is taken; null for one that this deployment lacks',
     example: '8453',
   }),
-  token: z.string().openapi({ description: '`native`, or the address or mint of the token' }),
-  amount: z.string().openapi({ description: 'Base units' }),
-  eid: z.int().optional().openapi({
-    description:
+  token: z.string().describe('`native`, or the address or mint of the token'),
+  amount: z.string().describe('Base units'),
+  eid: z
+    .int()
+    .optional()
+    .describe(
       'Of a hub’s credit: LayerZero’s id of the chain that the money came from, 0 for the hub’s own',
-  }),
+    ),
   payments: z
     .array(z.object({ tx: z.string(), name: z.string().openapi({ example: 'club/alice' }) }))
     .optional()
-    .openapi({
-      description: 'Payments that it comes from; left out where the chain keeps only their sum',
-    }),
-  reclaimAfter: z.string().optional().openapi({
-    description:
+    .describe('Payments that it comes from; left out where the chain keeps only their sum'),
+  reclaimAfter: z
+    .string()
+    .optional()
+    .describe(
       'Of a payment that is held: from when on its payer may take it back, if nobody decides before',
-  }),
+    ),
   transaction: z
     .union([
       EvmTransactionSchema.extend({ type: z.literal('evm') }),
       z.object({
         type: z.literal('solana'),
-        data: z.string().openapi({ description: 'Unsigned, base64' }),
+        data: z.string().describe('Unsigned, base64'),
       }),
     ])
     .optional()
-    .openapi({
-      description:
-        'To be signed and sent by the address, on `network`; a Solana one within a minute',
-    }),
-  needsReceiver: z.literal(true).optional().openapi({
-    description:
+    .describe('To be signed and sent by the address, on `network`; a Solana one within a minute'),
+  needsReceiver: z
+    .literal(true)
+    .optional()
+    .describe(
       'The address is a contract, which may not exist on the hub, where the money is paid: ask again with `to`',
-  }),
+    ),
 })
 
 const refunds = route.get('/v1/refunds/:address', {
@@ -74,20 +77,19 @@ const refunds = route.get('/v1/refunds/:address', {
     to: z
       .string()
       .optional()
-      .openapi({ description: 'Receiver of the money on EVM chains; default: the address itself' }),
+      .describe('Receiver of the money on EVM chains; default: the address itself'),
   }),
   price: CHAIN,
   responses: answers('What is owed', {
     address: addressText,
     type: walletType,
     refunds: z.array(RefundSchema),
-    unavailable: z.array(z.string()).openapi({
-      description:
+    unavailable: z
+      .array(z.string())
+      .describe(
         'Chains that did not answer: their payments are left out, their credits of the hub have no transaction',
-    }),
-    truncated: z
-      .boolean()
-      .openapi({ description: 'There is more, shown once some of this is taken' }),
+      ),
+    truncated: z.boolean().describe('There is more, shown once some of this is taken'),
   }),
   errors: ['unsupported_address'],
   handle: async ({ params, query }, context) =>
@@ -108,21 +110,22 @@ export const refundsView = ({
   truncated: isTruncated,
 })
 
+/** JSON leaves out what is undefined. */
 const refundView = ({ owedBy, network, token, amount, ...refund }: Refund) => ({
   owedBy,
   network,
   token,
   amount: amount.toString(),
-  ...(refund.eid !== undefined && { eid: refund.eid }),
-  ...(refund.payments.length > 0 && {
-    payments: refund.payments.map((payment) => ({
-      tx: txIdText(payment.tx),
-      name: paidNameText(payment),
-    })),
-  }),
-  ...(refund.fromMs !== null && { reclaimAfter: new Date(refund.fromMs).toISOString() }),
-  ...(refund.transaction && { transaction: transactionView(refund.transaction) }),
-  ...(refund.needsReceiver && { needsReceiver: true }),
+  eid: refund.eid,
+  payments: paymentsView(refund),
+  reclaimAfter: refund.fromMs === null ? undefined : isoText(refund.fromMs),
+  transaction: refund.transaction ? transactionView(refund.transaction) : undefined,
+  needsReceiver: refund.needsReceiver,
 })
+
+const paymentsView = ({ payments }: Pick<Refund, 'payments'>) =>
+  payments.length === 0
+    ? undefined
+    : payments.map((payment) => ({ tx: txIdText(payment.tx), name: paidNameText(payment) }))
 
 export const refundRoutes = [refunds]

@@ -41,7 +41,7 @@ const check = route.post('/v1/names/register/check', {
     'Availability of each name',
     z.array(
       named('Availability', {
-        name: z.string().openapi({ description: 'The name as it was asked' }),
+        name: z.string().describe('The name as it was asked'),
         isAvailable: z.boolean(),
         reason: z.enum(UNAVAILABLE).optional(),
       }),
@@ -125,19 +125,19 @@ export const fees = (quote: Quote) => ({
   })),
 })
 
-const referral = clusterIdText.nullable().openapi({
-  description: 'The cluster that is credited; null where none was named, or none has that id',
-})
+const referral = clusterIdText
+  .nullable()
+  .describe('The cluster that is credited; null where none was named, or none has that id')
 const referralText = (id: Buffer | null) => id && toHex(id)
 
-const registrationFee = z.string().openapi({ description: 'Smallest unit of the gas token' })
+const registrationFee = z.string().describe('Smallest unit of the gas token')
 const quotedNames = z.array(
   z.object({
     name: z.string(),
-    amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
-    amount: z.string().openapi({
-      description: 'The same in the smallest unit of the gas token of the source chain',
-    }),
+    amountWei: z.string().describe('What the bid is worth on the hub, ETH wei'),
+    amount: z
+      .string()
+      .describe('The same in the smallest unit of the gas token of the source chain'),
   }),
 )
 
@@ -146,7 +146,7 @@ const EvmQuoteSchema = named('EvmQuote', {
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
   transactionData: EvmTransactionSchema,
   registrationFee,
-  bridgeFee: z.string().openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
+  bridgeFee: z.string().describe('Smallest unit of the gas token; "0" on the hub'),
   names: quotedNames,
   referral,
 })
@@ -185,14 +185,14 @@ const evm = route.post('/v1/names/register/evm', {
 const SolanaQuoteSchema = named('SolanaQuote', {
   type: z.literal('solana'),
   gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-  transactionData: z.array(z.string()).openapi({
-    description: 'One unsigned transaction per name, in its order: serialized, base64',
-  }),
+  transactionData: z
+    .array(z.string())
+    .describe('One unsigned transaction per name, in its order: serialized, base64'),
   registrationFee,
-  bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
+  bridgeFee: z.string().describe('Lamports: what the relay costs the hub'),
   names: quotedNames,
   referral,
-  expiresAt: z.string().openapi({ description: 'ISO 8601; a payment from then on fails on chain' }),
+  expiresAt: z.string().describe('ISO 8601; a payment from then on fails on chain'),
 })
 
 const solana = route.post('/v1/names/register/solana', {
@@ -230,14 +230,11 @@ const NetworkSchema = named('Network', {
   network: z
     .string()
     .openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
-  chainId: z
-    .int()
-    .nullable()
-    .openapi({ description: 'EIP-155 id; null on Solana, which has none' }),
+  chainId: z.int().nullable().describe('EIP-155 id; null on Solana, which has none'),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-  canRegister: z.boolean().openapi({ description: 'false: only watched here' }),
+  canRegister: z.boolean().describe('false: only watched here'),
   explorer: z.string().nullable().openapi({
     description: 'Base URL of a block explorer: `/tx/{hash}` and `/block/{number}` lie below it',
     example: 'https://basescan.org',
@@ -279,45 +276,53 @@ const StatusSchema = named('TransactionStatus', {
   tx: z.string(),
   status: z.enum(STATUSES),
   step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
-  reason: z.string().optional().openapi({
-    description:
+  reason: z
+    .string()
+    .optional()
+    .describe(
       '`name_taken` where the bid lost: the winning one stands in `names`, what is owed for it in `credit` or `refund`; `GET /v1/refunds/{address}` has the transaction that takes it back',
-  }),
+    ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
     .array(
       z.object({
         name: z.string(),
         outcome: z.enum(['won', 'lost', 'refused', 'leading', 'behind', 'pending', 'bridging']),
-        winner: z.object({ amountWei: z.string(), tx: z.string() }).optional().openapi({
-          description: 'The bid that has the name: wei of ETH, and its transaction on the hub',
-        }),
+        winner: z
+          .object({ amountWei: z.string(), tx: z.string() })
+          .optional()
+          .describe('The bid that has the name: wei of ETH, and its transaction on the hub'),
       }),
     )
     .optional()
-    .openapi({ description: 'Every name of the transaction; the status is that of the first' }),
+    .describe('Every name of the transaction; the status is that of the first'),
   hubTx: z.string().optional(),
-  block: z
-    .int()
+  block: z.int().optional().describe('Block of the transaction’s own chain, on Solana the slot'),
+  hubBlock: z.int().optional().describe('Block of `hubTx` on the hub'),
+  refund: z
+    .enum(['held', 'refused', 'reclaim', 'reclaimed', 'released'])
     .optional()
-    .openapi({ description: 'Block of the transaction’s own chain, on Solana the slot' }),
-  hubBlock: z.int().optional().openapi({ description: 'Block of `hubTx` on the hub' }),
-  refund: z.enum(['held', 'refused', 'reclaim', 'reclaimed', 'released']).optional().openapi({
-    description:
+    .describe(
       'Refund of a payment that bought nothing: `held` while it is under way; `refused` once the money is the payer’s again; `reclaim` where it is worth less than its refusal, so that the payer takes it back; `reclaimed` after that; `released` where the recipient has it',
-  }),
-  reclaimAfter: z.string().optional().openapi({
-    description:
+    ),
+  reclaimAfter: z
+    .string()
+    .optional()
+    .describe(
       'Time from which on the payer may reclaim a payment that bought nothing and is still held',
-  }),
-  payout: z.enum(['held', 'refused', 'released', 'reclaimed']).optional().openapi({
-    description:
+    ),
+  payout: z
+    .enum(['held', 'refused', 'released', 'reclaimed'])
+    .optional()
+    .describe(
       'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, or the relayer releases it (`GET /v1/communities/{name}/payouts`). Once it is `refused` or `reclaimed`, the payer has it back, and the name is for sale again',
-  }),
-  credit: z.object({ eid: z.int(), amountWei: z.string(), owner: addressText }).optional().openapi({
-    description:
+    ),
+  credit: z
+    .object({ eid: z.int(), amountWei: z.string(), owner: addressText })
+    .optional()
+    .describe(
       'Wei that the hub owes for bids that won nothing, and the LayerZero endpoint id of the chain they came from (0: the hub). Its owner withdraws by `withdrawRefund`: on the hub, or by a message from that chain',
-  }),
+    ),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
 })
@@ -354,12 +359,13 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .int()
       .min(0)
       .optional()
-      .openapi({
-        description: `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
-      }),
-    since: z.enum(STATUSES).optional().openapi({
-      description: 'The status that is known; default: the one at the start of the wait',
-    }),
+      .describe(
+        `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
+      ),
+    since: z
+      .enum(STATUSES)
+      .optional()
+      .describe('The status that is known; default: the one at the start of the wait'),
   }),
   kept: 'journal',
   price: CHAIN,

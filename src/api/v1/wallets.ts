@@ -36,10 +36,12 @@ export const ADD_ERRORS = [
 export const addedWallet = z.object({
   address: addressText,
   name: walletNameText,
-  isPrivate: z.boolean().optional().openapi({
-    description:
+  isPrivate: z
+    .boolean()
+    .optional()
+    .describe(
       'Hidden from everybody but the cluster’s verified wallets. Left out: false for a new wallet, and what is listed stays as it is',
-  }),
+    ),
 })
 
 const create = route.post('/v1/clusters', {

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { isoText } from '../../api/http/timestamps.js'
 import { readDistributor } from '../../chains/evm/airdrop/distributor.js'
 import { createChainRpc } from '../../chains/evm/chain.js'
 import { readEnvironment } from '../../config/index.js'
@@ -18,8 +19,6 @@ import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
 import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
 import { type BadLine, readAirdropFile } from './allocations.js'
-
-const DATABASE = { command: 'airdrop' }
 
 export interface AirdropOptions extends NetworkOptions {
   json?: boolean
@@ -49,7 +48,7 @@ const BAD_LINES_LIMIT = 100
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
   const network = networkOfChain(command.chain, command)
-  await withPool(DATABASE, async (pool) => {
+  await withPool(async (pool) => {
     const { rows, bad, fileHash } = await readAirdropFile(file)
     if (bad.length > 0) throw refusal(file, bad)
     const request = {
@@ -66,7 +65,7 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
 }
 
 export async function set(name: string, command: SetCommand): Promise<void> {
-  await withPool(DATABASE, async (pool) => {
+  await withPool(async (pool) => {
     const airdrop = await one(pool, name, command)
     const { isChanged, now } = await record(pool, airdrop, command.distributor, command.fromBlock)
     printFields({ isChanged, ...describeAirdrop(now) }, command.json)
@@ -75,7 +74,7 @@ export async function set(name: string, command: SetCommand): Promise<void> {
 
 /** `clusterd airdrop list`. */
 export async function list({ json, ...options }: AirdropOptions): Promise<void> {
-  const airdrops = await withPool(DATABASE, (pool) => listAirdrops(pool, networksOf(options)))
+  const airdrops = await withPool((pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     json,
     none: 'No airdrops.',
@@ -102,7 +101,7 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
  * @throws Error where there is none
  */
 export async function show(name: string, command: TermsCommand): Promise<void> {
-  const airdrop = await withPool(DATABASE, (pool) => one(pool, name, command))
+  const airdrop = await withPool((pool) => one(pool, name, command))
   const made = describeConstructor(airdrop, command)
   printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
   if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')
@@ -120,7 +119,7 @@ export async function remove(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
-  await withPool(DATABASE, async (pool) => {
+  await withPool(async (pool) => {
     const airdrop = await one(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
     printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
@@ -176,11 +175,11 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
   merkleRoot: toHex(airdrop.merkleRoot),
   token: airdrop.token && toHex(airdrop.token),
   distributor: airdrop.distributor && toHex(airdrop.distributor),
-  endsAt: airdrop.endsAtS === null ? null : new Date(airdrop.endsAtS * 1_000).toISOString(),
+  endsAt: airdrop.endsAtS === null ? null : isoText(airdrop.endsAtS * 1_000),
   claimed: airdrop.claimed,
   fromBlock: airdrop.fromBlock,
   nextBlock: airdrop.nextBlock,
-  loadedAt: new Date(airdrop.createdMs).toISOString(),
+  loadedAt: isoText(airdrop.createdMs),
 })
 
 /**

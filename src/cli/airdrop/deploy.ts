@@ -19,7 +19,7 @@ type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
  * @throws Error with one sentence
  */
 export async function deploy(name: string, command: DeployCommand): Promise<void> {
-  await withPool({ command: 'airdrop' }, async (pool) => {
+  await withPool(async (pool) => {
     const airdrop = await one(pool, name, command)
     const { encoded, constructor: args } = describeConstructor(airdrop, command)
     if (!encoded)

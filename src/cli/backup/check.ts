@@ -1,3 +1,4 @@
+import { isoText } from '../../api/http/timestamps.js'
 import { hasJournal, inScratchDatabase } from '../../db/deployment/scratch.js'
 import { readHead } from '../../db/journal/head.js'
 import { type Replayed, replay } from '../../db/journal/replay.js'
@@ -85,7 +86,7 @@ async function foldAgain(url: string): Promise<Checked[]> {
         throw new Error(text, { cause: error })
       })
       const isEqual = replayed.live === replayed.rebuilt
-      checked.push({ ...replayed, newestAt: new Date(atMs).toISOString(), isEqual })
+      checked.push({ ...replayed, newestAt: isoText(atMs), isEqual })
     }
     return checked
   } finally {

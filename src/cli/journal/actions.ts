@@ -1,12 +1,11 @@
+import { isoText } from '../../api/http/timestamps.js'
 import { listActions, type StoredAction } from '../../db/deployment/operatorActions.js'
 import { withPool } from '../database.js'
 import { printList } from '../output.js'
 
-const dateOf = (ms: number): string => new Date(ms).toISOString()
-
 const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction) => ({
-  beganAt: dateOf(beganMs),
-  endedAt: endedMs && dateOf(endedMs),
+  beganAt: isoText(beganMs),
+  endedAt: endedMs && isoText(endedMs),
   osUser,
   role,
   command,
@@ -15,7 +14,7 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
 
 /** `clusterd journal actions`: without an outcome are commands that still run, or were killed. */
 export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
-  const found = await withPool({ command: 'actions', max: 1 }, (pool) => listActions(pool, limit))
+  const found = await withPool((pool) => listActions(pool, limit))
   printList(found, {
     json,
     none: 'No command was run.',
@@ -23,7 +22,7 @@ export async function actions({ limit, json }: { limit: number; json?: boolean }
     row: (action) => {
       const { osUser, role, command, outcome } = action
       return {
-        began: dateOf(action.beganMs),
+        began: isoText(action.beganMs),
         osUser,
         role,
         command,

@@ -40,7 +40,7 @@ export async function exportLog(
   options: NetworkOptions & { out: string; json?: boolean },
 ): Promise<void> {
   const { out, json } = options
-  const written = await withPool({ command: 'export' }, async (pool) => {
+  const written = await withPool(async (pool) => {
     const found: Exported[] = []
     for (const network of networksOf(options)) {
       const exported = await exportNetwork(pool, network, join(out, network))

@@ -6,7 +6,7 @@ import { type NetworkOptions, networksOf } from '../values.js'
  * `clusterd journal replay`: rebuilds each network from its journal; code 1 where hashes differ.
  */
 export async function replayAll(command: NetworkOptions): Promise<void> {
-  await withPool({ command: 'replay' }, async (pool) => {
+  await withPool(async (pool) => {
     const done: Replayed[] = []
     for (const network of networksOf(command)) done.push(await replay(pool, network))
     for (const replayed of done) print(replayed)

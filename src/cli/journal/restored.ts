@@ -15,7 +15,7 @@ export async function restored({
   yes?: boolean
   json?: boolean
 }): Promise<void> {
-  const networks = await withPool({ command: 'restored' }, async (pool) => {
+  const networks = await withPool(async (pool) => {
     const client = await pool.connect()
     try {
       return await inTries(client, async () => {

@@ -29,7 +29,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
     throw new ConfigError(`Chain "${label}" belongs to ${config.network}.`)
   if (yes && block === undefined)
     throw new Error('--yes needs --block: a run without both names the block that will do.')
-  await onChain('rewind', config, async (pool, chain, row) => {
+  await onChain(config, async (pool, chain, row) => {
     const at = block ?? (await suggestedBlock(pool, chain, row))
     if (at === null)
       throw new Error(
@@ -48,7 +48,7 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
  */
 export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
   const config = configuredChain(label)
-  await onChain('unhalt', config, async (pool, chain, row) => {
+  await onChain(config, async (pool, chain, row) => {
     if (!row.halted) throw new Error(`chain "${label}" is not halted.`)
     if (!(await hasCheckpoint(chain, row)))
       throw new Error(
@@ -63,8 +63,8 @@ export async function unhalt({ chain: label }: { chain: string }): Promise<void>
 
 type Work = (pool: pg.Pool, chain: EvmChain, row: ChainRow) => Promise<void>
 
-const onChain = (command: string, config: ChainConfig, work: Work): Promise<void> =>
-  withPool({ command, max: 3 }, async (pool) => {
+const onChain = (config: ChainConfig, work: Work): Promise<void> =>
+  withPool(async (pool) => {
     const { network, label } = config
     const row = await findChain(pool, network, label)
     if (!row) throw new Error(`the database knows no chain "${label}" of ${network}.`)

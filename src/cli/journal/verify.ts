@@ -21,7 +21,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')
-  const verified = await withPool({ command: 'verify' }, (pool) =>
+  const verified = await withPool((pool) =>
     Promise.all(
       hubs.map(async (config) => {
         const { network, label } = config

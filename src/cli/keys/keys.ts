@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { isoText } from '../../api/http/timestamps.js'
 import { addApiKey, listApiKeys, removeApiKey, type StoredApiKey } from '../../db/auth/apiKeys.js'
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import { withPool } from '../database.js'
 import { printJson, printList } from '../output.js'
 
-const COMMAND = { command: 'keys', max: 1 }
 const DEFAULT_BURST_S = 6
 
 const view = (key: StoredApiKey) => ({
@@ -14,12 +14,12 @@ const view = (key: StoredApiKey) => ({
   wallet: key.wallet && decodeWallet(key.wallet).text,
   perSecond: key.perSecond,
   burst: key.burst,
-  createdAt: new Date(key.createdMs).toISOString(),
+  createdAt: isoText(key.createdMs),
 })
 
 /** `clusterd keys list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(COMMAND, listApiKeys), {
+  printList(await withPool(listApiKeys), {
     json,
     none: 'There is no API key.',
     describe: view,
@@ -44,14 +44,14 @@ export async function make(
     burst,
     createdMs: Date.now(),
   }
-  await withPool(COMMAND, (pool) => addApiKey(pool, stored))
+  await withPool((pool) => addApiKey(pool, stored))
   if (options.json) return printJson({ key, ...view(stored) })
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
 /** @throws Error with one sentence where there is no such key */
 export async function revoke(id: string): Promise<void> {
-  await withPool(COMMAND, async (pool) => {
+  await withPool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
     if (!key) throw new Error(`There is no API key of the id ${id}.`)
     await removeApiKey(pool, key.keyHash)

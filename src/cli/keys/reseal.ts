@@ -17,7 +17,7 @@ export async function reseal({ json }: { json?: boolean }): Promise<void> {
   if (!first)
     throw new ConfigError('SHARE_KEY is not set: it names the new key, then the earlier ones.')
   const keys: ShareKeys = [first, ...earlier]
-  await withPool({ command: 'reseal', max: 1 }, async (pool) => {
+  await withPool(async (pool) => {
     const counts = { resealed: 0, unreadable: 0 }
     for (const network of NETWORKS) await resealNetwork(pool, network, keys, counts)
     printFields({ key: shareKeyId(first).toString('hex'), ...counts }, json)

@@ -1,3 +1,4 @@
+import { isoText } from '../../api/http/timestamps.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
 import { listSigners, moveNonce } from '../../db/outbox/signers.js'
 import { notify } from '../../db/pg/notify.js'
@@ -9,8 +10,6 @@ import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operato
 import { withPool } from '../database.js'
 import { duration, messageOf, printFields, printList } from '../output.js'
 import { type NetworkOptions, networksOf, wholeNumber } from '../values.js'
-
-const DATABASE = { command: 'outbox', max: 1 }
 
 interface Options extends NetworkOptions {
   all?: boolean
@@ -30,7 +29,7 @@ export async function list(options: ListOptions): Promise<void> {
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
   )
-  const jobs = await withPool(DATABASE, (pool) =>
+  const jobs = await withPool((pool) =>
     listJobs(pool, { states, networks: networksOf(options), limit }, (error, { job }) =>
       console.error(`Job ${job} can not be read (${messageOf(error)}).`),
     ),
@@ -53,19 +52,18 @@ export async function list(options: ListOptions): Promise<void> {
 
 /** @throws Error with one sentence where there is no such job */
 export async function show(id: string, { json }: Options): Promise<void> {
-  printFields(describe(await withPool(DATABASE, (pool) => requireJob(pool, id))), json)
+  printFields(describe(await withPool((pool) => requireJob(pool, id))), json)
 }
 
 /** A running daemon takes the change up at once. */
 export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
-  printFields(describe(await withPool(DATABASE, (pool) => actOnJob(pool, action, id))), json)
+  printFields(describe(await withPool((pool) => actOnJob(pool, action, id))), json)
 }
 
 const stateOf = ({ state, release }: JobRow): string =>
   release === null ? state : `${state}, to be ${release === 'queue' ? 'queued' : 'parked'}`
 
 const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
-const dateOf = (ms: number): string => new Date(ms).toISOString()
 
 /** A job as JSON, bytes as hex. */
 function describe(job: JobRow) {
@@ -74,11 +72,11 @@ function describe(job: JobRow) {
     ...rest,
     signer: signer && toHex(signer),
     subject: subjectOf(job),
-    message: message && { tx: toHex(message.txHash), sentAt: dateOf(message.sentMs) },
+    message: message && { tx: toHex(message.txHash), sentAt: isoText(message.sentMs) },
     payment: payment && {
       tx: txIdText(payment.tx),
-      paidAt: dateOf(payment.paidMs),
-      reclaimableAt: dateOf(payment.target.reclaimableMs),
+      paidAt: isoText(payment.paidMs),
+      reclaimableAt: isoText(payment.target.reclaimableMs),
       ...(payment.outcome && { outcome: payment.outcome }),
     },
     txs: txs.map(({ raw: _, ...shown }) => shown),
@@ -96,7 +94,7 @@ export async function nonce(
   next: string | undefined,
   options: Options & { signer?: Buffer },
 ): Promise<void> {
-  const signers = await withPool(DATABASE, async (pool) => {
+  const signers = await withPool(async (pool) => {
     const all = await listSigners(pool, networksOf(options))
     const chosen = all.filter(
       ({ label, signer }) =>

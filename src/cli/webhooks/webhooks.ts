@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { sealPage } from '../../api/feed/cursor.js'
+import { BEGINNING, sealPage } from '../../api/feed/cursor.js'
+import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
 import { readFollowedLog } from '../../db/journal/log.js'
@@ -19,8 +20,6 @@ import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { duration, printJson, printList } from '../output.js'
 
-const COMMAND = { command: 'webhooks', max: 1 }
-
 function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
   if (parked !== null) return 'parked'
   return failingMs !== null ? 'failing' : 'active'
@@ -33,14 +32,14 @@ const view = (hook: Webhook) => {
     state: stateOf(hook),
     parked,
     from: from && decodeWallet(from).text,
-    failingSince: failingMs && new Date(failingMs).toISOString(),
-    createdAt: new Date(createdMs).toISOString(),
+    failingSince: failingMs && isoText(failingMs),
+    createdAt: isoText(createdMs),
   }
 }
 
 /** `clusterd webhooks list` */
 export async function list({ json }: { json?: boolean }): Promise<void> {
-  printList(await withPool(COMMAND, listWebhooks), {
+  printList(await withPool(listWebhooks), {
     json,
     none: 'There is no webhook.',
     describe: view,
@@ -67,7 +66,7 @@ export async function add(
   const actor = from === undefined ? null : lookupAddress(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
   const key = randomBytes(KEY_BYTES)
-  const id = await withPool(COMMAND, async (pool) => {
+  const id = await withPool(async (pool) => {
     const place = { network, from: actor?.bytes ?? null }
     const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
@@ -88,22 +87,12 @@ async function cursorOf(
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
   const { generation } = await readFollowedLog(pool, network)
-  const place = {
-    network,
-    generation,
-    order: 'oldest' as const,
-    first: 1,
-    skip: 0,
-    floor: 1,
-    from,
-    sinceMs,
-  }
-  return sealPage(await readPageKey(pool), place)
+  return sealPage(await readPageKey(pool), { ...BEGINNING, network, generation, from, sinceMs })
 }
 
 /** @throws Error with one sentence where there is no such webhook */
 export async function remove(id: string): Promise<void> {
-  if (!(await withPool(COMMAND, (pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
+  if (!(await withPool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
@@ -112,7 +101,7 @@ export async function failures(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
-  const found = await withPool(COMMAND, (pool) =>
+  const found = await withPool((pool) =>
     listWebhookFailures(pool, id === undefined ? null : numberOf(id)),
   )
   printList(found, {
@@ -121,7 +110,7 @@ export async function failures(
     describe: (failure) => failure,
     row: ({ webhook, atMs, message, reason }) => ({
       webhook,
-      when: new Date(atMs).toISOString(),
+      when: isoText(atMs),
       message,
       reason,
     }),
@@ -130,7 +119,7 @@ export async function failures(
 
 /** @throws Error with one sentence where there is no such webhook */
 export async function replay(id: string, { since }: { since?: string }): Promise<void> {
-  await withPool(COMMAND, async (pool) => {
+  await withPool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)
     await replayWebhook(

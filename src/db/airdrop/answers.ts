@@ -84,7 +84,7 @@ const claimedByBundle = prepare<{ account: Buffer }>(
 )
 const usedClaims = prepare<{ claim: Buffer }>(
   'airdrop_used_claims',
-  (l) => `SELECT claim FROM ${l.communityNames}
+  (l) => `SELECT claim FROM ${l.community_names}
     WHERE network = ${l.network} AND community = $1 AND claim = ANY($2::bytea[])`,
 )
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { airdropLeaf, buildTree, MAX_LEAVES, type Tree } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Columns, insertRows, type Rows } from '../pg/arrays.js'
+import { insertRows, type Rows } from '../pg/arrays.js'
 import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
@@ -45,20 +45,26 @@ export async function loadAirdrop(
       rows.map(({ account, amount }, i) => airdropLeaf(BigInt(i), addressToWord(account), amount)),
     )
     const airdrop = await nextNumber(client)
-    await writeAllocations(client, { network, airdrop }, rows, tree)
-    await writePages(client, { network, airdrop }, tree)
+    await insertInParts(client, network, allocationRows(airdrop, rows, tree))
+    await insertInParts(client, network, pageRows(airdrop, tree))
     // claims may have been stored meanwhile, and nobody waits for the load
     const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)
       await deleteAirdrop(client, network, replaced.airdrop)
     }
-    await insertAirdrop(client, request, {
+    const { label, fileHash, nowMs } = request
+    const root = tree.nodes[0]!
+    await execute(client, network, INSERT, [
       airdrop,
-      root: tree.nodes[0]!,
-      leafCount: rows.length,
+      community,
+      label,
+      root,
+      fileHash,
+      rows.length,
       total,
-    })
+      nowMs,
+    ])
     await client.query('ANALYZE airdrop_allocations, airdrop_pages')
     return true
   })
@@ -147,44 +153,31 @@ async function nextNumber(client: pg.ClientBase): Promise<number> {
   return row!.airdrop
 }
 
-type Place = Pick<Airdrop, 'network' | 'airdrop'>
-
-async function writeAllocations(
-  client: pg.ClientBase,
-  { network, airdrop }: Place,
+const allocationRows = (
+  airdrop: number,
   rows: readonly Allocation[],
   { positions }: Tree,
-): Promise<void> {
-  const columns: Columns<number> = [
+): Rows<number> => ({
+  table: 'airdrop_allocations',
+  columns: [
     ['airdrop', 'int4', () => airdrop],
     ['account', 'bytea', (i) => rows[i]!.account],
     ['index', 'int4', (i) => i],
     ['position', 'int4', (i) => positions[i]],
     ['amount', 'numeric', (i) => rows[i]!.amount],
-  ]
-  await insertInParts(client, network, {
-    table: 'airdrop_allocations',
-    columns,
-    items: [...rows.keys()],
-  })
-}
+  ],
+  items: [...rows.keys()],
+})
 
-async function writePages(
-  client: pg.ClientBase,
-  { network, airdrop }: Place,
-  { nodes }: Tree,
-): Promise<void> {
-  const columns: Columns<[page: number, bytes: Buffer]> = [
+const pageRows = (airdrop: number, { nodes }: Tree): Rows<[page: number, bytes: Buffer]> => ({
+  table: 'airdrop_pages',
+  columns: [
     ['airdrop', 'int4', () => airdrop],
     ['page', 'int4', ([page]) => page],
     ['nodes', 'bytea', ([, bytes]) => bytes],
-  ]
-  await insertInParts(client, network, {
-    table: 'airdrop_pages',
-    columns,
-    items: [...pagesOf(nodes)],
-  })
-}
+  ],
+  items: [...pagesOf(nodes)],
+})
 
 const INSERTED_AT_ONCE = 5_000
 
@@ -200,26 +193,5 @@ async function insertInParts<Item>(
     })
 }
 
-async function insertAirdrop(
-  client: pg.ClientBase,
-  { network, community, label, fileHash, nowMs }: LoadRequest,
-  {
-    airdrop,
-    root,
-    leafCount,
-    total,
-  }: Pick<Airdrop, 'airdrop' | 'leafCount' | 'total'> & { root: Buffer },
-): Promise<void> {
-  const sql = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
-    created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`
-  await execute(client, network, sql, [
-    airdrop,
-    community,
-    label,
-    root,
-    fileHash,
-    leafCount,
-    total,
-    nowMs,
-  ])
-}
+const INSERT = `INSERT INTO airdrops (network, airdrop, community, label, merkle_root, file_hash, leaf_count, total, state,
+  created_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${AIRDROP_STATE.loaded}, $9)`

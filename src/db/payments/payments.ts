@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import {
+  type CommunityNameTarget,
   type ConfirmedOutcome,
+  type NameTarget,
   PAYMENT_KIND,
   PAYMENT_OUTCOME,
   PAYMENT_STATE,
@@ -12,6 +14,16 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
+type TargetFields = Partial<Omit<NameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
+
+/** Columns whose values are a target's properties of the same names: null where its kind does not have them. */
+const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<Payment> =>
+  named<TargetFields>(type, ...properties).map(([column, , of]) => [
+    column,
+    type,
+    ({ target }) => of(target) ?? null,
+  ])
+
 const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
@@ -22,14 +34,10 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['amount', 'numeric', ({ money }) => money.amount.toString()],
   ['name_word', 'bytea', ({ target }) => target.name],
   ['name', 'text', ({ target }) => wordToName(target.name)],
-  ['source', 'bytea', ({ target }) => (target.kind === 'name' ? target.source : null)],
-  ['quote_id', 'bytea', ({ target }) => (target.kind === 'name' ? target.quoteId : null)],
-  [
-    'amount_wei',
-    'numeric',
-    ({ target }) => (target.kind === 'name' ? target.amountWei.toString() : null),
-  ],
-  ['expires_at', 'int8', ({ target }) => (target.kind === 'name' ? target.expiresAt : null)],
+  ...ofTarget('bytea', 'source', 'quoteId'),
+  ...ofTarget('numeric', 'amountWei', 'number'),
+  ...ofTarget('int8', 'expiresAt', 'reclaimableMs'),
+  ...ofTarget('text', 'recipient'),
   [
     'verdict',
     'int2',
@@ -45,17 +53,6 @@ const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
     'text',
     ({ target }) => (target.kind === 'communityName' ? wordToName(target.community) : null),
   ],
-  [
-    'recipient',
-    'text',
-    ({ target }) => (target.kind === 'communityName' ? target.recipient : null),
-  ],
-  [
-    'number',
-    'numeric',
-    ({ target }) => (target.kind === 'communityName' ? target.number.toString() : null),
-  ],
-  ['reclaimable_ms', 'int8', ({ target }) => target.reclaimableMs],
 ]
 
 /** Writes payments of a chain's blocks; a confirmed one never changes again. */

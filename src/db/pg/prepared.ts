@@ -1,19 +1,9 @@
 import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { leaf } from './partitions.js'
+import { leaf, type PartitionedTable, STATE_TABLES } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
-const TABLES = {
-  journal: 'journal',
-  names: 'names',
-  clusters: 'clusters',
-  wallets: 'wallets',
-  communities: 'communities',
-  communityNames: 'community_names',
-  moves: 'moves',
-} as const
-
-/** Parts of a statement's text: a network's code and the names of its partitions. */
-export type Leaves = { network: number } & Record<keyof typeof TABLES, string>
+/** Parts of a statement's text: a network's code and, by table, the names of its partitions. */
+export type Leaves = { network: number } & Record<PartitionedTable, string>
 
 export type Prepared<Row> = (
   db: Queryable,
@@ -46,7 +36,8 @@ export function prepareOne<Row, Values extends readonly unknown[]>(
 }
 
 function leavesOf(network: Network): Leaves {
-  const names = Object.entries(TABLES).map(([key, table]) => [key, leaf(table, network)])
+  const tables = ['journal', ...STATE_TABLES] as const
+  const names = tables.map((table) => [table, leaf(table, network)])
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
 }
 

@@ -48,7 +48,7 @@ const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
 const freed = prepare<{ id: Buffer; seq: number }>(
   'freed_names',
   (l) => `SELECT p.id, n.seq FROM payments p
-    JOIN ${l.communityNames} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
+    JOIN ${l.community_names} n ON n.network = ${l.network} AND n.community = p.community AND n.name = p.name
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
@@ -60,7 +60,7 @@ export async function freedNames(db: Queryable, network: Network, ids: readonly 
 const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
   'community_availability',
   (l) => `SELECT
-      EXISTS (SELECT FROM ${l.communityNames} n WHERE network = ${l.network} AND community = $1 AND name = $2
+      EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
         SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
@@ -88,8 +88,12 @@ export async function communityNameAvailability(
   prices: readonly CommunityPrice[],
 ): Promise<{ isTaken: boolean; payers: Buffer[] }> {
   const [row] = await availability(db, network, [
-    ...[community, name, prices.map((price) => price.network), prices.map(({ token }) => token)],
-    ...[prices.map(({ recipient }) => recipient), prices.map(({ amount }) => amount.toString())],
+    community,
+    name,
+    prices.map((price) => price.network),
+    prices.map(({ token }) => token),
+    prices.map(({ recipient }) => recipient),
+    prices.map(({ amount }) => amount.toString()),
   ])
   return row!
 }
@@ -101,7 +105,7 @@ const standing = prepare<Standing>('community_standing', (l) => {
       coalesce(${home('$2')} = (SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
-      EXISTS (SELECT FROM ${l.communityNames} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
+      EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
         AND NOT ${isFreed(l)}) AS is_held`
 })
 
@@ -145,7 +149,7 @@ export interface OwnedCommunityName {
 const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }>(
   'owned_community_names',
   (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
-    FROM ${l.communityNames} n
+    FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
     CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN LATERAL (${publicWallet(l, 'n.address')}) w ON w.verified

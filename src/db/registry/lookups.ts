@@ -44,7 +44,7 @@ const publicName = (l: Leaves, address: string): string => `
     c.name IS NOT NULL AS is_of_community
   FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicEntry(l, address)}) e ON true
   LEFT JOIN LATERAL (
-    SELECT n.community, n.name, n.verified FROM ${l.communityNames} n
+    SELECT n.community, n.name, n.verified FROM ${l.community_names} n
     WHERE (e.is_verified AND e.cluster_name IS NOT NULL) IS NOT TRUE
       AND n.network = ${l.network} AND n.address = ${address} ORDER BY n.seq LIMIT 1
   ) c ON true
@@ -106,7 +106,7 @@ const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
     SELECT i.ord, w.address, w.name, w.verified
     FROM ${asked}
     CROSS JOIN LATERAL (SELECT * FROM (
-      SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.communityNames} n
+      SELECT 0 AS rank, n.address, n.name, n.verified FROM ${l.community_names} n
       WHERE n.network = ${l.network} AND n.community = i.cluster AND n.name = i.wallet
       UNION ALL
       SELECT 1, w.* FROM (${holder}) n CROSS JOIN LATERAL (SELECT ${ofCluster} AND w.name = i.wallet) w

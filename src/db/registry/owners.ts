@@ -82,7 +82,7 @@ const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | 
   'name_position',
   (l) => `SELECT seq FROM ${l.names}
       WHERE network = ${l.network} AND name = $1 AND outcome = ${WON} AND $2::text IS NULL
-    UNION ALL SELECT seq FROM ${l.communityNames} WHERE network = ${l.network} AND community = $1 AND name = $2`,
+    UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 
 /** Sequence number at which a name was registered, null where nobody has it; `wallet` is null for one of a cluster. */
