@@ -151,7 +151,7 @@ function stateOf(work: Work, { actor, serialOf, misfit }: Cause): PublicState {
     },
     registerName({ cluster: id, name }) {
       const cluster = serialOf(id)
-      // a bid names a wallet of EVM or Solana, and goes to the cluster in which that is verified
+      // a bid names a wallet that pays, and goes to the cluster in which that is verified
       const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
       if (!isBidder || home !== cluster) throw misfit()
       owners.set(name, cluster)
