@@ -41,6 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'ens',
     'ops',
     'chains/chain.ts',
+    'chains/solana/port.ts',
     'chains/requirementInputs.ts',
     'types:config',
   ],

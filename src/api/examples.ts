@@ -22,6 +22,8 @@ export const proof = {
     wallet: OWNER,
   },
 }
+/** The wallet is of another kind than its proof. */
+export const proofOfOtherKind = { ...proof.body, type: 'bitcoin' }
 export const wallets = [
   { address: WALLET, name: 'cold' },
   { address: OTHER, name: 'warm', isPrivate: false },

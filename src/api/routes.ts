@@ -1,4 +1,5 @@
 import { ensRoutes } from './ens.js'
+import { quoteRoutes } from './families/index.js'
 import { openApiDocument } from './http/openapi.js'
 import type { Route } from './http/route.js'
 import { VERSION } from './http/version.js'
@@ -42,9 +43,12 @@ function onNetwork(routes: readonly Route[]): Route[] {
 }
 
 /** Routes whose body may select the network, and that of all networks; they have answers of their own. */
-const OF_BODY =
-  /^\/v1\/(networks|names\/register\/(evm|solana)|names\/community\/:communityName\/register)$/
-const selectsByBody = ({ path }: Route) => OF_BODY.test(path)
+const OF_BODY = new Set([
+  '/v1/networks',
+  '/v1/names/community/:communityName/register',
+  ...quoteRoutes.map(({ path }) => path),
+])
+const selectsByBody = ({ path }: Route) => OF_BODY.has(path)
 
 const V1: Tagged = {
   'Look-ups': [...onNetwork(lookups([...lookupRoutes, ...joinRoutes])), ...overviewRoutes],

@@ -4,7 +4,7 @@ import { isOwnError, sentenceOf } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
 import type { ReleaseWord } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
-import { EVM, type Family, SOLANA } from '../registry/families.js'
+import { type AddressType, EVM, type Family } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { Confirmations } from '../registry/status.js'
@@ -13,7 +13,7 @@ export type { Hex }
 
 export interface MinedTx {
   state: 'mined'
-  /** On Solana the slot. */
+  /** Number of the block, or of the slot where the chain counts those. */
   block: number
   succeeded: boolean
   /** True if our contracts logged in it, or it paid at our program; true while a cluster can't show that. */
@@ -110,7 +110,7 @@ export interface DistributorClaim {
   proof: readonly string[]
 }
 
-/** Receiver of a Solana account's allocation, permitted by the operator. */
+/** Receiver of the allocation of an account of another chain, permitted by the operator. */
 export interface PermittedReceiver {
   to: Hex
   /** Last second at which the permission is valid, Unix time. */
@@ -118,7 +118,7 @@ export interface PermittedReceiver {
   signature: Hex
 }
 
-/** Operator key of airdrops: permits claims of Solana accounts (EIP-712). */
+/** Operator key of airdrops: permits claims of accounts of other chains than EVM's (EIP-712). */
 export interface PermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
@@ -135,10 +135,10 @@ export interface CommunityPaymentRequest {
   referral: Uint8Array | null
 }
 
-/** To be signed; that of Solana is serialized, in base64. */
+/** To be signed. `value` in wei; where only `data` is, the transaction is serialized in base64. */
 export type UnsignedTransaction =
   | { type: 'evm'; to: Hex; data: Hex; value: bigint }
-  | { type: 'solana'; base64: string }
+  | { type: Exclude<AddressType, 'evm'>; data: string }
 
 export type CommunityPayment = UnsignedTransaction & {
   /** To be sent first, when the payer's allowance is too small. */
@@ -151,7 +151,7 @@ export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPort {
-  /** Network label of the interface: "1", "8453", "solana", ... */
+  /** Network label of the interface: "1", "8453", ... */
   readonly label: string
   /** Address that takes payments, a contract or a program; null where none are taken. */
   readonly communityPayments: string | null
@@ -247,7 +247,7 @@ export interface EvmPort extends ChainPort {
   isValidSignature(question: SignatureQuestion): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
-  /** Calldata that pays a Solana account's allocation to an EVM account. */
+  /** Calldata that pays an allocation of an account of another chain to an EVM account. */
   claimForData(claim: DistributorClaim, to: PermittedReceiver): Hex
   readonly refunds: RefundPort & Required<Pick<RefundPort, 'withdrawal'>>
   /**
@@ -274,20 +274,3 @@ export interface PaymentPort extends ChainPort {
 }
 
 export const isPaymentPort = (port: ChainPort): port is PaymentPort => !isEvmPort(port)
-
-/** Transactions of a registration on Solana, one per name. Amounts are lamports. */
-export interface SolanaQuote extends Quote {
-  gasToken: { symbol: 'SOL'; decimals: 'lamports' }
-  /** Unsigned transactions in the order of the names: serialized in base64, and as `Transaction.toJSON` has them. */
-  transactions: readonly { base64: string; json(): object }[]
-  /** Time from which on the program refuses them. */
-  expiresAt: Date
-}
-
-/** A network's Solana cluster. */
-export interface SolanaPort extends PaymentPort {
-  /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */
-  quote(request: RegistrationRequest): Promise<SolanaQuote>
-}
-
-export const isSolanaPort = (port: ChainPort): port is SolanaPort => port.family === SOLANA

@@ -15,7 +15,7 @@ const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const name = z.string().describe(`A name: ${NAME_RULE}`)
-const address = z.string().describe('An address: EVM, Solana, or another chain’s')
+const address = z.string().describe('An address of any chain')
 const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
 
 interface Tool<Fields extends z.ZodRawShape> {
@@ -66,9 +66,7 @@ const TOOLS = {
     description:
       'Price and unsigned transaction data for registering names, to be signed and sent by the sender’s wallet.',
     input: {
-      network: z
-        .string()
-        .describe('Label of the chain to pay on (list_networks), `solana` for Solana'),
+      network: z.string().describe('Label of the chain to pay on (list_networks)'),
       sender: address,
       names: z
         .array(
@@ -86,7 +84,7 @@ const TOOLS = {
     description:
       'What a registration’s transaction has come to: pending, bridging, finalized, lost_bid, invalid or not_found.',
     input: {
-      tx: z.string().describe('Transaction hash, or signature on Solana'),
+      tx: z.string().describe('Hash or signature of the transaction'),
       waitSeconds: z
         .number()
         .min(0)

@@ -93,7 +93,7 @@ export async function checkHub(
 const wordOfName = (name: string) =>
   hexOf(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 
-/** An EVM address, or the 32 bytes of a Solana one, as bytes32. */
+/** An address as bytes32: hex left-padded with zeros, or 32 bytes in base58. */
 function wordOfAddress(text: string): string {
   const digits = Array.from(text, (digit) => BigInt(BASE58.indexOf(digit)))
   const number = text.startsWith('0x')

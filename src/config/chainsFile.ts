@@ -34,10 +34,10 @@ const deliveries = z.strictObject({
 const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
-  /** The EnsResolver that was set for it, which a draft lacks, and the id of its chain. */
+  /** The EnsResolver that was set for it, which a draft may leave out, and the id of its chain. */
   resolver: hex(20).optional(),
   chainId: z.int().positive(),
-  /** Nodes of that chain where `chains` lacks it, and ENS's registry on a local one: the commands ask them. */
+  /** Nodes of that chain where `chains` does not list it, and ENS's registry on a local one: the commands ask them. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
   registry: hex(20).optional(),
 })
@@ -197,7 +197,7 @@ export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
-/** @throws ConfigError that says how what a draft lacks comes into it */
+/** @throws ConfigError that names what a draft leaves out, and the command that makes it */
 function complete(draft: DraftFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains

@@ -11,14 +11,14 @@ const DELIVERED_MINIMUMS = 100n
 type Source = Pick<DraftFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
-/** Wishes of the chains file for a chain's contracts; addresses are null before the deployment. */
+/** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
 export type DesiredChain = ReturnType<typeof desiredOf>[number]
 
 /** An end of the bridge: nothing is left to LayerZero's defaults. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
- * Wishes of a chains file, finished or not, for a network's contracts, hub first.
+ * Desired settings of a network's contracts, hub first, from a chains file or its draft.
  * @throws ConfigError with one sentence where something is missing or contradicts itself
  */
 export function desiredOf({ chains, deployment }: Source, network: Network) {

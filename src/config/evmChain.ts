@@ -15,12 +15,12 @@ const fields = z.strictObject({
     .refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
-  /** Hash of block 0: tells a chain from another one under the same id. */
+  /** Hash of block 0, by which chains under one id differ. */
   genesisHash: hex(32).optional(),
   rpcUrls,
   /** New heads wake the indexer. */
   wsUrl: wsUrl.optional(),
-  /** The hub or spoke contract; a draft lacks it. */
+  /** The hub or spoke contract; a draft may leave it out. */
   contract: hex(20).optional(),
   /** LayerZero's endpoint on the chain. */
   endpoint: hex(20).optional(),

@@ -99,10 +99,10 @@ function configOf(base: Environment, readFile: () => ChainsFile) {
   const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
   const chains = readFile()
   if (!base.tokenKey && base.roles.includes('api'))
-    throw new ConfigError(lacks('TOKEN_KEY', 'the API'))
+    throw new ConfigError(missingKey('TOKEN_KEY', 'the API'))
   const [quoting] = familiesIn(chains)
   if (base.quoteKeys.length === 0 && quoting)
-    throw new ConfigError(lacks('QUOTE_KEY', `a chains file with ${quoting.name}`))
+    throw new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`))
   const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
   const ensKey = keyOfRole('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
@@ -130,5 +130,5 @@ function configOf(base: Environment, readFile: () => ChainsFile) {
   })
 }
 
-const lacks = (variable: string, user: string): string =>
+const missingKey = (variable: string, user: string): string =>
   `${variable} is not set: ${user} needs 0x and 64 hex digits that nobody knows (openssl rand -hex 32), the same in every process.`

@@ -19,11 +19,7 @@ const cluster = {
 describe('a preset', () => {
   it('is known for every EVM label of the interface', () => {
     const labels = [...labelsOf('mainnet'), ...labelsOf('testnet')]
-    expect(labels.toSorted()).toEqual(
-      Object.keys(NETWORK_LABELS)
-        .filter((label) => label !== 'solana')
-        .toSorted(),
-    )
+    expect(labels.toSorted()).toEqual(Object.keys(NETWORK_LABELS).toSorted())
     for (const label of labels) {
       const { network, eid, endpoint, layerZero } = presetOf(label)!
       // LayerZero's endpoint ids: 30,000 and more on mainnets, 40,000 and more on testnets

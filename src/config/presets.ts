@@ -34,4 +34,4 @@ export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.ge
 
 /** Labels of a network's EVM chains, by their numbers. */
 export const labelsOf = (network: Network): readonly string[] =>
-  Object.keys(NETWORK_LABELS).filter((label) => presetOf(label)?.network === network)
+  Object.keys(NETWORK_LABELS).filter((label) => NETWORK_LABELS[label] === network)

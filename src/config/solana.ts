@@ -18,7 +18,7 @@ const cluster = z
     wsUrls: z.array(wsUrl).default([]),
     /** The registrar program; a draft may leave it out. */
     programId: base58Key.optional(),
-    /** Tells a cluster from another one; that of Solana's own, and learned at the first start beside a local hub. */
+    /** Identifies the cluster; default: that of Solana's own, and learned at the first start beside a local hub. */
     genesisHash: base58Key.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
     startSlot: z.int().nonnegative().default(0),

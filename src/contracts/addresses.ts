@@ -1,4 +1,4 @@
-/** A contract of ours; the registrar is the program on Solana. */
+/** A contract of ours; the registrar is a program. */
 export type ContractName =
   | 'Hub'
   | 'Spoke'

@@ -15,7 +15,7 @@ const DATABASE_PAUSE_MS = 1_000
 
 /**
  * Starts the daemon: migrations, chains, indexers, API, operator's port. A database that doesn't answer is waited for,
- * and one that lacks migrations which this process is not to apply.
+ * and one without migrations that this process is not to apply.
  * @param signal ends the wait
  * @param families kinds of chains that are opened; default: all
  * @throws Error with one sentence when the database or a chain can't be used (ChainMismatchError, WrongChainError)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { type RawLog, readLogs } from '../chains/evm/logs.js'
+import { placeInChain, type RawLog, readLogs } from '../chains/evm/logs.js'
 import { transient } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
@@ -162,12 +162,10 @@ function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenC
     if (!claimed || claimed.index >= BigInt(leafCount)) continue
     const index = Number(claimed.index)
     claims.set(index, {
+      ...placeInChain(log),
       index,
       receiver: addressOfWord(fromHex(pad(claimed.to))),
-      block: Number(log.blockNumber),
       blockHash: fromHex(log.blockHash),
-      logIndex: Number(log.logIndex),
-      txHash: fromHex(log.transactionHash),
     })
   }
   return [...claims.values()]

@@ -21,7 +21,7 @@ export interface ChainState {
   chain: number
   latest: number | null
   confirmed: number | null
-  /** Time of the newest header; on Solana, where none is read, the time at which the head last rose. */
+  /** Time of the newest header; where no headers are read, the time at which the head last rose. */
   headMs: number | null
   /** Time of the newest finalized header; null where blocks are confirmed by their depth. */
   confirmedMs: number | null

@@ -4,7 +4,7 @@ type Hex = `0x${string}`
 
 /**
  * Kinds of jobs by number in the database (never renumber). `verify` and `execute` carry a message of the bridge,
- * `deliver` a payment on Solana, to the hub. `settle` keeps a Solana payment whose name was won, `refund` returns it
+ * `deliver` a payment at a program, to the hub. `settle` keeps such a payment whose name was won, `refund` returns it
  * otherwise. `refuse` returns a payment for a community name on its own chain, `release` pays it
  * to its recipient. `noop` uses up a nonce without a job, so
  * that later ones can be mined.
@@ -93,7 +93,7 @@ export interface NonceTx {
   isRejected: boolean
 }
 
-/** Signed transaction of a Solana cluster: valid until its blockhash expires. */
+/** Signed transaction of a cluster: valid until its blockhash expires. */
 export interface BlockhashTx {
   /** Signature, base58. */
   hash: string
@@ -110,11 +110,11 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind
   state: JobState
-  /** Value of the call, wei; 0 on Solana. */
+  /** Value of the call, wei; 0 where none is made. */
   valueWei: bigint
-  /** Null where the job holds no nonce, as on Solana. */
+  /** Null where the job holds no nonce. */
   nonce: number | null
-  /** Transactions at this nonce, oldest first, with rising fees; on Solana at most one. */
+  /** Transactions at this nonce, oldest first, with rising fees; without a nonce at most one. */
   txs: readonly Tx[]
   /** Block of the mined transaction while it is unconfirmed. */
   included: { hash: Hex; block: number } | null

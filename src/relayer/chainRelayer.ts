@@ -35,7 +35,7 @@ export const aboutJob = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonc
 
 /**
  * Runs the jobs of one chain in the network's leading process. A family of chains says what is due, how a transaction
- * is signed, sent and followed, and how it expires: by its nonce (evmRelayer.ts) or its blockhash (solanaRelayer.ts).
+ * is signed, sent and followed, and how it expires: by its nonce or its blockhash.
  */
 export abstract class ChainRelayer<State extends RelayerState> {
   abstract readonly state: State

@@ -50,8 +50,8 @@ const DONE: Record<JobKind, string> = {
   noop: 'used a nonce up',
   deliver: 'delivered',
   refuse: 'refunded a payment for a community name',
-  settle: 'settled on Solana',
-  refund: 'refunded on Solana',
+  settle: 'settled a payment',
+  refund: 'refunded a payment',
   release: 'released a payment for a community name',
 }
 

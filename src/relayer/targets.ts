@@ -34,7 +34,7 @@ export interface RelayPlan {
 /**
  * The chains on which a network's relayer sends transactions: the hub where messages or payments are carried to it, and
  * every chain that takes payments for community names.
- * @param carriesPayments whether the network takes payments on Solana
+ * @param carriesPayments whether payments on other chains are delivered at the hub
  */
 export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false): RelayPlan {
   const path = pathOf(chains, carriesPayments)

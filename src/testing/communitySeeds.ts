@@ -2,10 +2,12 @@ import { parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Client } from '../client/client.js'
 import type { Network } from '../registry/primitives/network.js'
+import type { WorldCluster } from './cluster.js'
 import {
   lowerCase,
   operatorAccount,
   type SeedCommunities,
+  type SeedPrice,
   seedAdmin,
   type WorldNetwork,
 } from './world.js'
@@ -14,10 +16,9 @@ import {
 export const OPEN_COMMUNITY = 'club'
 export const PAID_COMMUNITY = 'guild'
 
-/** 0.001 of a chain's coin, 5 of the token with 18 decimals, 0.01 SOL. */
+/** 0.001 of a chain's coin, 5 of the token with 18 decimals. */
 const COIN_AMOUNT = parseEther('0.001')
 const TOKEN_AMOUNT = parseEther('5')
-const LAMPORTS = 10_000_000n
 
 /**
  * Makes both names communities unless they are: one free for everybody, one paid on every chain of the network, in
@@ -28,11 +29,11 @@ export async function seedCommunities(
   at: { api: string },
   network: Network,
   chains: WorldNetwork,
-  solanaRecipient: string | undefined,
+  clusters: readonly WorldCluster[],
 ): Promise<SeedCommunities | undefined> {
   const admin = seedAdmin()
   const recipient = lowerCase(operatorAccount('treasurer').address)
-  const prices = pricesOf(chains, recipient, solanaRecipient)
+  const prices = [...pricesOf(chains, recipient), ...clusters.map(({ price }) => price)]
   const client = new Client({ url: at.api, testnet: network === 'testnet' })
   const owned = await client.addressesOf([OPEN_COMMUNITY, PAID_COMMUNITY])
   if (owned.length < 2 || owned.some(({ address }) => address !== admin.address)) return undefined
@@ -48,18 +49,12 @@ export async function seedCommunities(
   }
 }
 
-function pricesOf(
-  { hub, spokes, solana }: WorldNetwork,
-  recipient: string,
-  solanaRecipient: string | undefined,
-) {
+function pricesOf({ hub, spokes }: WorldNetwork, recipient: string): SeedPrice[] {
   const inCoin = [hub, ...spokes].map(({ network }) =>
     price(network, 'native', COIN_AMOUNT, recipient),
   )
   const inToken = price(hub.network, hub.contracts.token, TOKEN_AMOUNT, recipient)
-  const inSol =
-    solana && solanaRecipient ? [price('solana', 'native', LAMPORTS, solanaRecipient)] : []
-  return [...inCoin, inToken, ...inSol]
+  return [...inCoin, inToken]
 }
 
 const price = (network: string, token: string, amount: bigint, recipient: string) => ({

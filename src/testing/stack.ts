@@ -9,6 +9,7 @@ import {
   type NetworkOf,
 } from './chains/localChains.js'
 import { assertWhole, WorldError } from './chains/verbs.js'
+import type { WorldCluster } from './cluster.js'
 import { seedCommunities } from './communitySeeds.js'
 import { connectEns, writeChains } from './contracts/localContracts.js'
 import { setPrice } from './contracts/priceFeed.js'
@@ -16,6 +17,7 @@ import type { DaemonEnvironment, DaemonProcess } from './processes/daemonProcess
 import { createSandbox, destroySandbox, type Sandbox } from './processes/sandbox.js'
 import { type ChainSeed, seedNetwork } from './seeds.js'
 import type { LocalSolana } from './solana/localSolana.js'
+import { solanaCluster, startSolana } from './solana/worldCluster.js'
 import {
   type Attached,
   allSettledOrThrow,
@@ -25,7 +27,6 @@ import {
   startChains,
   startDaemon,
   startDatabase,
-  startSolana,
 } from './stackParts.js'
 import { until } from './until.js'
 import {
@@ -160,14 +161,16 @@ async function build<N extends Network>(
     ops: `http://127.0.0.1:${opsPort}`,
     databaseUrl: database.url,
   }
-  await connectEns(hubsOf(chains), at.api)
-  writeChains(sandbox.home, chains, solana, blockMs)
+  const clusters = solana ? [solanaCluster(solana)] : []
+  const hubs = hubsOf(chains)
+  await connectEns(hubs, at.api)
+  writeChains(sandbox.home, chains, clusters, blockMs)
   const daemon = {
     ...at,
     port,
     opsPort,
-    solanaKey: solana?.relayAuthority.secretKey,
     env: {
+      ...Object.assign({}, ...clusters.map(({ env }) => env)),
       ...(options.limits && { LIMITS: 'on' }),
       ...(options.testWallet && { CLUSTERD_TEST_WALLET: 'true' }),
       ...options.daemonEnv,
@@ -182,15 +185,12 @@ async function build<N extends Network>(
   const world: World<N> = {
     ...at,
     networks: Object.fromEntries(
-      hubsOf(chains).map((hub, index) => [
-        hub.network,
-        describeNetwork(chains, hub, solana, index),
-      ]),
+      hubs.map((hub, index) => [hub.network, describeNetwork(chains, hub, clusters, index)]),
     ) as Record<N, WorldNetwork>,
     accounts: { evm: worldAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
-  world.seeds = await settleSeeds(world, seeds)
+  world.seeds = await settleSeeds(world, seeds, clusters)
   // another process of this world takes free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
@@ -208,7 +208,7 @@ async function build<N extends Network>(
       advance: async (seconds) =>
         void (await allSettledOrThrow(chains.map((one) => one.advance(seconds)))),
     },
-    prices: { set: (dollars, network) => setPrices(hubsOf(chains), dollars, network) },
+    prices: { set: (dollars, network) => setPrices(hubs, dollars, network) },
     postgres: database.handle,
     solana,
     failed: sandbox.failed,
@@ -239,6 +239,7 @@ async function setPrices(
 async function settleSeeds<N extends Network>(
   world: World<N>,
   seeds: ReadonlyMap<Network, ChainSeed>,
+  clusters: readonly WorldCluster[],
 ): Promise<Partial<Record<N, Seed>>> {
   const settled = [...seeds].map(async ([network, one]) => {
     const { finalized, lost, pending, bridging } = one.tx
@@ -248,13 +249,8 @@ async function settleSeeds<N extends Network>(
     await Promise.all(
       Object.entries(expected).map(([tx, status]) => until.status(world, tx, status, options)),
     )
-    const recipient = world.accounts.solana[1]?.address
-    const communities = await seedCommunities(
-      world,
-      network,
-      world.networks[network as N],
-      recipient,
-    )
+    const chains = world.networks[network as N]
+    const communities = await seedCommunities(world, network, chains, clusters)
     return [network, { ...one, ...(communities && { communities }) }] as const
   })
   return Object.fromEntries(await Promise.all(settled)) as Partial<Record<N, Seed>>
@@ -275,21 +271,14 @@ const spokesOf = (chains: readonly LocalChain[], hub: LocalChain): LocalChain[] 
 function describeNetwork(
   chains: readonly LocalChain[],
   hub: LocalChain,
-  solana: LocalSolana | undefined,
+  clusters: readonly WorldCluster[],
   index: number,
 ): WorldNetwork {
   return {
     hub: describeChain(hub, (app) => ({ hub: app, token: hub.token! })),
     spokes: spokesOf(chains, hub).map((one) => describeChain(one, (app) => ({ spoke: app }))),
     ens: hub.ens!,
-    ...(solana && {
-      solana: {
-        rpcUrl: solana.rpcUrl,
-        wsUrl: solana.wsUrl,
-        genesisHash: solana.genesisHash,
-        programId: solana.programs[index]!.programId,
-      },
-    }),
+    ...Object.fromEntries(clusters.map((cluster) => [cluster.key, cluster.addresses(index)])),
   }
 }
 

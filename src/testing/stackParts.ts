@@ -12,7 +12,6 @@ import { writeAtomically } from './processes/files.js'
 import { freePort, isPortFree } from './processes/ports.js'
 import { createDatabase, type Postgres, startPostgres } from './processes/postgres.js'
 import type { Sandbox } from './processes/sandbox.js'
-import { type LocalSolana, startLocalSolana } from './solana/localSolana.js'
 import { operatorAccount } from './world.js'
 
 const DATABASE_NAME = 'clusterd'
@@ -132,35 +131,12 @@ export async function startChains(
   return chains
 }
 
-/** A registrar per network; undefined, and logged, where no Solana can run. */
-export async function startSolana(
-  sandbox: Sandbox,
-  options: { networks: number; blockMs: number; rpcUrl: string | undefined },
-): Promise<LocalSolana | undefined> {
-  const solana = await startLocalSolana({
-    // in proportion to the block time as on the public networks, within limits
-    slotMs: Math.min(400, Math.max(50, Math.round(options.blockMs * 0.4))),
-    programs: options.networks,
-    logFile: path.join(sandbox.home, 'logs', 'surfpool.log'),
-    log: sandbox.log,
-    onSpawn(surfpool) {
-      sandbox.closers.push(() => surfpool.stop())
-      surfpool.exited.then(() => sandbox.fail('Surfpool, the local Solana, has ended.'))
-    },
-    ...(options.rpcUrl !== undefined && { rpcUrl: options.rpcUrl }),
-  })
-  if (solana) sandbox.log(`Solana runs on ${solana.rpcUrl}`)
-  return solana ?? undefined
-}
-
 export interface DaemonAt {
   ops: string
   databaseUrl: string
   port: number
   opsPort: number
   env: DaemonEnvironment
-  /** Relay authority's key on Solana. */
-  solanaKey: string | undefined
 }
 
 /** Complete environment of a daemon of a local world, with all keys. */
@@ -169,7 +145,6 @@ export const daemonEnvironment = (home: string, at: Omit<DaemonAt, 'ops'>): Daem
   DRAIN_SECONDS: '0',
   LIMITS: 'off',
   RELAYER_PRIVATE_KEY: operatorAccount('relayer').privateKey,
-  SOLANA_RELAYER_PRIVATE_KEY: at.solanaKey,
   AIRDROP_OPERATOR_PRIVATE_KEY: operatorAccount('airdropOperator').privateKey,
   ...LOCAL_KEYS,
   ...at.env,

@@ -7,7 +7,7 @@ import { sleep } from './processes/processes.js'
 
 const DEFAULT_DEADLINE_MS = 30_000
 const POLL_MS = 50
-/** Time that a request has at least: the last one tells of the service. */
+/** Time that a request has at least: the last answer is in the error. */
 const LEAST_ANSWER_MS = 1_000
 
 export interface UntilOptions {
@@ -86,12 +86,12 @@ export const until = {
 async function poll<T>(
   what: string,
   { deadlineMs = DEFAULT_DEADLINE_MS }: UntilOptions,
-  look: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,
+  ask: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,
 ): Promise<T> {
   const end = performance.now() + deadlineMs
   for (;;) {
     const timeoutMs = Math.max(LEAST_ANSWER_MS, end - performance.now())
-    const result = await look(timeoutMs).catch((error: unknown) => {
+    const result = await ask(timeoutMs).catch((error: unknown) => {
       // the daemon may be restarting
       if (error instanceof ClusterdError && (error.isTransient || error.code === 'timeout'))
         return { seen: error.message }

@@ -80,7 +80,7 @@ export interface SolanaAccount {
 }
 
 /** Price of a community, as in `GET /v1/communities/:name`. */
-interface SeedPrice {
+export interface SeedPrice {
   network: string
   token: string
   amount: string

@@ -40,11 +40,15 @@ beforeAll(async () => {
   ])
   bundleId = await alice.create()
   // added one by one, since their order counts
-  await alice.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
-  await alice.add([{ address: sol.address, name: 'sol' }])
-  await alice.add([{ address: hiddenSol.address, name: 'hidden-sol', isPrivate: true }])
+  await alice.call('POST', '/v1/clusters/wallets', [
+    { address: hidden.address, name: 'hidden', isPrivate: true },
+  ])
+  await alice.call('POST', '/v1/clusters/wallets', [{ address: sol.address, name: 'sol' }])
+  await alice.call('POST', '/v1/clusters/wallets', [
+    { address: hiddenSol.address, name: 'hidden-sol', isPrivate: true },
+  ])
   for (const member of [hidden, sol, hiddenSol])
-    expect((await member.verify(bundleId)).status).toBe(200)
+    expect((await member.call('POST', `/v1/clusters/verify/${bundleId}`)).status).toBe(200)
 })
 
 const bundle = () => [alice, hidden, sol, hiddenSol]
@@ -190,9 +194,11 @@ describe('GET /v1/airdrop/claim/:community', () => {
     const airdrop = await given([{ address: lonely.address, amount: 9n }])
     const reason = async (query = '') => (await ask(lonely, airdrop, query)).body.claims[0]
     expect(await reason()).toMatchObject({ amount: '9', proof: [], reason: 'no_evm_wallet' })
-    await lonely.add([{ address: guest.address, name: 'guest', isPrivate: true }])
+    await lonely.call('POST', '/v1/clusters/wallets', [
+      { address: guest.address, name: 'guest', isPrivate: true },
+    ])
     expect(await reason('?link=true')).toMatchObject({ reason: 'no_evm_wallet' })
-    await guest.verify(id)
+    await guest.call('POST', `/v1/clusters/verify/${id}`)
     expect(await reason()).toMatchObject({ reason: 'private_wallet' })
     expect(await reason('?link=true')).toMatchObject({ receiver: guest.address })
   })
@@ -204,7 +210,9 @@ describe('GET /v1/airdrop/claim/:community', () => {
       memberOf(world),
     ])
     await stranger.create()
-    await alice.add([{ address: listed.address, name: freshName() }])
+    await alice.call('POST', '/v1/clusters/wallets', [
+      { address: listed.address, name: freshName() },
+    ])
     const airdrop = await given([...rows(), { address: listed.address, amount: 1_000n }])
     const nothing = { total: '0', totalUnclaimed: '0', claims: [] }
     for (const [name, member] of Object.entries({ stranger, listed, nobody })) {

@@ -65,8 +65,8 @@ async function founder(account?: Account): Promise<Member & { id: string }> {
 }
 
 async function join(host: Member & { id: string }, guest: Member): Promise<void> {
-  await host.add([{ address: guest.address, name: freshName() }])
-  expect((await guest.verify(host.id)).status).toBe(200)
+  await host.call('POST', '/v1/clusters/wallets', [{ address: guest.address, name: freshName() }])
+  expect((await guest.call('POST', `/v1/clusters/verify/${host.id}`)).status).toBe(200)
 }
 
 const USED = { status: 409, body: { error: 'already_assigned' } }

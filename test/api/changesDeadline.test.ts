@@ -33,12 +33,20 @@ describe('changes whose turn doesn’t come in time', () => {
       address: randomAddress(),
       name: `w${i}`,
     }))
-    const replies = await whileHeld(() => Promise.all(added.map((wallet) => alice.add([wallet]))))
+    const replies = await whileHeld(() =>
+      Promise.all(added.map((wallet) => alice.call('POST', '/v1/clusters/wallets', [wallet]))),
+    )
     expect(replies.map(({ status, body }) => [status, body.error])).toEqual(
       added.map(() => [503, 'unavailable']),
     )
     // the next change stands behind all that could still be made
-    expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
+    expect(
+      (
+        await alice.call('POST', '/v1/clusters/wallets', [
+          { address: randomAddress(), name: 'later' },
+        ])
+      ).status,
+    ).toBe(200)
     const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
   })
@@ -60,7 +68,13 @@ describe('changes whose turn doesn’t come in time', () => {
       expect(await Promise.all(asked)).toEqual(asked.map(() => null))
       await sleep(200)
     })
-    expect((await alice.add([{ address: randomAddress(), name: 'later' }])).status).toBe(200)
+    expect(
+      (
+        await alice.call('POST', '/v1/clusters/wallets', [
+          { address: randomAddress(), name: 'later' },
+        ])
+      ).status,
+    ).toBe(200)
     const { body } = await alice.call('GET', `/v1/clusters/id/${id}`)
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
     expect(counted).toEqual(['200', '200'])

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { PAYMENTS, price, TOKEN, useCommunities } from './communityApi.js'
+import { PAYMENTS, RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
 import { memberOf } from './members.js'
 import { freshName, randomAddress } from './support.js'
 import { solanaAccount } from './wallets.js'
@@ -27,7 +27,10 @@ describe('the rules of a community', () => {
     expect((await owner.call('PUT', `/v1/communities/${name}`, {})).body).toEqual({ name, ...FREE })
     const rules = {
       ...FREE,
-      prices: [price('1', '5'), price('1', '7', TOKEN)],
+      prices: [
+        { network: '1', token: 'native', amount: '5', recipient: RECIPIENT },
+        { network: '1', token: TOKEN, amount: '7', recipient: RECIPIENT },
+      ],
       startsAt: '2026-12-01T08:00:00.000Z',
       requirements: [{ kind: 'allowlist', addresses: [owner.address] }],
     }
@@ -43,10 +46,27 @@ describe('the rules of a community', () => {
 
   it.each([
     ['an unknown field', { priecs: [] }],
-    ['a price on a network that is none of ours', { prices: [price('10')] }],
-    ['a price on the other network', { prices: [price('11155111')] }],
-    ['an amount that is a number', { prices: [{ ...price('1'), amount: 5 }] }],
-    ['prices together with ownersOnly', { prices: [price('1')], ownersOnly: true }],
+    [
+      'a price on a network that is none of ours',
+      { prices: [{ network: '10', token: 'native', amount: '100', recipient: RECIPIENT }] },
+    ],
+    [
+      'a price on the other network',
+      { prices: [{ network: '11155111', token: 'native', amount: '100', recipient: RECIPIENT }] },
+    ],
+    [
+      'an amount that is a number',
+      {
+        prices: [{ network: '1', token: 'native', amount: 5, recipient: RECIPIENT }],
+      },
+    ],
+    [
+      'prices together with ownersOnly',
+      {
+        prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
+        ownersOnly: true,
+      },
+    ],
     ['a day that is none', { startsAt: '2026-02-30T00:00:00Z' }],
     ['an unknown requirement', { requirements: [{ kind: 'karma' }] }],
   ])('can not have %s', async (_what, rules) => {
@@ -127,16 +147,24 @@ describe('a free community', () => {
         name: 'main',
       }),
     ).toMatchObject(taken)
-    await owner.add([{ address: randomAddress(), name: 'vault', isPrivate: true }])
+    await owner.call('POST', '/v1/clusters/wallets', [
+      { address: randomAddress(), name: 'vault', isPrivate: true },
+    ])
     const alice = await memberOf(world)
     expect(
       (await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'vault' })).status,
     ).toBe(200)
     await alice.call('POST', `/v1/names/community/${name}/register`, { name: 'cold' })
-    const added = await owner.add([{ address: randomAddress(), name: 'cold' }])
+    const added = await owner.call('POST', '/v1/clusters/wallets', [
+      { address: randomAddress(), name: 'cold' },
+    ])
     expect(added).toMatchObject({ status: 409, body: { error: 'wallet_name_taken' } })
     expect(
-      (await owner.add([{ address: randomAddress(), name: 'cold', isPrivate: true }])).status,
+      (
+        await owner.call('POST', '/v1/clusters/wallets', [
+          { address: randomAddress(), name: 'cold', isPrivate: true },
+        ])
+      ).status,
     ).toBe(200)
   })
 
@@ -216,7 +244,9 @@ describe('requirements', () => {
 
 describe('a paid community', () => {
   it('answers what to pay, and registers nothing', async () => {
-    const { name, owner } = await community({ prices: [price('1', '12345')] })
+    const { name, owner } = await community({
+      prices: [{ network: '1', token: 'native', amount: '12345', recipient: RECIPIENT }],
+    })
     const alice = await memberOf(world)
     const { body } = await alice.call('POST', `/v1/names/community/${name}/register`, {
       name: 'alice',
@@ -224,7 +254,7 @@ describe('a paid community', () => {
     expect(body).toMatchObject({
       clusterName: `${name}/alice`,
       owner: alice.address,
-      price: price('1', '12345'),
+      price: { network: '1', token: 'native', amount: '12345', recipient: RECIPIENT },
       transactionInfo: { type: 'evm', transaction: { to: PAYMENTS, value: '12345' } },
     })
     expect((await world.get(`/v1/names/community/${name}/check/alice`)).body.isAvailable).toBe(true)
@@ -274,7 +304,10 @@ describe('communities of v0.1', () => {
     ['of the first price, for the default as a number', 1],
     ['of the first price, where none is named', undefined],
   ])('answer a payment as transaction data: %s', async (_, chainId) => {
-    const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
+    const { name } = await community(
+      { prices: [{ network: '11155111', token: 'native', amount: '9', recipient: RECIPIENT }] },
+      'testnet',
+    )
     const alice = await memberOf(world)
     const body = { clusterName: name, walletName: 'alice', chainId }
     expect((await alice.call('POST', '/v0.1/community/register?testnet=true', body)).body).toEqual({
@@ -289,7 +322,10 @@ describe('communities of v0.1', () => {
 })
 
 it('a chain of the testnet selects no testnet in v0.1', async () => {
-  const { name } = await community({ prices: [price('11155111', '9')] }, 'testnet')
+  const { name } = await community(
+    { prices: [{ network: '11155111', token: 'native', amount: '9', recipient: RECIPIENT }] },
+    'testnet',
+  )
   const body = { clusterName: name, walletName: 'alice', chainId: '11155111' }
   const reply = await (await memberOf(world)).call('POST', '/v0.1/community/register', body)
   expect(reply).toMatchObject({ status: 400, body: { error: 'testnet_only' } })
@@ -338,7 +374,7 @@ it('a change of its cluster reads names below a community once, however many pri
   }
   const one = (i: number) => ({ address: randomAddress(), isPrivate: true, name: `${stem}${i}` })
   const hidden = Array.from({ length: 100 }, (_, i) => one(i))
-  expect((await owner.add(hidden)).status).toBe(200)
+  expect((await owner.call('POST', '/v1/clusters/wallets', hidden)).status).toBe(200)
   let rows = 0
   const { query } = pg.Client.prototype
   const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
@@ -352,7 +388,13 @@ it('a change of its cluster reads names below a community once, however many pri
     )
     return answer
   } as typeof query)
-  expect((await owner.rename(owner.address, 'renamed')).status).toBe(200)
+  expect(
+    (
+      await owner.call('PUT', '/v1/clusters/wallets/names', [
+        { address: owner.address, name: 'renamed' },
+      ])
+    ).status,
+  ).toBe(200)
   spy.mockRestore()
   expect(rows).toBeLessThan(1_000)
 })

@@ -44,24 +44,9 @@ export function useCommunities(
   async function community(rules: object = {}, network: 'mainnet' | 'testnet' = 'mainnet') {
     const name = freshName()
     const owner = await ownerOf(name, network)
-    const reply = await configure(owner, name, rules, network)
+    const reply = await owner.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
     expect(reply.status, JSON.stringify(reply.body)).toBe(200)
     return { name, owner }
   }
   return { world, ownerOf, community }
 }
-
-export const configure = (
-  as: Member,
-  name: string,
-  rules: object,
-  network: 'mainnet' | 'testnet' = 'mainnet',
-) => as.call('PUT', `/v1/communities/${name}${ON[network]}`, rules)
-export const register = (as: Member, community: string, body: object) =>
-  as.call('POST', `/v1/names/community/${community}/register`, body)
-export const price = (network: string, amount = '100', token = 'native') => ({
-  network,
-  token,
-  amount,
-  recipient: RECIPIENT,
-})

@@ -1,17 +1,21 @@
 import { getAddress } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { price, RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
+import { RECIPIENT, TOKEN, useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import type { Reply } from './support.js'
 
 const { world, community } = useCommunities()
 
 describe('a community with several prices', () => {
-  const native = price('1', '5')
+  const native = { network: '1', token: 'native', amount: '5', recipient: RECIPIENT }
   let name: string
   let alice: Member
   beforeAll(async () => {
-    name = (await community({ prices: [native, price('1', '7', TOKEN)] })).name
+    name = (
+      await community({
+        prices: [native, { network: '1', token: TOKEN, amount: '7', recipient: RECIPIENT }],
+      })
+    ).name
     alice = await memberOf(world)
   })
 

@@ -12,7 +12,7 @@ import type { Route } from '../../src/api/http/route.js'
 import { routes } from '../../src/api/routes.js'
 import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
 import { testGateway } from '../support/ens.js'
-import { configure, useCommunities } from './communityApi.js'
+import { useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import { type Cost, ProcessorTime, type Sent } from './processorTime.js'
 import { quotingCluster } from './quotingCluster.js'
@@ -82,7 +82,7 @@ beforeAll(async () => {
     )
   const addresses = times(1_000, () => solanaAccount().address)
   const rules = { requirements: [{ kind: 'allowlist', addresses }] }
-  expect((await configure(owner, club, rules, 'testnet')).status).toBe(200)
+  expect((await owner.call('PUT', `/v1/communities/${club}?testnet=true`, rules)).status).toBe(200)
   await community({}, 'testnet')
   other = await memberOf(world)
   const found = await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)

@@ -66,12 +66,16 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       ])
       expect(items[0]).toMatchObject({ from: address, data: { cluster_id: own } })
       const id = await alice.create()
-      expect((await self.verify(id)).body.error).toBe('not_invited')
-      await alice.add([{ address, name: 'hidden', isPrivate: true }])
-      expect((await self.verify(id)).status).toBe(200)
+      expect((await self.call('POST', `/v1/clusters/verify/${id}`)).body.error).toBe('not_invited')
+      await alice.call('POST', '/v1/clusters/wallets', [
+        { address, name: 'hidden', isPrivate: true },
+      ])
+      expect((await self.call('POST', `/v1/clusters/verify/${id}`)).status).toBe(200)
       expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBeNull()
       expect((await self.call('GET', `/v1/clusters/address/${address}`)).body.clusterId).toBe(id)
-      expect((await self.rename(address, 'shown')).status).toBe(200)
+      expect(
+        (await self.call('PUT', '/v1/clusters/wallets/names', [{ address, name: 'shown' }])).status,
+      ).toBe(200)
       const { wallets } = (await alice.call('GET', `/v1/clusters/id/${id}`)).body
       expect(wallets).toContainEqual(
         expect.objectContaining({ address, name: 'shown', updatedBy: address }),
@@ -154,10 +158,12 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       })
       // as the last wallet of the cluster that holds the name
       const { clusterId } = (await world.get(`/v1/clusters/address/${owner.address}`)).body
-      await owner.add([{ address, name: 'second' }])
-      expect((await self.verify(clusterId)).status).toBe(200)
-      expect((await self.remove(owner.address)).status).toBe(200)
-      expect((await self.remove(address)).body.error).toBe('last_verified_wallet')
+      await owner.call('POST', '/v1/clusters/wallets', [{ address, name: 'second' }])
+      expect((await self.call('POST', `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
+      expect((await self.call('DELETE', '/v1/clusters/wallets', [owner.address])).status).toBe(200)
+      expect((await self.call('DELETE', '/v1/clusters/wallets', [address])).body.error).toBe(
+        'last_verified_wallet',
+      )
       const { verifiedOf } = createBatches(world.pool, 'mainnet')
       const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
       expect(hit && decodeWallet(hit.address).text).toBe(

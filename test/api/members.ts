@@ -8,18 +8,8 @@ export interface Member {
   address: string
   headers: Record<string, string>
   call(method: string, path: string, body?: unknown): Promise<Reply>
+  /** Creates a cluster of the wallet. @returns its id */
   create(): Promise<string>
-  add(wallets: readonly Added[]): Promise<Reply>
-  rename(address: string, name: string): Promise<Reply>
-  remove(...addresses: string[]): Promise<Reply>
-  verify(clusterId: string): Promise<Reply>
-  confirm(address: string): Promise<Reply>
-}
-
-interface Added {
-  address: string
-  name: string
-  isPrivate?: boolean
 }
 
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
@@ -41,10 +31,5 @@ export async function memberOf(
     headers,
     call,
     create: async () => (await call('POST', '/v1/clusters')).body.id,
-    add: (wallets) => call('POST', '/v1/clusters/wallets', wallets),
-    rename: (address, name) => call('PUT', '/v1/clusters/wallets/names', [{ address, name }]),
-    remove: (...addresses) => call('DELETE', '/v1/clusters/wallets', addresses),
-    verify: (clusterId) => call('POST', `/v1/clusters/verify/${clusterId}`),
-    confirm: (address) => call('POST', '/v1/clusters/generate/wallet/confirm', { address }),
   }
 }

@@ -19,7 +19,10 @@ describe('answers that were given before', () => {
     const add = async (isPrivate: boolean) => {
       const address = randomAddress()
       const wallet = `w${isPrivate}`
-      expect((await member.add([{ address, name: wallet, isPrivate }])).status).toBe(200)
+      expect(
+        (await member.call('POST', '/v1/clusters/wallets', [{ address, name: wallet, isPrivate }]))
+          .status,
+      ).toBe(200)
     }
     await add(true)
     expect(await name()).toBe('main')

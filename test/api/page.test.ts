@@ -153,8 +153,10 @@ describe('what the page asks', () => {
     const owner = await memberOf(world)
     const hidden = await memberOf(world, solanaAccount())
     const id = await owner.create()
-    await owner.add([{ address: hidden.address, name: 'hidden', isPrivate: true }])
-    expect((await hidden.verify(id)).status).toBe(200)
+    await owner.call('POST', '/v1/clusters/wallets', [
+      { address: hidden.address, name: 'hidden', isPrivate: true },
+    ])
+    expect((await hidden.call('POST', `/v1/clusters/verify/${id}`)).status).toBe(200)
     const path = `/v1/clusters/address/${hidden.address}`
     expect(await hidden.call('GET', path)).toMatchObject({ status: 200, body: { clusterId: id } })
     const notFound = { status: 404, body: { clusterId: null } }

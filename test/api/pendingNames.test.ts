@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
 import { storedOf } from '../support/airdrop.js'
-import { price, RECIPIENT, useCommunities } from './communityApi.js'
+import { RECIPIENT, useCommunities } from './communityApi.js'
 import { memberOf } from './members.js'
 import { randomAddress } from './support.js'
 
@@ -65,7 +65,10 @@ it('a payment by who does not meet the requirements keeps a name from nobody', a
   const buyer = await memberOf(world)
   const friend = randomAddress()
   const requirements = [{ kind: 'allowlist', addresses: [buyer.address, friend] }]
-  const { name } = await community({ prices: [price('1')], requirements })
+  const { name } = await community({
+    prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
+    requirements,
+  })
   for (let i = 0; i < 9; i++) await seen(name, 'wished', randomAddress())
   expect(await available(name, 'wished')).toMatchObject({ isAvailable: true })
   expect(
@@ -81,13 +84,18 @@ it('a payment by who does not meet the requirements keeps a name from nobody', a
 })
 
 it('it does where there are no requirements, and where a chain has to be asked that is away', async () => {
-  const { name } = await community({ prices: [price('1')] })
+  const { name } = await community({
+    prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
+  })
   await seen(name, 'wished', randomAddress(), '99')
   expect(await available(name, 'wished')).toMatchObject({ isAvailable: true })
   await seen(name, 'wished', randomAddress())
   expect(await available(name, 'wished')).toMatchObject({ isAvailable: false, reason: 'pending' })
   const token = { kind: 'token', network: '1', token: `0x${'66'.repeat(20)}`, minimum: '1' }
-  const gated = await community({ prices: [price('1')], requirements: [token] })
+  const gated = await community({
+    prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
+    requirements: [token],
+  })
   await seen(gated.name, 'wished', randomAddress())
   expect(await available(gated.name, 'wished')).toMatchObject({
     isAvailable: false,
@@ -97,7 +105,10 @@ it('it does where there are no requirements, and where a chain has to be asked t
 
 it('it does at once where the chain takes the question and says nothing', async () => {
   const token = { kind: 'token', network: '1', token: `0x${'66'.repeat(20)}`, minimum: '1' }
-  const { name } = await community({ prices: [price('1')], requirements: [token] })
+  const { name } = await community({
+    prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
+    requirements: [token],
+  })
   await seen(name, 'wished', randomAddress())
   isSilent = true
   const beganMs = performance.now()

@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js'
 import { encodeAbiParameters } from 'viem'
-import type { SolanaPort } from '../../src/chains/chain.js'
 import type { Call, Nodes } from '../../src/chains/rpc/nodes.js'
+import type { SolanaPort } from '../../src/chains/solana/port.js'
 import { createQuoter } from '../../src/chains/solana/quote.js'
 import { createRegistrar } from '../../src/chains/solana/registrar.js'
 import type { SolanaConfig } from '../../src/config/index.js'

@@ -43,18 +43,20 @@ export async function walk(
       }
       case 1:
       case 2: {
-        const { status } = await member.add([{ address: other, name, isPrivate: roll(2) === 0 }])
+        const { status } = await member.call('POST', '/v1/clusters/wallets', [
+          { address: other, name, isPrivate: roll(2) === 0 },
+        ])
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         break
       }
       case 3:
-        await member.rename(other, name)
+        await member.call('PUT', '/v1/clusters/wallets/names', [{ address: other, name }])
         break
       case 4:
-        if (roll(3) === 0) await member.remove(other)
+        if (roll(3) === 0) await member.call('DELETE', '/v1/clusters/wallets', [other])
         break
       case 5:
-        await member.confirm(other)
+        await member.call('POST', '/v1/clusters/generate/wallet/confirm', { address: other })
         break
       case 6:
       case 7: {
@@ -67,7 +69,10 @@ export async function walk(
         break
       }
       default: {
-        const { status } = await member.verify(clusters[roll(clusters.length)]!)
+        const { status } = await member.call(
+          'POST',
+          `/v1/clusters/verify/${clusters[roll(clusters.length)]!}`,
+        )
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       }
     }

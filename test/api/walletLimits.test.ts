@@ -58,11 +58,11 @@ describe('changes of a wallet', () => {
   it('cost each event that they make, one at least', async () => {
     const member = await memberOf(world)
     const other = randomAddress()
-    await member.add([{ address: other, name: 'one' }])
+    await member.call('POST', '/v1/clusters/wallets', [{ address: other, name: 'one' }])
     const added = await eventsOf(world, member.address)
     expect(await spentOf(world, member.address)).toBe(added)
-    await member.rename(other, 'two')
-    await member.rename(other, 'two')
+    await member.call('PUT', '/v1/clusters/wallets/names', [{ address: other, name: 'two' }])
+    await member.call('PUT', '/v1/clusters/wallets/names', [{ address: other, name: 'two' }])
     expect(await eventsOf(world, member.address)).toBe(added + 1)
     expect(await spentOf(world, member.address)).toBe(added + 2)
   })
@@ -71,7 +71,9 @@ describe('changes of a wallet', () => {
     const member = await memberOf(world)
     await member.create()
     const before = await spentOf(world, member.address)
-    await member.add(
+    await member.call(
+      'POST',
+      '/v1/clusters/wallets',
       [1, 2, 3].map((n) => ({ address: randomAddress(), name: `w${n}`, isPrivate: true })),
     )
     expect(await spentOf(world, member.address)).toBe(before + 3)
@@ -86,7 +88,13 @@ describe('changes of a wallet', () => {
 
   it('that are refused cost nothing there', async () => {
     const member = await memberOf(world)
-    expect((await member.rename(randomAddress(), 'x')).status).toBe(404)
+    expect(
+      (
+        await member.call('PUT', '/v1/clusters/wallets/names', [
+          { address: randomAddress(), name: 'x' },
+        ])
+      ).status,
+    ).toBe(404)
     expect(await spentOf(world, member.address)).toBe(0)
   })
 })
@@ -98,9 +106,11 @@ it('a batch larger than the limit of a minute is made, and paid off before the n
     address: randomAddress(),
     name: `w${n}`,
   }))
-  expect((await member.add(wallets)).status).toBe(200)
+  expect((await member.call('POST', '/v1/clusters/wallets', wallets)).status).toBe(200)
   const events = await eventsOf(world, member.address)
-  const refused = await member.rename(wallets[0]!.address, 'other')
+  const refused = await member.call('PUT', '/v1/clusters/wallets/names', [
+    { address: wallets[0]!.address, name: 'other' },
+  ])
   expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'changes-a-minute'])
   expect(refused.headers.get('ratelimit-policy')).toMatch(/^"changes-a-minute";q=2;w=60, "address"/)
   // half a minute for each event, but for what passed meanwhile
@@ -114,18 +124,25 @@ it('changes and sign-ins go on where the database’s clock was set back, which 
   const member = await memberOf(world)
   await member.create()
   const other = randomAddress()
-  expect((await member.add([{ address: other, name: 'one' }])).status).toBe(429)
+  expect(
+    (await member.call('POST', '/v1/clusters/wallets', [{ address: other, name: 'one' }])).status,
+  ).toBe(429)
   // the same as the clock a day earlier
   await world.pool.query(
     'UPDATE limit_buckets SET full_ms = full_ms + 864e5, at_ms = at_ms + 864e5',
   )
-  expect((await member.add([{ address: other, name: 'one' }])).status).toBe(200)
+  expect(
+    (await member.call('POST', '/v1/clusters/wallets', [{ address: other, name: 'one' }])).status,
+  ).toBe(200)
   expect((await memberOf(world)).address).toMatch(/^0x/)
   const { rows } =
     await world.pool.query(`SELECT full_ms > extract(epoch FROM now() + '12 hours') * 1000 AS late
     FROM limit_buckets WHERE bucket LIKE 'changes-a-minute%' OR bucket LIKE 'sign-ins%'`)
   expect(rows.length).toBeGreaterThan(1)
-  expect((await member.rename(other, 'two')).status).toBe(429)
+  expect(
+    (await member.call('PUT', '/v1/clusters/wallets/names', [{ address: other, name: 'two' }]))
+      .status,
+  ).toBe(429)
 })
 
 it('changes of a day, counted by all processes together', async () => {
@@ -159,10 +176,10 @@ it('changes of all wallets of an address, with any key but the operator’s', as
   const three = await memberOf(world)
   const many = () =>
     Array.from({ length: 60 }, (_, n) => ({ address: randomAddress(), name: `w${n}` }))
-  expect((await one.add(many())).status).toBe(200)
+  expect((await one.call('POST', '/v1/clusters/wallets', many())).status).toBe(200)
   two.headers['x-api-key'] = (await two.call('POST', '/v1/keys', { name: 'mine' })).body.key
   expect(await eventsOf(world, two.address)).toBe(0)
-  const refused = await two.add(many())
+  const refused = await two.call('POST', '/v1/clusters/wallets', many())
   expect([...codeOf(refused), limitOf(refused)]).toEqual([
     429,
     'rate_limited',
@@ -170,12 +187,14 @@ it('changes of all wallets of an address, with any key but the operator’s', as
   ])
   expect(await eventsOf(world, two.address)).toBe(0)
   // refused before its turn now, as every other wallet there
-  expect(limitOf(await three.add(many()))).toBe('changes-of-address')
+  expect(limitOf(await three.call('POST', '/v1/clusters/wallets', many()))).toBe(
+    'changes-of-address',
+  )
   const key = apiKeyText(randomBytes(32))
   const raised = { wallet: null, name: 'shop', perSecond: 500, burst: 3_000, createdMs: 1 }
   await addApiKey(world.pool, { keyHash: apiKeyHash(key)!, ...raised })
   two.headers['x-api-key'] = key
-  expect((await two.add(many())).status).toBe(200)
+  expect((await two.call('POST', '/v1/clusters/wallets', many())).status).toBe(200)
 })
 
 it('new clusters of a day', async () => {
@@ -183,7 +202,7 @@ it('new clusters of a day', async () => {
   const member = await memberOf(world)
   for (let n = 0; n < 2; n++) {
     expect(await member.create()).toMatch(/^0x/)
-    expect((await member.remove(member.address)).status).toBe(200)
+    expect((await member.call('DELETE', '/v1/clusters/wallets', [member.address])).status).toBe(200)
   }
   const refused = await member.call('POST', '/v1/clusters')
   expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'clusters-a-day'])
@@ -238,8 +257,11 @@ describe('rules of a community', () => {
     await world.append('mainnet', [
       bid({ from: owner.address, name: community, atMs: START_MS + 1 }),
     ])
-    await owner.add([{ address: partner.address, name: 'partner' }])
-    await partner.verify((await world.get(`/v1/clusters/name/${community}`)).body.id)
+    await owner.call('POST', '/v1/clusters/wallets', [
+      { address: partner.address, name: 'partner' },
+    ])
+    const { id } = (await world.get(`/v1/clusters/name/${community}`)).body
+    await partner.call('POST', `/v1/clusters/verify/${id}`)
     const set = (as: typeof owner) => as.call('PUT', `/v1/communities/${community}`, rulesOf(1_000))
     expect((await set(owner)).status).toBe(200)
     const statuses = [(await set(partner)).status, (await set(partner)).status]

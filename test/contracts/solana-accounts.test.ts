@@ -127,7 +127,7 @@ function strangers({ world, calls, mints, vaults, known }: Scene): PublicKey[] {
   const owners = [keys.alice, keys.bob, keys.stranger]
   return [
     ...[keys.stranger, registrar.state, registrar.treasury, foreign!, programData],
-    ...registrar.log.map(({ pubkey }) => pubkey),
+    ...[registrar.eventAuthority, programId],
     ...[calls.paymentAt('bob', keys.bob), calls.paymentAt('nobody')],
     ...[SystemProgram.programId, TOKEN_PROGRAM, other.programId, other.programData],
     ...(accountOf(registrar.state) ? [placeless!, till!] : []),

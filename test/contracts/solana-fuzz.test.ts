@@ -79,9 +79,8 @@ function poolOf({ world, wallets, mints, vaults, known }: Scene): PublicKey[] {
   ])
   return [
     ...[...wallets, ...mints, ...vaults, ...Object.values(foreign)],
-    ...[registrar.state, registrar.treasury, programData, programId],
+    ...[registrar.state, registrar.treasury, registrar.eventAuthority, programData, programId],
     ...[SystemProgram.programId, TOKEN_PROGRAM],
-    ...registrar.log.map(({ pubkey }) => pubkey),
     ...[...kept, ...known.tokenAccounts.keys()].map(keyOf),
   ]
 }

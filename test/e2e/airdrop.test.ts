@@ -142,11 +142,12 @@ beforeAll(async () => {
     memberOf(apiOf(world()), solanaAccount()),
   ])
   const id = await alice.create()
-  await alice.add([
+  await alice.call('POST', '/v1/clusters/wallets', [
     { address: hidden.address, name: 'hidden', isPrivate: true },
     { address: sol.address, name: 'sol' },
   ])
-  for (const member of [hidden, sol]) expect((await member.verify(id)).status).toBe(200)
+  for (const member of [hidden, sol])
+    expect((await member.call('POST', `/v1/clusters/verify/${id}`)).status).toBe(200)
 })
 
 describe('an airdrop', () => {

@@ -9,7 +9,6 @@ import {
 } from '../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { configure, register } from '../api/communityApi.js'
 import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
@@ -88,20 +87,25 @@ async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   ])
   await api.append('testnet', [bid({ from: bob.address, name: 'tester', ...at })])
   const join = async (of: typeof alice, member: typeof alice, name: string, isPrivate = false) => {
-    await of.add([{ address: member.address, name, isPrivate }])
-    await member.verify((await api.get(`/v1/clusters/address/${of.address}`)).body.clusterId)
+    await of.call('POST', '/v1/clusters/wallets', [{ address: member.address, name, isPrivate }])
+    const { clusterId } = (await api.get(`/v1/clusters/address/${of.address}`)).body
+    await member.call('POST', `/v1/clusters/verify/${clusterId}`)
   }
   await join(alice, sol, 'sol')
   await join(alice, secret, 'secret', true)
-  await alice.add([{ address: randomAddress(), name: 'unverified' }])
-  await alice.rename(alice.address, 'first')
+  await alice.call('POST', '/v1/clusters/wallets', [
+    { address: randomAddress(), name: 'unverified' },
+  ])
+  await alice.call('PUT', '/v1/clusters/wallets/names', [{ address: alice.address, name: 'first' }])
   await join(alice, late, 'main')
   // older ones of its kind, which nobody is sent to
-  await payer.add([{ address: randomAddress(), name: 'unverified' }])
+  await payer.call('POST', '/v1/clusters/wallets', [
+    { address: randomAddress(), name: 'unverified' },
+  ])
   await join(payer, quiet, 'quiet', true)
   await join(payer, hot, 'hot')
   await join(payer, young, 'young')
-  await configure(alice, 'seedling', {})
-  await register(bob, 'seedling', { name: 'bob' })
+  await alice.call('PUT', '/v1/communities/seedling', {})
+  await bob.call('POST', '/v1/names/community/seedling/register', { name: 'bob' })
   return { alice, late, hot, bob, sol, payer }
 }

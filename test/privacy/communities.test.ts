@@ -50,8 +50,9 @@ beforeAll(async () => {
     { address: pat.address, name: 'secret-pat', isPrivate: true },
     { address: paul.address, name: 'secret-paul', isPrivate: true },
   ]
-  await expectOk(alice.add(listed))
-  for (const member of [pat, paul]) await expectOk(member.verify(foo))
+  await expectOk(alice.call('POST', '/v1/clusters/wallets', listed))
+  for (const member of [pat, paul])
+    await expectOk(member.call('POST', `/v1/clusters/verify/${foo}`))
 })
 
 const configure = (as: Member, name: string, rules: object = {}) =>
@@ -200,8 +201,12 @@ describe('private wallets and communities', () => {
     await expectOk(configure(paul, 'foo', { ownersOnly: true }))
     const fresh = await memberOf(world)
     const hidden = await memberOf(world)
-    await expectOk(alice.add([{ address: hidden.address, name: 'secret-late', isPrivate: true }]))
-    await expectOk(hidden.verify(foo))
+    await expectOk(
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: hidden.address, name: 'secret-late', isPrivate: true },
+      ]),
+    )
+    await expectOk(hidden.call('POST', `/v1/clusters/verify/${foo}`))
     const events = await feedAfter(async () => {
       await expectOk(register(hidden, 'foo/h-self'))
       await expectOk(register(alice, 'foo/h-fresh', fresh))
@@ -225,7 +230,7 @@ describe('private wallets and communities', () => {
     }
     const [resolved] = (await world.post('/v1/names', [{ name: 'foo/h-self' }])).body
     expect(resolved.isVerified).toBe(false)
-    await expectOk(alice.remove(hidden.address))
+    await expectOk(alice.call('DELETE', '/v1/clusters/wallets', [hidden.address]))
   })
 
   it('pay and stay private', async () => {
@@ -236,8 +241,12 @@ describe('private wallets and communities', () => {
     )
     const fresh = await memberOf(world)
     const hidden = await memberOf(world)
-    await expectOk(alice.add([{ address: hidden.address, name: 'secret-payer', isPrivate: true }]))
-    await expectOk(hidden.verify(foo))
+    await expectOk(
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: hidden.address, name: 'secret-payer', isPrivate: true },
+      ]),
+    )
+    await expectOk(hidden.call('POST', `/v1/clusters/verify/${foo}`))
     const events = await feedAfter(async () => {
       await pay(hidden, 'foo/paid-1')
       await pay(fresh, 'foo/paid-2')
@@ -271,7 +280,9 @@ describe('private wallets and communities', () => {
       isVerified: true,
     })
     const add = (isPrivate: boolean) =>
-      alice.add([{ address: pat.address, name: 'secret-pat', isPrivate }])
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: pat.address, name: 'secret-pat', isPrivate },
+      ])
     await expectOk(add(true))
     expect((await add(false)).body.error).toBe('wallet_name_taken')
   })
@@ -324,7 +335,9 @@ describe('private wallets and communities', () => {
   it('that become public are published with their cluster from then on', async () => {
     const { address } = pat
     const events = await feedAfter(async () => {
-      await expectOk(alice.add([{ address, name: 'pat', isPrivate: false }]))
+      await expectOk(
+        alice.call('POST', '/v1/clusters/wallets', [{ address, name: 'pat', isPrivate: false }]),
+      )
       await expectOk(register(pat, 'foo/now-public'))
     })
     expect(events).toMatchObject([

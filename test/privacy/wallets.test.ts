@@ -73,22 +73,37 @@ async function plant(): Promise<void> {
     { address: payer.address, name: 'secret-payer' },
     { address: solana.address, name: 'secret-solana' },
   ]
-  await expectOk(alice.add(listed.map((wallet) => ({ ...wallet, isPrivate: true }))))
+  await expectOk(
+    alice.call(
+      'POST',
+      '/v1/clusters/wallets',
+      listed.map((wallet) => ({ ...wallet, isPrivate: true })),
+    ),
+  )
   // as actors: verify, add, rename, confirm, remove, in public and in private
-  for (const of of [actor, payer, solana]) await expectOk(of.verify(id))
+  for (const of of [actor, payer, solana])
+    await expectOk(of.call('POST', `/v1/clusters/verify/${id}`))
   const seen = randomAddress()
   const gone = randomAddress()
   await expectOk(
-    actor.add([
+    actor.call('POST', '/v1/clusters/wallets', [
       { address: seen, name: 'seen' },
       { address: gone, name: 'gone' },
     ]),
   )
-  await expectOk(actor.rename(seen, 'seen-again'))
-  await expectOk(solana.confirm(seen))
-  await expectOk(solana.remove(gone))
-  await expectOk(actor.rename(actor.address, 'secret-renamed'))
-  await expectOk(actor.confirm(solana.address))
+  await expectOk(
+    actor.call('PUT', '/v1/clusters/wallets/names', [{ address: seen, name: 'seen-again' }]),
+  )
+  await expectOk(solana.call('POST', '/v1/clusters/generate/wallet/confirm', { address: seen }))
+  await expectOk(solana.call('DELETE', '/v1/clusters/wallets', [gone]))
+  await expectOk(
+    actor.call('PUT', '/v1/clusters/wallets/names', [
+      { address: actor.address, name: 'secret-renamed' },
+    ]),
+  )
+  await expectOk(
+    actor.call('POST', '/v1/clusters/generate/wallet/confirm', { address: solana.address }),
+  )
   const made = { type: 'evm', name: 'secret-made', isPrivate: true }
   hidden.made = (await actor.call('POST', '/v1/clusters/generate/wallet', made)).body.address
   // as payer of a bid that is lost, and of one that is too low: neither makes it public
@@ -102,23 +117,47 @@ async function plant(): Promise<void> {
   await world.append('mainnet', [bid({ from: leaver.address, name: kept, atMs: at() })])
   const second = (await world.get(`/v1/clusters/address/${leaver.address}`)).body.clusterId
   clusters.push(second)
-  await expectOk(leaver.add([{ address: last.address, name: 'secret-last', isPrivate: true }]))
-  await expectOk(last.verify(second))
-  await expectOk(alice.add([{ address: leaver.address, name: 'leaver' }]))
-  await expectOk(leaver.verify(id))
-  await expectOk(last.add([{ address: randomAddress(), name: 'orphan' }]))
+  await expectOk(
+    leaver.call('POST', '/v1/clusters/wallets', [
+      { address: last.address, name: 'secret-last', isPrivate: true },
+    ]),
+  )
+  await expectOk(last.call('POST', `/v1/clusters/verify/${second}`))
+  await expectOk(
+    alice.call('POST', '/v1/clusters/wallets', [{ address: leaver.address, name: 'leaver' }]),
+  )
+  await expectOk(leaver.call('POST', `/v1/clusters/verify/${id}`))
+  await expectOk(
+    last.call('POST', '/v1/clusters/wallets', [{ address: randomAddress(), name: 'orphan' }]),
+  )
   // refusals there reveal nothing either
   for (const [reply, error] of [
-    [last.remove(last.address), 'last_verified_wallet'],
-    [last.verify(id), 'not_invited'],
-    [alice.add([{ address: hidden.listed, name: 'other', isPrivate: true }]), 'wallet_exists'],
-    [actor.add([{ address: seen, name: 'seen-again', isPrivate: true }]), 'already_public'],
-    [stranger.verify(id), 'not_invited'],
+    [last.call('DELETE', '/v1/clusters/wallets', [last.address]), 'last_verified_wallet'],
+    [last.call('POST', `/v1/clusters/verify/${id}`), 'not_invited'],
+    [
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: hidden.listed, name: 'other', isPrivate: true },
+      ]),
+      'wallet_exists',
+    ],
+    [
+      actor.call('POST', '/v1/clusters/wallets', [
+        { address: seen, name: 'seen-again', isPrivate: true },
+      ]),
+      'already_public',
+    ],
+    [stranger.call('POST', `/v1/clusters/verify/${id}`), 'not_invited'],
   ] as const)
     expect((await reply).body.error).toBe(error)
-  await expectOk(alice.add([{ address: last.address, name: 'secret-invited', isPrivate: true }]))
-  expect((await last.verify(id)).body.error).toBe('names_would_reveal')
-  await expectOk(alice.remove(last.address))
+  await expectOk(
+    alice.call('POST', '/v1/clusters/wallets', [
+      { address: last.address, name: 'secret-invited', isPrivate: true },
+    ]),
+  )
+  expect((await last.call('POST', `/v1/clusters/verify/${id}`)).body.error).toBe(
+    'names_would_reveal',
+  )
+  await expectOk(alice.call('DELETE', '/v1/clusters/wallets', [last.address]))
   const traces = [...SECRET, ...Object.values(hidden).flatMap(formsOf)]
   shows = (text) => traces.filter((trace) => text.toLowerCase().includes(trace.toLowerCase()))
 }
@@ -192,14 +231,17 @@ describe('private wallets', () => {
 
   it('reserve nothing: a public wallet takes the name of a private one and wins its resolution', async () => {
     const address = randomAddress()
-    await expectOk(alice.add([{ address, name: 'secret-listed' }]))
+    await expectOk(alice.call('POST', '/v1/clusters/wallets', [{ address, name: 'secret-listed' }]))
     const [record] = (await world.post('/v1/names', [{ name: `${names[0]}/secret-listed` }])).body
     expect(record).toMatchObject({ address, walletName: 'secret-listed' })
     expect(
-      (await alice.add([{ address: hidden.listed, name: 'secret-listed', isPrivate: false }])).body
-        .error,
+      (
+        await alice.call('POST', '/v1/clusters/wallets', [
+          { address: hidden.listed, name: 'secret-listed', isPrivate: false },
+        ])
+      ).body.error,
     ).toBe('wallet_name_taken')
-    await expectOk(alice.remove(address))
+    await expectOk(alice.call('DELETE', '/v1/clusters/wallets', [address]))
   })
 
   it('left no trace in logs and metrics', () => {
@@ -210,7 +252,11 @@ describe('private wallets', () => {
   it('become public when they register, as if they had been added then', async () => {
     const { payer } = hidden
     // the name it has in private belongs to a public wallet by now
-    await expectOk(alice.add([{ address: randomAddress(), name: 'secret-payer' }]))
+    await expectOk(
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: randomAddress(), name: 'secret-payer' },
+      ]),
+    )
     const before = (await readFeed(world)).length
     const name = freshName()
     await world.append('mainnet', [bid({ from: payer, name, atMs: at() })])
@@ -227,23 +273,39 @@ describe('private wallets', () => {
     expect(entry).toMatchObject({ isPrivate: false, updatedBy: payer })
     expect(entry.createdAt).toBe(entry.updatedAt)
     expect(
-      (await alice.add([{ address: payer, name: 'secret-payer-2', isPrivate: true }])).body.error,
+      (
+        await alice.call('POST', '/v1/clusters/wallets', [
+          { address: payer, name: 'secret-payer-2', isPrivate: true },
+        ])
+      ).body.error,
     ).toBe('already_public')
   })
 
   it('stay private where a repeated request leaves out what they are', async () => {
     const before = await readFeed(world)
-    await expectOk(alice.add([{ address: hidden.listed, name: 'secret-listed' }]))
-    expect(await readFeed(world)).toEqual(before)
-    expect((await alice.add([{ address: hidden.listed, name: 'other' }])).body.error).toBe(
-      'wallet_exists',
+    await expectOk(
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: hidden.listed, name: 'secret-listed' },
+      ]),
     )
+    expect(await readFeed(world)).toEqual(before)
+    expect(
+      (
+        await alice.call('POST', '/v1/clusters/wallets', [
+          { address: hidden.listed, name: 'other' },
+        ])
+      ).body.error,
+    ).toBe('wallet_exists')
   })
 
   it('become public when they are added again in public', async () => {
     const { listed } = hidden
     const before = (await readFeed(world)).length
-    await expectOk(alice.add([{ address: listed, name: 'listed-now', isPrivate: false }]))
+    await expectOk(
+      alice.call('POST', '/v1/clusters/wallets', [
+        { address: listed, name: 'listed-now', isPrivate: false },
+      ]),
+    )
     const events = (await readFeed(world)).slice(before)
     expect(events).toMatchObject([
       { type: 'ADD_WALLET', data: { address: listed, name: 'listed-now', is_verified: false } },

@@ -48,7 +48,7 @@ describe.skipIf(!commit)('an upgrade under load', () => {
   })
 
   async function start(program?: string, args: readonly string[] = []): Promise<ClusterdProcess> {
-    const at = { databaseUrl, port: 0, opsPort: 0, env: {}, solanaKey: undefined }
+    const at = { databaseUrl, port: 0, opsPort: 0, env: {} }
     const env = {
       ...daemonEnvironment(stack.home, at),
       DRAIN_SECONDS: '2',

@@ -301,7 +301,7 @@ describe('a running payer', () => {
         // a poll interval would never end here: only notifications wake the payer
         await notify(pool, 'mainnet')
         await world.watch()
-        return logged.some(({ msg }) => msg === 'refunded on Solana')
+        return logged.some(({ msg }) => msg === 'refunded a payment')
       }, WAIT)
       .toBe(true)
     expect(await world.closings(paid)).toBe(1)

@@ -115,8 +115,12 @@ describe(`a cluster of ${NAMES} names`, () => {
     ]
     // the oldest, and the community
     expect(await namesRead({ kind: 'add_wallets', actor: bytesOf(owner), wallets })).toBe(2)
-    const taken = await owner.add([{ address: `0x${'05'.repeat(20)}`, name: 'ann' }])
+    const taken = await owner.call('POST', '/v1/clusters/wallets', [
+      { address: `0x${'05'.repeat(20)}`, name: 'ann' },
+    ])
     expect(taken).toMatchObject({ status: 409, body: { error: 'wallet_name_taken' } })
-    expect((await owner.remove(owner.address)).body.error).toBe('last_verified_wallet')
+    expect((await owner.call('DELETE', '/v1/clusters/wallets', [owner.address])).body.error).toBe(
+      'last_verified_wallet',
+    )
   })
 })

@@ -61,7 +61,7 @@ export interface Context {
   shareKeys: readonly Uint8Array[]
   /** Lag of the tables behind the present. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
-  /** Null where Solana accounts can not claim airdrops. */
+  /** Null where only EVM accounts can claim airdrops. */
   permissionSigner: PermissionSigner | null
   /** Null where payments for community names are released by the relayer alone. */
   releaseSigner: ReleaseSigner | null

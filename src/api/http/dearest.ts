@@ -1,3 +1,4 @@
+import { familyOf } from '../../registry/families.js'
 import type { ErrorCode } from './errors.js'
 
 /** The registry that declared requests ask about; for the dearest ones as large as its callers can make it, on the testnet. */
@@ -69,10 +70,8 @@ export const longRules = ({ solanaAddress }: Scene) => ({
 export const manyAddresses = ({ cosmosAddress }: Scene) => times(1_000, cosmosAddress)
 
 /** A quote of so many names. */
-export const manyNames =
-  (network: string, count: number) =>
-  ({ evmAddress, solanaAddress, freshName }: Scene) => ({
-    network,
-    sender: network === 'solana' ? solanaAddress() : evmAddress(),
-    names: times(count, () => ({ name: freshName() })),
-  })
+export const manyNames = (network: string, count: number) => (scene: Scene) => ({
+  network,
+  sender: scene[`${familyOf(network).addressType}Address`](),
+  names: times(count, () => ({ name: scene.freshName() })),
+})

@@ -26,8 +26,8 @@ export const SEVERAL = fixed(2)
 export const ENS = fixed(3)
 /** A bundle of a log, whose 256 entries are written anew. */
 export const BUNDLE = fixed(3)
-/** A quote on Solana, whose transactions are made one by one. */
-export const SOLANA_QUOTE: Price = {
+/** A quote whose transactions are made one by one, for a name each. */
+export const QUOTE_PER_NAME: Price = {
   text: '5 + n',
   of: (_query, body) => CHAIN_COST + elements(body),
 }

@@ -43,7 +43,7 @@ export function amountOf(
 
 /** Its transactions carry the 32 bytes of a cluster's id or of an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
-type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
+export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
 
 /**
  * Transaction data for registering names from a chain.
@@ -162,7 +162,7 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
 }
 
 /**
- * Referral as 32 bytes: the id of a cluster, or an address (EVM left-padded with zeros, Solana raw). A cluster that is
+ * Referral as 32 bytes: the id of a cluster, or an address (`addressToWord`). A cluster that is
  * not there refers nobody, since links outlive clusters.
  * @throws ApiError invalid_request for a malformed id, unsupported_address
  */

@@ -5,7 +5,7 @@ import type { Context } from '../http/context.js'
 export interface TxStatus extends StatusAnswer {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
-  /** Block of the transaction's own chain, on Solana the slot. */
+  /** Block or slot of the transaction's own chain. */
   block?: number
   /** Block of `hubTx`. */
   hubBlock?: number
@@ -14,7 +14,7 @@ export interface TxStatus extends StatusAnswer {
 
 export interface TxQuery {
   context: Context
-  /** Raw bytes of its EVM hash or Solana signature. */
+  /** Raw bytes of its hash or signature. */
   tx: Buffer
 }
 

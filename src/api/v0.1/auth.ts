@@ -1,5 +1,5 @@
 import { exchange, signingMessage } from '../auth/proof.js'
-import { proof } from '../examples.js'
+import { proof, proofOfOtherKind } from '../examples.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
@@ -21,7 +21,7 @@ const message = route.get('/v0.1/auth/message', {
 const token = route.post('/v0.1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => ({ ...proof.body, type: 'solana' }),
+    body: () => proofOfOtherKind,
     error: 'unsupported_address',
   },
   dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },

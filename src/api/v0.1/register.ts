@@ -1,33 +1,24 @@
-import { isEvmPort, isSolanaPort, type Quote } from '../../chains/chain.js'
-import { SOLANA } from '../../registry/families.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { NAME, OWNER, registration } from '../examples.js'
+import { EVM_QUOTE_ERRORS, fees, quoteRequest, Registration } from '../families/family.js'
+import { FAMILY_FORMS, formOf } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { manyNames, times } from '../http/dearest.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
+import { CHAIN, CHAIN_COST } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteOn } from '../names/quote.js'
 import { isOfJournal, statusOf } from '../status/status.js'
-import {
-  EVM_QUOTE_ERRORS,
-  EvmTransactionSchema,
-  evmTransaction,
-  fees,
-  quoteRequest,
-  Registration,
-  STATUSES,
-  unspentOf,
-} from '../v1/register.js'
+import { STATUSES, unspentOf } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
-const AvailabilitySchema = named('SolanaQuoteV01', {
-  name: z.string().describe('The name as it was asked'),
+const AvailabilitySchema = named('AvailabilityV01', {
+  name: z.string().openapi({ description: 'The name as it was asked' }),
   isAvailable: z.boolean(),
-}).openapi('AvailabilityV01')
+})
 
 /** Answer about inputs; a text that is no name is not available, nor is a name of a network that is not deployed. */
 async function checkAnswer(
@@ -71,59 +62,11 @@ const checkMany = route.post('/v0.1/register/check', {
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
-const prices = {
-  gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-  registrationFee: z.string(),
-  bridgeFee: z.string(),
-  names: z.array(
-    z.object({
-      name: z.string(),
-      amount: z.string().describe('The bid in the gas token of the source chain'),
-    }),
-  ),
-}
-
-const SolanaQuoteSchema = named('SolanaQuoteV01', {
-  ...prices,
-  gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-  expiresAt: z.string(),
-  transactionData: z
-    .array(
-      z.object({
-        recentBlockhash: z.string(),
-        feePayer: z.string(),
-        nonceInfo: z.null(),
-        instructions: z.array(
-          z.object({
-            keys: z.array(
-              z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() }),
-            ),
-            programId: z.string(),
-            data: z.array(z.int()),
-          }),
-        ),
-        signers: z.array(z.string()).max(0),
-      }),
-    )
-    .describe('One unsigned legacy transaction per name, in its order'),
-})
-
-const EvmQuoteSchema = named('QuoteV01', { ...prices, transactionData: EvmTransactionSchema })
-
 const register = route.post('/v0.1/register', {
   bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
-  dearest: { what: '25 names on Solana', body: manyNames('solana', 25) },
+  dearest: { what: '25 names, each in a transaction', body: manyNames('solana', 25) },
   example: registration('1', OWNER),
-  bounds: {
-    'names[]': 'asked: 100 names; what a transaction of Solana holds',
-    'transactionData[]': 'asked: 100 names; what a transaction of Solana holds',
-    'transactionData[].instructions[]': 'asked: 100 names; what a transaction of Solana holds',
-    'transactionData[].instructions[].keys[]':
-      'asked: 100 names; what a transaction of Solana holds',
-    'transactionData[].instructions[].data[]':
-      'asked: 100 names; what a transaction of Solana holds',
-    'transactionData[].signers[]': 'asked: 100 names; what a transaction of Solana holds',
-  },
+  bounds: Object.assign({ 'names[]': 'asked: 100' }, ...FAMILY_FORMS.map(({ v01 }) => v01.bounds)),
   successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
   beyond:
@@ -133,34 +76,27 @@ const register = route.post('/v0.1/register', {
     referralAddress: addressText.optional().describe('Who is credited for the registration'),
   }),
   price: {
-    text: `${CHAIN.text}; on Solana ${SOLANA_QUOTE.text}`,
-    of: (query, body) =>
-      ((body as { network?: unknown } | null)?.network === SOLANA.label ? SOLANA_QUOTE : CHAIN).of(
-        query,
-        body,
-      ),
+    text: FAMILY_FORMS.map(({ family, price }) =>
+      family.label === null ? price.text : `on ${family.name} ${price.text}`,
+    ).join('; '),
+    of: (query, body) => formOf(networkIn(body)).price.of(query, body),
   },
   responses: answers(
     'The transaction to sign and send',
-    z.union([EvmQuoteSchema, SolanaQuoteSchema]),
+    z.union(FAMILY_FORMS.map(({ v01 }) => v01.schema)),
   ),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const request = quoteRequest(body, isTestnet)
-    if (body.network === SOLANA.label) {
-      const quote = await quoteOn(context, request, isSolanaPort)
-      const transactionData = quote.transactions.map((one) => one.json())
-      return ok({ ...feesOf(quote), expiresAt: quote.expiresAt.toISOString(), transactionData })
-    }
-    const quote = await quoteOn(context, request, isEvmPort)
-    return ok({ ...feesOf(quote), transactionData: evmTransaction(quote.transactionData) })
+    const { isOf, v01 } = formOf(body.network)
+    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isOf)
+    const { names, ...prices } = fees(quote)
+    const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
+    return ok({ ...prices, names: withoutWei, ...v01.own(quote) })
   },
 })
 
-function feesOf(quote: Quote) {
-  const { names, ...rest } = fees(quote)
-  return { ...rest, names: names.map(({ name, amount }) => ({ name, amount })) }
-}
+/** The network that a body names, before it was checked. */
+const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {

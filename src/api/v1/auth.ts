@@ -1,7 +1,7 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
 import { exchange, type Signer, signingMessage } from '../auth/proof.js'
-import { OWNER, proof } from '../examples.js'
+import { OWNER, proof, proofOfOtherKind } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import { NO_KEY } from '../http/dearest.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
@@ -65,7 +65,7 @@ export const ProofSchema = named('Proof', {
 const token = route.post('/v1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => ({ ...proof.body, type: 'solana' }),
+    body: () => proofOfOtherKind,
     error: 'unsupported_address',
   },
   dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },

@@ -15,6 +15,9 @@ import {
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
 import { FREE, OWNER, PAID } from '../examples.js'
+import { EvmTransactionSchema } from '../families/evm.js'
+import { transactionView } from '../families/family.js'
+import { FAMILY_FORMS } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import { longRules } from '../http/dearest.js'
@@ -22,7 +25,6 @@ import type { ErrorCode } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
 import { CHAIN, SEVERAL } from '../limits/costs.js'
-import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
@@ -103,24 +105,11 @@ export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
 
 /** Payment that the new owner of the name has to sign. */
 export const TransactionInfoSchema = z
-  .union([
-    z.object({
-      type: z.literal('evm'),
-      transaction: EvmTransactionSchema,
-      approval: EvmTransactionSchema.optional().describe(
-        'To be sent before, where the payment is in a token that is not approved yet',
-      ),
-      approvalReset: EvmTransactionSchema.optional().describe(
-        'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
-      ),
-    }),
-    z.object({
-      type: z.literal('solana'),
-      transaction: z.object({
-        data: z.string().describe('Unsigned and serialized, base64'),
-      }),
-    }),
-  ])
+  .union(
+    FAMILY_FORMS.map(({ family, transaction, approvals }) =>
+      z.object({ type: z.literal(family.key), transaction, ...approvals }),
+    ),
+  )
   .openapi('TransactionInfo')
 
 export function transactionInfo({ transaction }: PaymentInfo) {

@@ -49,10 +49,14 @@ const join = route.post('/v1/wallets', {
   description:
     'A line of JSON for each address, in order: its cluster’s verified public wallets, `main` first, then the oldest. The body is an array, or has an address a line. Each thousand lines are one snapshot. A later error is the last line; too few lines without one were cut off.',
   query: z.object({
-    types: z.string().regex(TYPES).optional().openapi({
-      description: 'Kinds of the wallets, joined by commas; default: all',
-      example: 'evm,solana',
-    }),
+    types: z
+      .string()
+      .regex(TYPES)
+      .optional()
+      .openapi({
+        description: 'Kinds of the wallets, joined by commas; default: all',
+        example: KIND_NAMES.slice(0, 2).join(','),
+      }),
   }),
   body: z.array(addressText).max(MAX_BULK),
   responses: { 200: { description: 'Lines', schema: HolderSchema, type: LINES } },

@@ -1,20 +1,20 @@
 import { paidNameText } from '../../registry/payment/payment.js'
 import { txIdText } from '../../registry/primitives/txId.js'
+import { transactionView } from '../families/family.js'
+import { FAMILY_FORMS } from '../families/index.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
 import { CHAIN } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
-import { EvmTransactionSchema, transactionView } from './register.js'
 import { addressText, walletType } from './schemas.js'
 
 const RefundSchema = named('Refund', {
-  owedBy: z
-    .enum(['hub', 'payments'])
-    .describe(
-      '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract, or the program on Solana, owes or holds',
-    ),
+  owedBy: z.enum(['hub', 'payments']).openapi({
+    description:
+      '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract or program owes or holds',
+  }),
   network: z.string().nullable().openapi({
     description: 'Chain on which it is taken; null for one that this deployment lacks',
     example: '8453',
@@ -38,15 +38,15 @@ const RefundSchema = named('Refund', {
       'Of a payment that is held: from when on its payer may take it back, if nobody decides before',
     ),
   transaction: z
-    .union([
-      EvmTransactionSchema.extend({ type: z.literal('evm') }),
-      z.object({
-        type: z.literal('solana'),
-        data: z.string().describe('Unsigned, base64'),
-      }),
-    ])
+    .union(
+      FAMILY_FORMS.map(({ family, transaction }) =>
+        transaction.extend({ type: z.literal(family.key) }),
+      ),
+    )
     .optional()
-    .describe('To be signed and sent by the address, on `network`; a Solana one within a minute'),
+    .describe(
+      'To be signed and sent by the address, on `network`; a serialized one within a minute',
+    ),
   needsReceiver: z
     .literal(true)
     .optional()

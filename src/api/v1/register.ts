@@ -1,27 +1,19 @@
-import {
-  type ChainPort,
-  type EvmQuote,
-  isEvmPort,
-  isSolanaPort,
-  type Quote,
-  type UnsignedTransaction,
-} from '../../chains/chain.js'
-import { toHex } from '../../registry/primitives/bytes.js'
+import type { ChainPort } from '../../chains/chain.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
-import { NAME, OWNER, registration, SOLANA_WALLET } from '../examples.js'
+import { NAME } from '../examples.js'
+import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
-import { manyNames, times } from '../http/dearest.js'
-import { ApiError, type ErrorCode } from '../http/errors.js'
+import { times } from '../http/dearest.js'
+import { ApiError } from '../http/errors.js'
 import { integerOf, wordOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN, CHAIN_COST, SOLANA_QUOTE } from '../limits/costs.js'
+import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
+import { CHAIN, CHAIN_COST } from '../limits/costs.js'
 import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
-import { AMOUNT_SYNONYMS, amountOf, quoteOn } from '../names/quote.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitStatus, isOfJournal } from '../status/status.js'
-import { addressText, clusterIdText, nameText, txText } from './schemas.js'
+import { addressText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
@@ -54,183 +46,11 @@ const check = route.post('/v1/names/register/check', {
   },
 })
 
-const amount = z.unknown().openapi({
-  type: 'string',
-  pattern: '^(0|[1-9][0-9]{0,77})$',
-  description:
-    'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
-  example: '10000000000000000',
-})
-/** The amount of an element, under each of its names. */
-const amounts = Object.fromEntries(
-  AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
-) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
-
-/** Body of a registration, which each route extends by its network and its referral. */
-export const Registration = z.object({
-  sender: addressText,
-  names: z
-    .array(z.object({ name: nameText, ...amounts }))
-    .min(1)
-    .max(MAX_CHANGES),
-})
-
-export const quoteRequest = <Body extends z.output<typeof Registration>>(
-  body: Body,
-  isTestnet: boolean,
-) => ({
-  ...body,
-  names: body.names.map((element, i) => ({
-    name: element.name,
-    amount: amountOf(element, `names[${i}]`),
-  })),
-  isTestnet,
-})
-
-const QUOTE_ERRORS = [
-  'invalid_name',
-  'invalid_amount',
-  'unsupported_network',
-  'unsupported_address',
-  'invalid_sender',
-  'too_many',
-  'names_unavailable',
-  'catching_up',
-] as const satisfies readonly ErrorCode[]
-export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const
-
-/** 0x and hex digits, for the client's types. */
-const hexText = z.string().openapi({ format: 'hex' })
-export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: z.string() })
-
-export const evmTransaction = ({ to, data, value }: EvmQuote['transactionData']) => ({
-  to,
-  data,
-  value: String(value),
-})
-
-export const transactionView = (transaction: UnsignedTransaction) =>
-  transaction.type === 'solana'
-    ? { type: transaction.type, data: transaction.base64 }
-    : { type: transaction.type, ...evmTransaction(transaction) }
-
-export const fees = (quote: Quote) => ({
-  gasToken: quote.gasToken,
-  registrationFee: quote.registrationFee.toString(),
-  bridgeFee: quote.bridgeFee.toString(),
-  names: quote.names.map(({ name, amountWei, amount }) => ({
-    name,
-    amountWei: `${amountWei}`,
-    amount: `${amount}`,
-  })),
-})
-
-const referral = clusterIdText
-  .nullable()
-  .describe('The cluster that is credited; null where none was named, or none has that id')
-const referralText = (id: Buffer | null) => id && toHex(id)
-
-const registrationFee = z.string().describe('Smallest unit of the gas token')
-const quotedNames = z.array(
-  z.object({
-    name: z.string(),
-    amountWei: z.string().describe('What the bid is worth on the hub, ETH wei'),
-    amount: z
-      .string()
-      .describe('The same in the smallest unit of the gas token of the source chain'),
-  }),
-)
-
-const EvmQuoteSchema = named('EvmQuote', {
-  type: z.literal('evm'),
-  gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-  transactionData: EvmTransactionSchema,
-  registrationFee,
-  bridgeFee: z.string().describe('Smallest unit of the gas token; "0" on the hub'),
-  names: quotedNames,
-  referral,
-})
-
-const evm = route.post('/v1/names/register/evm', {
-  bad: { what: '101 names', body: manyNames('11155111', 101), error: 'too_many' },
-  dearest: { what: '100 names', body: manyNames('11155111', 100) },
-  example: registration('1', OWNER),
-  bounds: { 'names[]': 'asked: 100' },
-  aliases: ['/v1/register/evm'],
-  summary: 'Transaction data for registering names from an EVM chain',
-  beyond:
-    '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
-  body: Registration.extend({
-    network: z.string().openapi({
-      description: 'Label of the chain to pay on; it also selects the testnet',
-      example: '1',
-    }),
-    referralClusterId: clusterIdText.optional(),
-  }),
-  price: CHAIN,
-  responses: answers('The transaction to sign and send', EvmQuoteSchema),
-  errors: EVM_QUOTE_ERRORS,
-  async handle({ body, isTestnet }, context) {
-    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isEvmPort)
-    const transactionData = evmTransaction(quote.transactionData)
-    return ok({
-      type: 'evm',
-      transactionData,
-      ...fees(quote),
-      referral: referralText(quote.referral),
-    })
-  },
-})
-
-const SolanaQuoteSchema = named('SolanaQuote', {
-  type: z.literal('solana'),
-  gasToken: z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') }),
-  transactionData: z
-    .array(z.string())
-    .describe('One unsigned transaction per name, in its order: serialized, base64'),
-  registrationFee,
-  bridgeFee: z.string().describe('Lamports: what the relay costs the hub'),
-  names: quotedNames,
-  referral,
-  expiresAt: z.string().describe('ISO 8601; a payment from then on fails on chain'),
-})
-
-const solana = route.post('/v1/names/register/solana', {
-  bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
-  dearest: { what: '25 names', body: manyNames('solana', 25) },
-  example: registration('solana', SOLANA_WALLET),
-  bounds: { 'transactionData[]': 'asked: 25', 'names[]': 'asked: 25' },
-  aliases: ['/v1/register/solana'],
-  summary: 'Transactions for registering names on Solana',
-  beyond:
-    '`gasToken.decimals` is the text `lamports`. `expiresAt`, `names[].amountWei` and `referral`.',
-  description:
-    'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
-  body: Registration.extend({
-    network: z
-      .string()
-      .openapi({ description: 'solana; testnet=true selects the testnet', example: 'solana' }),
-    referralClusterId: clusterIdText.optional(),
-  }),
-  price: SOLANA_QUOTE,
-  responses: answers('The transactions to sign and send', SolanaQuoteSchema),
-  errors: QUOTE_ERRORS,
-  async handle({ body, isTestnet }, context) {
-    const quote = await quoteOn(context, quoteRequest(body, isTestnet), isSolanaPort)
-    const transactionData = quote.transactions.map(({ base64 }) => base64)
-    const rest = {
-      referral: referralText(quote.referral),
-      expiresAt: quote.expiresAt.toISOString(),
-    }
-    return ok({ type: 'solana', transactionData, ...fees(quote), ...rest })
-  },
-})
-
 const NetworkSchema = named('Network', {
   network: z
     .string()
     .openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
-  chainId: z.int().nullable().describe('EIP-155 id; null on Solana, which has none'),
+  chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on a chain that has none' }),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
@@ -297,7 +117,7 @@ const StatusSchema = named('TransactionStatus', {
     .optional()
     .describe('Every name of the transaction; the status is that of the first'),
   hubTx: z.string().optional(),
-  block: z.int().optional().describe('Block of the transaction’s own chain, on Solana the slot'),
+  block: z.int().optional().describe('Block of the transaction’s own chain, or its slot'),
   hubBlock: z.int().optional().describe('Block of `hubTx` on the hub'),
   refund: z
     .enum(['held', 'refused', 'reclaim', 'reclaimed', 'released'])
@@ -377,10 +197,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     const since = wordOf(query, 'since', STATUSES)
     const id = parseTxId(tx)
     if (!id)
-      throw new ApiError(
-        'invalid_request',
-        'This is neither a transaction hash nor a Solana signature.',
-      )
+      throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, looks } = await awaitStatus(context, id, { ms, since })
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
@@ -392,4 +209,4 @@ const status = route.get('/v1/names/register/tx/:tx', {
   },
 })
 
-export const registerRoutes = [check, evm, solana, networks, status]
+export const registerRoutes = [check, ...quoteRoutes, networks, status]

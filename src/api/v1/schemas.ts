@@ -1,5 +1,5 @@
 import { KIND_NAMES } from '../../registry/auth/kinds.js'
-import { ADDRESS_TYPES } from '../../registry/families.js'
+import { ADDRESS_TYPES, WALLET_NAMES } from '../../registry/families.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
@@ -7,8 +7,7 @@ import { z } from '../http/schema.js'
 /** Schemas that several routes share. Their examples are the local world’s seeded name, its wallet and its cluster. */
 
 export const addressText = z.string().openapi({
-  description:
-    'EVM (answered in lower case) or Solana address; look-ups, lists of wallets and whoever signs take other chains’ too',
+  description: `${Object.values(WALLET_NAMES).join(' or ')} address (hex is answered in lower case); look-ups, lists of wallets and whoever signs take other chains’ too`,
   example: '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5',
 })
 
@@ -28,7 +27,7 @@ export const clusterIdText = z.string().openapi({
 })
 
 export const txText = z.string().openapi({
-  description: 'Transaction hash, or signature of a Solana transaction',
+  description: 'Hash of a transaction in hex, or its signature in base58',
   example: `0x${'5e'.repeat(32)}`,
 })
 
@@ -40,6 +39,6 @@ export const addressType = z.enum(ADDRESS_TYPES)
 
 /** Type of a listed wallet, which may be of any chain. */
 export const walletType = z.string().openapi({
-  description: `\`evm\`, \`solana\`, \`${OTHER_TYPES.join('`, `')}\` or \`cosmos-<prefix>\``,
+  description: `\`${[...ADDRESS_TYPES, ...OTHER_TYPES].join('`, `')}\` or \`cosmos-<prefix>\``,
   example: 'evm',
 })

@@ -20,6 +20,7 @@ import {
   blockAt,
   getReceipt,
   type LogFilter,
+  placeInChain,
   placeOf,
   type RawLog,
   type RawReceipt,
@@ -201,22 +202,18 @@ const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry
   })
 
 const receivedMessage = (log: RawLog): ReceivedMessage => ({
+  ...placeInChain(log),
   guid: fromHex(log.topics[1]!),
-  txHash: fromHex(log.transactionHash),
-  block: Number(log.blockNumber),
-  logIndex: Number(log.logIndex),
   bids: Number(log.data),
 })
 
 function creditMove(log: RawLog): CreditMove {
   const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
+    ...placeInChain(log),
     wallet: addressOfWord(fromHex(log.topics[1]!)),
     eid: Number(log.topics[2]),
     amountWei: log.topics[0] === CREDITED_TOPIC ? amount : -amount,
-    txHash: fromHex(log.transactionHash),
-    block: Number(log.blockNumber),
-    logIndex: Number(log.logIndex),
   }
 }
 
@@ -260,12 +257,10 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
       `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`,
     )
   return {
+    ...placeInChain(log),
     guid: fromHex(guid),
     from: fromHex(from),
-    txHash: fromHex(log.transactionHash),
-    block: Number(log.blockNumber),
     blockHash: fromHex(log.blockHash),
-    logIndex: Number(log.logIndex),
     sentMs,
     packet: fromHex(ours.encodedPayload),
     options: fromHex(ours.options),

@@ -72,9 +72,9 @@ type Heads = Awaited<ReturnType<EvmChain['head']>>
  * View that nodes share: the least that any of them calls done or used, and a receipt that two confirm. A node that
  * doesn't know the blocks yet that the first calls confirmed has no say.
  */
-export function agreed(looks: readonly NodeView[], isLocal: boolean): NonceView {
-  const { confirmedHead, ...view } = looks[0]!
-  const known = looks.filter(({ head }, i) => i === 0 || head >= confirmedHead)
+export function agreed(views: readonly NodeView[], isLocal: boolean): NonceView {
+  const { confirmedHead, ...view } = views[0]!
+  const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
   const nonce = NONCE_STATES.find((state) => known.some((one) => one.nonce === state))!
   const mined =

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
 import { LackingError, transient } from '../rpc/errors.js'
@@ -158,6 +159,13 @@ export async function getBlockLogs(
 /** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
 const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
+
+/** Transaction and place of a log in the form of the database. */
+export const placeInChain = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
+  txHash: fromHex(transactionHash),
+  block: Number(blockNumber),
+  logIndex: Number(logIndex),
+})
 
 /** More than a block has logs. */
 const LOGS_OF_BLOCK = 1e6

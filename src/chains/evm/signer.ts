@@ -83,10 +83,10 @@ export function createNonceSender(
   const callFor = (purpose: Purpose) => (purpose === 'cancel' || call.kind === 'noop' ? null : call)
   return {
     async look(job: NonceJob): Promise<NonceView> {
-      const looks = await rpc.onEveryNode((ask) =>
+      const views = await rpc.onEveryNode((ask) =>
         observe(memo(ask), { chain, account }, call, job),
       )
-      return agreed(looks, config.local)
+      return agreed(views, config.local)
     },
     /** At the newest block. A revert is a failure, not an exception. */
     prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>

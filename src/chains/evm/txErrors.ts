@@ -109,16 +109,16 @@ export function demandedTipWei(error: unknown): bigint | null {
   return unit ? BigInt(Math.ceil(Number(number) * WEI_PER_GWEI)) : BigInt(number.split('.')[0]!)
 }
 
-/** What nodes said in an error and its causes. */
+/** The nodes' texts in an error and its causes. */
 function wordsOf(error: unknown): string {
   if (typeof error === 'string') return error
   const chain: readonly ErrorShape[] = causesOf(error)
   // viem puts URL and request into the further lines of its messages: they are no node's words
-  const said = chain.map(
+  const texts = chain.map(
     ({ details, message }) => `${details ?? ''}\n${String(message ?? '').split('\n')[0]}`,
   )
   // neither is the name of the method that failed: "eth_chainId" says nothing of the transaction's chain
-  return said.join('\n').replace(METHOD_NAME, '')
+  return texts.join('\n').replace(METHOD_NAME, '')
 }
 
 /** An unknown wording is transient: no job is given up for new words. */

@@ -1,5 +1,5 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { authority, big, type Registrar, reads, SYSTEM, signs, writes } from './registrar.js'
+import { big, type Registrar } from './registrar.js'
 
 /** Owner of upgradeable programs. */
 export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
@@ -19,20 +19,16 @@ export interface InitialTerms {
 
 /** Signed and paid by the program's upgrade authority. */
 export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, terms: InitialTerms) {
-  const { programId, state, treasury } = registrar
-  const keys = [
-    signs(upgradeAuthority),
-    writes(state),
-    writes(treasury),
-    reads(programDataAddress(programId)),
-    SYSTEM,
-  ]
   const args = {
     ...authoritiesOf(terms),
     admin_authority: terms.admin,
     reclaim_seconds: big(terms.reclaimSeconds),
   }
-  return registrar.instruction('initialize', args, keys)
+  const programData = programDataAddress(registrar.programId)
+  return registrar.instruction('initialize', args, {
+    payer: upgradeAuthority,
+    program_data: programData,
+  })
 }
 
 type Authorities = Pick<InitialTerms, 'relay' | 'treasury'>
@@ -48,10 +44,7 @@ export const setAuthorities = (
   admin: PublicKey,
   named: Authorities,
 ): TransactionInstruction =>
-  registrar.instruction('set_authorities', authoritiesOf(named), [
-    authority(admin),
-    writes(registrar.state),
-  ])
+  registrar.instruction('set_authorities', authoritiesOf(named), { admin_authority: admin })
 
 /** The proposed one accepts by `acceptAdmin`. Signed by the present one. */
 export const proposeAdmin = (
@@ -59,25 +52,21 @@ export const proposeAdmin = (
   admin: PublicKey,
   proposed: PublicKey,
 ): TransactionInstruction =>
-  registrar.instruction('propose_admin', { admin_authority: proposed }, [
-    authority(admin),
-    writes(registrar.state),
-  ])
+  registrar.instruction('propose_admin', { admin_authority: proposed }, { admin_authority: admin })
 
 /** Signed by the proposed authority. */
 export const acceptAdmin = (registrar: Registrar, proposed: PublicKey): TransactionInstruction =>
-  registrar.instruction('accept_admin', {}, [authority(proposed), writes(registrar.state)])
+  registrar.instruction('accept_admin', {}, { proposed_admin: proposed })
 
 /** Takes settled lamports out of the treasury. Signed by the treasury authority. */
-export function withdraw(
+export const withdraw = (
   registrar: Registrar,
   treasuryAuthority: PublicKey,
   destination: PublicKey,
   lamports: bigint,
-) {
-  const accounts = [registrar.state, registrar.treasury, destination]
-  return registrar.instruction('withdraw', { lamports: big(lamports) }, [
-    authority(treasuryAuthority),
-    ...accounts.map(writes),
-  ])
-}
+): TransactionInstruction =>
+  registrar.instruction(
+    'withdraw',
+    { lamports: big(lamports) },
+    { treasury_authority: treasuryAuthority, destination },
+  )

@@ -39,7 +39,7 @@ async function owedByRegistrar(
     if (!account || ('state' in account && account.state === 'released')) return []
     const fromMs = fromMsOf(account, nowMs)
     const take = () => unsignedTransaction(account.payer, blockhash, ...takeOf(registrar, account))
-    const transaction = fromMs === null ? ({ type: 'solana', base64: take() } as const) : null
+    const transaction = fromMs === null ? ({ type: 'solana', data: take() } as const) : null
     return [{ ...payment.money, payments: [payment], fromMs, transaction }]
   })
 }

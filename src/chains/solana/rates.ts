@@ -49,12 +49,12 @@ export function createRates(
     )
 
   const read = async (): Promise<HubRates> => {
-    // a price of gas is bounded by nothing: the least that a node tells counts
+    // nothing bounds a price of gas: the lowest of the nodes' counts
     const gasPrices: bigint[] = []
     const ask = async (call: Call): Promise<HubRates> => {
-      const told = await readRates(call, feeds)
-      gasPrices.push(told.gasPriceWei)
-      return told
+      const ratesOfNode = await readRates(call, feeds)
+      gasPrices.push(ratesOfNode.gasPriceWei)
+      return ratesOfNode
     }
     const agreed = await orUnavailable('getting the prices of ETH and SOL', () =>
       hub.quorum(ask, isNear),

@@ -266,7 +266,7 @@ export class UnshownError extends LackingError {}
 const UNSUPPORTED_VERSION = -32_015
 
 /**
- * Reads a listed transaction; null where the node lacks it.
+ * Reads a listed transaction; null where the node does not have it.
  * @throws UnshownError; RpcError transient where it refuses to show it for another reason, which is its own
  */
 export async function readListed(
@@ -287,7 +287,7 @@ export async function readListed(
 /** Versions of transactions that are asked for: all, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
-/** Null where the node lacks the transaction. @throws RpcError transient for another one */
+/** Null where the node does not have the transaction. @throws RpcError transient for another one */
 export async function readTransaction(
   call: Call,
   registrar: Registrar,

@@ -42,6 +42,16 @@ export interface PaymentAccount extends PaymentKey {
   reclaimableAt: bigint
 }
 
+type Accounts = Readonly<Record<string, PublicKey>>
+
+/** An account of an instruction, as the IDL has it; `address` where all deployments have the same. */
+interface DeclaredAccount {
+  name: string
+  address?: string
+  signer?: boolean
+  writable?: boolean
+}
+
 export type Registrar = ReturnType<typeof createRegistrar>
 
 /** @param programIdText base58 */
@@ -51,37 +61,59 @@ export function createRegistrar(programIdText: string) {
     PublicKey.findProgramAddressSync([Buffer.from(seed), ...seeds], programId)[0]
   const state = address('state')
   const treasury = address('treasury')
+  /** Signs the program's calls of itself that carry events. */
+  const eventAuthority = address('__event_authority')
   /** Account of a payment. */
   const payment = ({ payer, quoteId }: Pick<PaymentKey, 'payer' | 'quoteId'>) =>
     address('payment', payer.toBytes(), quoteId)
-  /** Accounts of every instruction that logs events. */
-  const log = [reads(address('__event_authority')), reads(programId)]
-  const instruction = (name: string, args: object, keys: AccountMeta[]) =>
-    new TransactionInstruction({
-      programId,
-      keys,
-      data: registrarCoder.instruction.encode(name, args),
-    })
-  const decide = (name: 'settle' | 'refund', own: AccountMeta[], payments: readonly PaymentKey[]) =>
-    instruction(name, { sequences: payments.map(({ sequence }) => big(sequence)) }, [
-      ...own,
-      ...log,
-      ...payments.flatMap((one) => [writes(payment(one)), writes(one.payer)]),
-    ])
+  /** Accounts of this deployment, by their names in the IDL. */
+  const own: Accounts = {
+    state,
+    treasury,
+    event_authority: eventAuthority,
+    program: programId,
+  }
+  /**
+   * An instruction with its accounts in the IDL's order.
+   * @param given accounts that are neither the deployment's nor have an address in the IDL
+   * @param rest accounts after those that the IDL lists
+   */
+  const instruction = (
+    name: string,
+    args: object,
+    given: Accounts,
+    rest: readonly AccountMeta[] = [],
+  ): TransactionInstruction => {
+    const declared = registrarIdl.instructions.find((one) => one.name === name)!
+    const keys = (declared.accounts as DeclaredAccount[]).map((account) => ({
+      pubkey: given[account.name] ?? own[account.name] ?? new PublicKey(account.address!),
+      isSigner: account.signer ?? false,
+      isWritable: account.writable ?? false,
+    }))
+    const data = registrarCoder.instruction.encode(name, args)
+    return new TransactionInstruction({ programId, keys: [...keys, ...rest], data })
+  }
+  const decide =
+    (name: 'settle' | 'refund') => (relayAuthority: PublicKey, payments: readonly PaymentKey[]) =>
+      instruction(
+        name,
+        { sequences: payments.map(({ sequence }) => big(sequence)) },
+        { relay_authority: relayAuthority },
+        payments.flatMap((one) => [payment(one), one.payer].map(writes)),
+      )
 
   return {
     programId,
     id: programIdText,
     state,
     treasury,
+    eventAuthority,
     payment,
     address,
-    log,
     instruction,
     /** Pays a quote. Signed by the payer. */
     register({ payer: by, ...terms }: PaymentTerms, quoteId: Uint8Array): TransactionInstruction {
       const payer = new PublicKey(by)
-      const accounts = [state, treasury, payment({ payer, quoteId })]
       const args = {
         quote_id: [...quoteId],
         name: [...terms.name],
@@ -90,20 +122,19 @@ export function createRegistrar(programIdText: string) {
         lamports: big(terms.lamports),
         expires_at: big(terms.expiresAt),
       }
-      return instruction('register', args, [signs(payer), ...accounts.map(writes), SYSTEM, ...log])
+      return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
     /** Settles payments into kept money. Signed by the relay authority. */
-    settle: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
-      decide('settle', [authority(relayAuthority), writes(state)], payments),
+    settle: decide('settle'),
     /** Refunds payments to their payers. Signed by the relay authority. */
-    refund: (relayAuthority: PublicKey, payments: readonly PaymentKey[]): TransactionInstruction =>
-      decide('refund', [authority(relayAuthority), writes(state), writes(treasury)], payments),
+    refund: decide('refund'),
     /** Takes back a payment that nobody has decided in time. Signed by its payer. */
-    reclaim(key: PaymentKey): TransactionInstruction {
-      const accounts = [state, treasury, payment(key)]
-      const keys = [signs(key.payer), ...accounts.map(writes), ...log]
-      return instruction('reclaim_payment', { sequence: big(key.sequence) }, keys)
-    },
+    reclaim: (key: PaymentKey): TransactionInstruction =>
+      instruction(
+        'reclaim_payment',
+        { sequence: big(key.sequence) },
+        { payer: key.payer, payment: payment(key) },
+      ),
     /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
       const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>(

@@ -268,9 +268,9 @@ async function send(call: Call, raw: string, commitment: Commitment): Promise<st
     ])
     return null
   } catch (error) {
-    const said = simulationError(error)
-    if (said === null) throw error
-    return said === ALREADY_PROCESSED ? null : said
+    const reason = simulationError(error)
+    if (reason === null) throw error
+    return reason === ALREADY_PROCESSED ? null : reason
   }
 }
 

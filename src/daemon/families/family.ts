@@ -28,7 +28,7 @@ interface RelayPart {
   /** Whether this process has the key that pays, and the settings that give it, for people. */
   readonly hasKey: boolean
   readonly keyFrom: string
-  /** Names what the chains file lacks; null where nothing is. */
+  /** What is missing in the chains file; null for nothing. */
   readonly problem?: string | null
 }
 

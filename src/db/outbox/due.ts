@@ -47,7 +47,7 @@ export function dueNonceJobs(
 const BLOCKHASH_JOBS_AT_ONCE = 200
 
 /**
- * Jobs on a Solana cluster that may need work: settlements and releases that are short of time, then refusals, then the
+ * Jobs on a cluster that may need work: settlements and releases that are short of time, then refusals, then the
  * rest. In each group sent ones go first, then older payments.
  */
 export async function dueBlockhashJobs(

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
 import { type ChainKey, execute, type Plain, query } from '../pg/rows.js'
 
-/** Progress of a Solana program's watcher. */
+/** Progress of the watcher of a program's payments. */
 export type PaymentCursor = Omit<Plain<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain; at its start slot before the first payment. */

@@ -27,7 +27,7 @@ type PaymentColumns = ReceiptRow &
     failure: string | null
   }
 
-/** A payment for a name on the hub that a transaction on Solana made, and how far it is. */
+/** A payment for a name on the hub that a transaction on another chain made, and how far it is. */
 export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(

@@ -15,7 +15,7 @@ import {
   type QuotedProgram,
   verifyQuote,
 } from '../../registry/payment/quote.js'
-import { ADDRESS_TYPE_CODE } from '../../registry/primitives/address.js'
+import { storedAddress } from '../../registry/primitives/address.js'
 
 /** Tells a program's payments apart from those of all others. */
 export interface ProgramIdentity extends QuotedProgram {
@@ -34,7 +34,7 @@ const originOf = (
   tx: signatureBytes(tx.signature),
   block: tx.slot,
   blockHash: null,
-  payer: Buffer.concat([Buffer.of(ADDRESS_TYPE_CODE.solana), payer]),
+  payer: storedAddress('solana', payer),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
   // no block's time, which a node may make up: the program adds the same time to each payment's
   paidMs: Number(reclaimableAt) * 1_000 - heldMs,

@@ -1,6 +1,6 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Permission to pay an allocation to an address: the EVM account's own, or for a Solana account the operator's. */
+/** Permission to pay an allocation to an address: the EVM account's own, or for an account of another chain the operator's. */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number

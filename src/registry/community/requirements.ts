@@ -17,7 +17,7 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
 
 /** State of the beneficiary, read before the decision. */
 export interface RequirementInputs {
-  /** Address in its answer form (EVM in lower case, Solana in base58). */
+  /** Address in its answer form. */
   address: string
   /** Balances of the required tokens, by `tokenKey`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>

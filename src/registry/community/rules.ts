@@ -12,7 +12,7 @@ const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
 /** Addresses of an allowlist as stored, and of all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
-/** Bits of a payment's amount in CommunityPayments.sol; an amount on Solana has been held to its own before. */
+/** Bits of a payment's amount in CommunityPayments.sol; an amount of another family is held to its own (`amountBits`). */
 const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
@@ -118,7 +118,7 @@ function onChain(
 
 export const communityPrice = fields({
   network: network(),
-  /** `native`, or the token's address (EVM, lower case) or mint (Solana). */
+  /** `native`, or the token's address or mint in its answer form. */
   token: canonical(NO_ADDRESS, z.string(), (text, fault) =>
     text === NATIVE ? text : readAddress(text, fault),
   ).meta({

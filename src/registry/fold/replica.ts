@@ -158,7 +158,7 @@ class CopyState implements PublicState {
     const { changes, owners } = this.#work
     const { actor } = this.#event
     const cluster = this.#serialOf(id)
-    // a bid names a wallet of EVM or Solana, and goes to the cluster in which that is verified
+    // a bid names a wallet that pays, and goes to the cluster in which that is verified
     const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
     if (!isBidder || this.#home !== cluster) throw this.#misfit()
     owners.set(name, cluster)

@@ -22,7 +22,7 @@ const schema = z.strictObject({
   name: word,
   /** null without one. */
   referral: word.nullable(),
-  /** Time of the payment, ms: its block's, on Solana the time of reclaiming less the program's. */
+  /** Time of the payment, ms: its block's, or the time of reclaiming less the program's period. */
   blockMs: z.int(),
   /**
    * `requirementsHash` of the requirements in force at the block, if the payer met them (also for no requirements);

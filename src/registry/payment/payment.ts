@@ -20,7 +20,7 @@ export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE
 
 /**
- * Outcomes of a payment by their number in the database (never renumber), as its chain said, confirmed: the money is
+ * Outcomes of a payment by their number in the database (never renumber), as its chain confirmed: the money is
  * the payer's again; it is whose it was paid for (a name's: kept); the payer took it back because nobody had decided.
  */
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
@@ -55,7 +55,7 @@ export interface CommunityNameTarget {
   name: Buffer
   /** Answer form of the address. */
   recipient: string
-  /** The chain's own number of the payment, on Solana the payer's choice; below 2^64. */
+  /** Number of the payment, of the chain's or the payer's choice; below 2^64. */
   number: bigint
   /** Time from which the payer may take an undecided payment back, ms. */
   reclaimableMs: number
@@ -63,15 +63,15 @@ export interface CommunityNameTarget {
 
 /** A payment as its chain shows it. */
 export interface Payment<Target = NameTarget | CommunityNameTarget> {
-  /** Solana: hash of genesis, program and sequence (quote.ts). EVM: the payments contract's id. 32 bytes. */
+  /** 32 bytes: the payments contract's id; of a program the hash of genesis, program and sequence (quote.ts). */
   id: Buffer
   /** Transaction hash, or signature. */
   tx: Buffer
-  /** Block number, on Solana the slot. */
+  /** Block or slot. */
   block: number
-  /** Null on Solana. */
+  /** Null on a chain whose blocks are not read. */
   blockHash: Buffer | null
-  /** Place among the payments: on Solana the program's count from 1 (per kind), on EVM the log's index in its block. */
+  /** Place among the payments: a program's count from 1 (per kind), or the log's index in its block. */
   sequence: number
   /** Stored address. */
   payer: Buffer
@@ -80,7 +80,7 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   target: Target
   /** 32 bytes, null for nobody. */
   referral: Buffer | null
-  /** Time of the block, ms; on Solana the time of reclaiming, less the program's time. */
+  /** Time of the block, ms; of a program the time of reclaiming, less the program's period. */
   paidMs: number
 }
 

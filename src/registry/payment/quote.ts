@@ -3,7 +3,7 @@ import { keccak256 } from '../primitives/keccak.js'
 import { NETWORK_CODE, type Network } from '../primitives/network.js'
 import type { QuoteVerdict } from './payment.js'
 
-/** Terms of a quote on Solana: who may register which name, for what. */
+/** Terms of a quote that a program takes: who may register which name, for what. */
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array

@@ -6,28 +6,70 @@ import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
 import { isBech32, type OtherType, parseOther } from './otherAddress.js'
 
-/** Type bytes of stored addresses (never renumber), which stand before the raw address (EVM: 20 bytes, Solana: 32). */
-export const ADDRESS_TYPE_CODE: Readonly<Record<AddressType, number>> = { evm: 1, solana: 2 }
+/** Form of a type of addresses that pay. */
+interface AddressForm {
+  /** Type byte of a stored address, before the raw address. Never renumber. */
+  code: number
+  /** Length of a raw address. In a word of 32 bytes zeros stand before a shorter one. */
+  bytes: number
+  /** Raw address and answer form of a text; null for a text of another form. */
+  read(text: string): { raw: Buffer; text: string } | 'bad_checksum' | null
+  /** The answer form of a raw address. */
+  text(raw: Buffer): string
+}
+
+const HEX = /^0x[0-9a-fA-F]{40}$/
+
+/** By type, the longer addresses last. */
+const FORMS: Readonly<Record<AddressType, AddressForm>> = {
+  evm: {
+    code: 1,
+    bytes: 20,
+    read(text) {
+      if (!HEX.test(text)) return null
+      const digits = text.slice(2)
+      const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+      const lower = `0x${digits.toLowerCase()}` as const
+      // EIP-55
+      return mixed && getAddress(lower).slice(2) !== digits
+        ? 'bad_checksum'
+        : { raw: fromHex(lower), text: lower }
+    },
+    text: toHex,
+  },
+  solana: {
+    code: 2,
+    bytes: 32,
+    read(text) {
+      // a bech32 text's checksum is proof, which base58 of 32 bytes has none of
+      const raw = isBech32(text) ? null : decodeBase58(text, 32)
+      return raw && { raw, text }
+    },
+    text: (raw) => bs58.encode(raw),
+  },
+}
+const BY_LENGTH = Object.entries(FORMS) as [AddressType, AddressForm][]
+
 /** Type byte of other chains' addresses, before their canonical text. */
 const OTHER_CODE = 3
 
 export interface Address {
   type: AddressType
-  /** The answer form: EVM in lower case, Solana in base58. */
+  /** The answer form: hex in lower case, or base58. */
   text: string
   /** Type byte and raw address: the form of the database and the journal. */
   bytes: Buffer
 }
 
-const EVM = /^0x[0-9a-fA-F]{40}$/
 /** Wallet that may be listed, of any chain with recognizable addresses. */
 export interface Wallet extends Omit<Address, 'type'> {
   type: AddressType | OtherType
 }
 
-function stored(type: AddressType, raw: Uint8Array): Buffer {
+/** Stored form of a raw address. */
+export function storedAddress(type: AddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
-  bytes[0] = ADDRESS_TYPE_CODE[type]
+  bytes[0] = FORMS[type].code
   bytes.set(raw, 1)
   return bytes
 }
@@ -35,20 +77,16 @@ function stored(type: AddressType, raw: Uint8Array): Buffer {
 export type AddressProblem = 'unsupported_address' | 'bad_checksum'
 
 /**
- * Parses an address by its form. Mixed-case EVM addresses need a valid checksum (EIP-55).
+ * Parses an address by its form. Mixed-case hex needs a valid checksum.
  * @returns the address, or the problem
  */
 export function parseAddress(input: string): Address | AddressProblem {
-  if (EVM.test(input)) {
-    const digits = input.slice(2)
-    const lower = `0x${digits.toLowerCase()}` as const
-    const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-    if (mixed && getAddress(lower).slice(2) !== digits) return 'bad_checksum'
-    return { type: 'evm', text: lower, bytes: stored('evm', fromHex(lower)) }
+  for (const [type, form] of BY_LENGTH) {
+    const read = form.read(input)
+    if (read === 'bad_checksum') return read
+    if (read) return { type, text: read.text, bytes: storedAddress(type, read.raw) }
   }
-  // a checksum is proof, which base58 of 32 bytes has none of
-  const key = isBech32(input) ? null : decodeBase58(input, 32)
-  return key ? { type: 'solana', text: input, bytes: stored('solana', key) } : 'unsupported_address'
+  return 'unsupported_address'
 }
 
 /** Parses an address of any chain that may be listed. @returns the wallet, or the problem */
@@ -81,27 +119,28 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
 /** Decodes the stored address of a wallet that pays. @throws RangeError for other bytes */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
-  if (raw[0] === ADDRESS_TYPE_CODE.evm && raw.length === 21)
-    return { type: 'evm', text: toHex(raw.subarray(1)), bytes: raw }
-  if (raw[0] === ADDRESS_TYPE_CODE.solana && raw.length === 33) {
-    return { type: 'solana', text: bs58.encode(raw.subarray(1)), bytes: raw }
-  }
+  for (const [type, { code, bytes: length, text }] of BY_LENGTH)
+    if (raw[0] === code && raw.length === length + 1)
+      return { type, text: text(raw.subarray(1)), bytes: raw }
   throw new RangeError(`${toHex(raw)} is not a stored address`)
 }
 
 /**
- * Address in the `from` word of a bid: EVM when the first 12 bytes are zero, else a Solana key.
+ * Address in the `from` word of a bid: the shortest that has zeros before it.
  * @returns the stored form without text, since this runs once per log
  */
 export function addressOfWord(word: Buffer): Buffer {
-  for (let i = 0; i < 12; i++) if (word[i] !== 0) return stored('solana', word)
-  return stored('evm', word.subarray(12))
+  const zeros = word.findIndex((byte) => byte !== 0)
+  const [type, { bytes }] = BY_LENGTH.find(
+    ([, form]) => zeros < 0 || zeros >= word.length - form.bytes,
+  )!
+  return storedAddress(type, word.subarray(word.length - bytes))
 }
 
 /** EVM zero address, stored: as which private actors are shown. */
 export const NOBODY = addressOfWord(Buffer.alloc(32))
 
-/** Word of a stored address: EVM left-padded, Solana raw, others the Keccak of the stored form. */
+/** Word of a stored address: 20 bytes left-padded, 32 bytes as they are, others the Keccak of the stored form. */
 export function addressToWord(bytes: Uint8Array): Buffer {
   if (bytes[0] === OTHER_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)

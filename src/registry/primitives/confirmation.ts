@@ -1,14 +1,17 @@
 import { z } from 'zod'
 
+/** Tags by which nodes name a confirmed block. */
+export const CONFIRMED_TAGS = ['finalized', 'safe'] as const
+
 /** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top. */
 export const confirmation = z.union([
-  z.enum(['finalized', 'safe']).transform((tag) => ({ kind: 'tag' as const, tag })),
+  z.enum(CONFIRMED_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
   z
     .strictObject({ blocks: z.int().nonnegative() })
     .transform(({ blocks }) => ({ kind: 'depth' as const, blocks })),
 ])
 
-/** Which blocks of an EVM chain count as confirmed. Solana's policy is `commitment`. */
+/** Which blocks of an EVM chain count as confirmed. */
 export type Confirmation = z.output<typeof confirmation>
 type Of<Kind extends Confirmation['kind']> = Extract<Confirmation, { kind: Kind }>
 

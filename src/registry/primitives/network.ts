@@ -8,7 +8,7 @@ export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 /** The first letter of an event id (`m-1-42`). */
 export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }
 
-/** Labels of public networks that a request may name, and the partition each belongs to (interface: `network`). */
+/** Labels of chains that a request may name, and the network of each. A family whose chains share one label has it in its row. */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '1': 'mainnet',
   '10': 'mainnet',
@@ -19,7 +19,6 @@ export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '42161': 'mainnet',
   '43114': 'mainnet',
   '98866': 'mainnet',
-  solana: 'mainnet',
   '11155111': 'testnet',
   '17000': 'testnet',
 }

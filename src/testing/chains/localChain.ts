@@ -41,7 +41,7 @@ export interface LocalChainOptions {
   previous: KnownChain | undefined
 }
 
-/** Deploys the contracts that the chain's state lacks. A home that is kept keeps the chain in `anvil`. */
+/** Deploys the contracts that are missing in the chain's state. A home that is kept keeps the chain in `anvil`. */
 export async function startLocalChain(
   sandbox: Sandbox,
   { definition, hubEid, blockMs, previous }: LocalChainOptions,

@@ -26,7 +26,7 @@ export interface ChainVerbs {
    * @returns the first block that is another one now
    */
   reorg(depth: number): Promise<number>
-  /** From the mempool, in no block yet. @throws WorldError where the mempool lacks it */
+  /** From the mempool, in no block yet. @throws WorldError where the mempool does not have it */
   drop(tx: Hex): Promise<void>
   /** A block is mined at that time. The database's clock and the daemon's stay. */
   advance(seconds: number): Promise<void>

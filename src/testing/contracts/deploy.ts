@@ -6,16 +6,8 @@ import {
   localTokenAbi,
   localTokenBytecode,
 } from '../../../contracts/evm/artifacts/local/LocalToken.js'
-import {
-  communityPaymentsAbi,
-  communityPaymentsBytecode,
-  endpointAbi,
-  hubAbi,
-  hubBytecode,
-  localMessageLibAbi,
-  spokeAbi,
-  spokeBytecode,
-} from '../../chains/evm/contracts/index.js'
+import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contracts/index.js'
+import { hubCode, paymentsCode, spokeCode } from '../../chains/evm/deployment/creation.js'
 import {
   contractCall,
   creation,
@@ -49,31 +41,24 @@ export interface HubSettings extends AppSettings {
 }
 
 /** `block` holds the hub's deployment. */
-export function deployHub(settings: HubSettings) {
-  const {
-    minimumWei,
-    owner,
-    relayer,
-    pauser,
-    deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
-  } = settings
-  return deployWithEndpoint(settings, (endpoint) => {
-    const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
-    return creation('deploying the hub', { abi: hubAbi, bytecode: hubBytecode, args })
-  })
-}
+export const deployHub = ({
+  deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
+  ...settings
+}: HubSettings) =>
+  deployWithEndpoint(settings, (endpoint) => ({
+    label: 'deploying the hub',
+    data: hubCode({ ...settings, deliverLimitWei, endpoint }),
+  }))
 
 /**
  * Deploys LayerZero's EndpointV2 and a spoke on it; `block` holds the spoke's deployment.
  * @param settings with LayerZero's endpoint id of the hub's chain
  */
-export function deploySpoke(settings: AppSettings & { readonly hubEid: number }) {
-  const { hubEid, minimumWei, owner, pauser } = settings
-  return deployWithEndpoint(settings, (endpoint) => {
-    const args = [endpoint, hubEid, owner, pauser, minimumWei] as const
-    return creation('deploying a spoke', { abi: spokeAbi, bytecode: spokeBytecode, args })
-  })
-}
+export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
+  deployWithEndpoint(settings, (endpoint) => ({
+    label: 'deploying a spoke',
+    data: spokeCode({ ...settings, endpoint }, settings.hubEid),
+  }))
 
 async function deployWithEndpoint(settings: AppSettings, app: (endpoint: Address) => Step) {
   const endpoint = await nextContract(settings)
@@ -116,10 +101,10 @@ const RECLAIM_SECONDS = 604_800n
 export function deployCommunityPayments(
   settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
-  const { owner, relayer, pauser } = settings
-  const args = [owner, relayer, pauser, RECLAIM_SECONDS] as const
-  const code = { abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }
-  return deployed(settings, creation('deploying the payments of communities', code))
+  return deployed(settings, {
+    label: 'deploying the payments of communities',
+    data: paymentsCode({ ...settings, reclaimSeconds: RECLAIM_SECONDS }),
+  })
 }
 
 /** Deploys a token that anybody may mint. */

@@ -11,8 +11,8 @@ import {
 } from '../chains/localChains.js'
 import { type ChainAt, fund, localClients, mineQuickly, walletOf } from '../chains/localClients.js'
 import type { DeployClient } from '../chains/send.js'
+import type { WorldCluster } from '../cluster.js'
 import { writeAtomically } from '../processes/files.js'
-import type { LocalSolana } from '../solana/localSolana.js'
 import { lowerCase, operatorAccount, operatorAddresses } from '../world.js'
 import {
   type BridgeEnd,
@@ -29,9 +29,6 @@ import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, same as the interface's default. */
 const MINIMUM_WEI = parseEther('0.01')
-
-/** Local feeds are never updated, however long the world lives. */
-const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 
 /** ENS names below which a network's names resolve. */
 const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
@@ -158,32 +155,21 @@ export function previousChains(home: string): Map<string, KnownChain> {
 }
 
 /**
- * Writes the daemon's chains file, and the entries that later starts need: each network's chains and, with Solana, its
- * registrar, priced by its hub's feeds.
+ * Writes the daemon's chains file, and the entries that later starts need: each network's chains, and the settings of
+ * each cluster beside its hub.
  */
 export function writeChains(
   home: string,
   chains: readonly RunningChain[],
-  solana: LocalSolana | undefined,
+  clusters: readonly WorldCluster[],
   pollMs: number,
 ): void {
   const known = previousChains(home)
   for (const { label, config, feeds, token, ens } of chains)
     known.set(label, { ...config, feeds, token, ens })
   const hubs = chains.filter(({ role }) => role === 'hub')
-  const clusters = (solana ? hubs : []).map(({ network, feeds }, index) => {
-    const { rpcUrl, wsUrl, genesisHash, programs } = solana!
-    const settings = {
-      rpcUrls: [rpcUrl],
-      wsUrls: [wsUrl],
-      genesisHash,
-      ...programs[index],
-      commitment: 'confirmed',
-      pollMs,
-      feeds: { ...feeds, maxAgeSeconds: FEED_MAX_AGE_SECONDS },
-    }
-    return [network, settings]
-  })
+  const sectionOf = (cluster: WorldCluster) =>
+    Object.fromEntries(hubs.map((hub, i) => [hub.network, cluster.settings(i, hub, pollMs)]))
   const parents = hubs.map(({ network, chainId, ens }) => {
     const { parent, resolver, registry } = ens!
     return [network, { parent, resolver, registry, chainId }]
@@ -192,7 +178,7 @@ export function writeChains(
   writeJson(knownFile(home), { chains: [...known.values()] })
   writeJson(chainsFile(home), {
     chains: chains.map(({ config }) => config),
-    solana: Object.fromEntries(clusters),
+    ...Object.fromEntries(clusters.map((cluster) => [cluster.key, sectionOf(cluster)])),
     ens: Object.fromEntries(parents),
     deliveries: { mainnet: deliveries, testnet: deliveries },
   })

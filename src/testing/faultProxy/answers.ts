@@ -1,3 +1,4 @@
+import { CONFIRMED_TAGS } from '../../registry/primitives/confirmation.js'
 import type { Forks } from './forks.js'
 import type { AnswerFault } from './kinds.js'
 import { lieTo } from './lies.js'
@@ -84,7 +85,7 @@ async function ofLogs(
   return changed && { result: changed }
 }
 
-const TAGS = ['latest', 'safe', 'finalized']
+const TAGS: readonly unknown[] = ['latest', ...CONFIRMED_TAGS]
 
 /** Answer of a node that lags by some blocks. */
 async function staleAnswer(
@@ -94,7 +95,7 @@ async function staleAnswer(
 ): Promise<FaultyAnswer | null> {
   if (call.method === 'eth_blockNumber')
     return { result: quantity(Math.max(0, (await headOf(upstream)) - lag)) }
-  const tag = call.params.find((param) => typeof param === 'string' && TAGS.includes(param))
+  const tag = call.params.find((param) => TAGS.includes(param))
   if (tag === undefined) return null
   const tagged = (await upstream('eth_getBlockByNumber', [tag, false])).result as {
     number: string

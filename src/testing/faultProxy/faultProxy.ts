@@ -10,7 +10,7 @@ import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
 
 const HOST = '127.0.0.1'
-/** Pause between two looks at whether a silence is over. */
+/** Pause between two checks whether a silence is over. */
 const SILENT_POLL_MS = 20
 const DEFAULT_LIMITS: FaultLimits = {
   delayMs: 500,

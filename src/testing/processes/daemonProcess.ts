@@ -139,7 +139,7 @@ export async function askReady(opsUrl: string): Promise<{ ready: boolean; proble
 function lastSentence(child: Child): string {
   const lines = child.logTail().trim().split('\n')
   const start = lines.findLastIndex((line) => line.startsWith('clusterd: '))
-  const said = lines.slice(start).filter((line) => !line.startsWith('{'))
-  if (start >= 0) return said.join('\n').slice('clusterd: '.length)
+  const sentence = lines.slice(start).filter((line) => !line.startsWith('{'))
+  if (start >= 0) return sentence.join('\n').slice('clusterd: '.length)
   return `the daemon ended at its start: ${lines.at(-1)} (see ${child.logFile})`
 }

@@ -123,8 +123,7 @@ async function startSecond(stack: Stack<'mainnet'>, database: TcpProxy, env: Dae
     databaseUrl,
     port,
     opsPort,
-    env: {},
-    solanaKey: solana?.relayAuthority.secretKey,
+    env: { SOLANA_RELAYER_PRIVATE_KEY: solana?.relayAuthority.secretKey },
   })
   const daemon = await startDaemonProcess({
     opsUrl: at.ops,

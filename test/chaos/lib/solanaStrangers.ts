@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
-import { createRegistrar } from '../../../src/chains/solana/registrar.js'
+import { createRegistrar, reads } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
 import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
@@ -118,7 +118,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     'forged events': () => [
       new TransactionInstruction({
         programId: registrar.programId,
-        keys: registrar.log,
+        keys: [reads(registrar.eventAuthority), reads(registrar.programId)],
         data: Buffer.concat([EVENT_TAG, someBytes(), someBytes()]),
       }),
       SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: registrar.programId, lamports: 0 }),

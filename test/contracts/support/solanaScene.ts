@@ -142,7 +142,7 @@ function addressesOf(
     treasury: base58Of(registrar.treasury),
     program: base58Of(programId),
     programData: base58Of(programData),
-    eventAuthority: base58Of(registrar.log[0]!.pubkey),
+    eventAuthority: base58Of(registrar.eventAuthority),
     upgradeAuthority: base58Of(keys.deployer),
     system: base58Of(SystemProgram.programId),
     tokenProgram: base58Of(TOKEN_PROGRAM),

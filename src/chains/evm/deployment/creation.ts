@@ -49,9 +49,9 @@ export interface Contract {
 
 /** Hub or spoke first. @param hubEid LayerZero's endpoint id of the hub's chain */
 export function contractsOf(desired: DesiredChain, hubEid: number): Contract[] {
-  const app = appCreation(desired, hubEid)
-  const payments = paymentsCreation(desired)
-  const { role, contract, communityPayments, hasPayments } = desired
+  const { role, contract, communityPayments, hasPayments, salt } = desired
+  const app = creationOf(salt, role === 'hub' ? hubCode(desired) : spokeCode(desired, hubEid))
+  const payments = creationOf(salt, paymentsCode(desired))
   const contracts: Contract[] = [
     { what: role, field: 'contract', address: contract ?? app.address, creation: app },
     {
@@ -64,38 +64,34 @@ export function contractsOf(desired: DesiredChain, hubEid: number): Contract[] {
   return hasPayments || communityPayments ? contracts : contracts.slice(0, 1)
 }
 
-function appCreation(desired: DesiredChain, hubEid: number): Creation {
-  const { role, endpoint, owner, pauser, relayer, minimumWei, deliverLimitWei, salt } = desired
-  const code =
-    role === 'hub'
-      ? encodeDeployData({
-          abi: hubAbi,
-          bytecode: hubBytecode,
-          args: [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei],
-        })
-      : encodeDeployData({
-          abi: spokeAbi,
-          bytecode: spokeBytecode,
-          args: [endpoint, hubEid, owner, pauser, minimumWei],
-        })
-  return creationOf(salt, code)
+type Of<Keys extends keyof DesiredChain> = Pick<DesiredChain, Keys>
+type App = Of<'endpoint' | 'owner' | 'pauser' | 'minimumWei'>
+
+/** Creation code of a hub, constructor arguments included. */
+export const hubCode = (hub: App & Of<'relayer' | 'deliverLimitWei'>): Hex => {
+  const { endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei } = hub
+  const args = [endpoint, owner, relayer, pauser, minimumWei, deliverLimitWei] as const
+  return encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args })
 }
 
-function paymentsCreation({
-  owner,
-  relayer,
-  pauser,
-  reclaimSeconds,
-  salt,
-}: DesiredChain): Creation {
+/** The same of a spoke. @param hubEid LayerZero's endpoint id of the hub's chain */
+export const spokeCode = ({ endpoint, owner, pauser, minimumWei }: App, hubEid: number): Hex =>
+  encodeDeployData({
+    abi: spokeAbi,
+    bytecode: spokeBytecode,
+    args: [endpoint, hubEid, owner, pauser, minimumWei],
+  })
+
+/** The same of a contract for payments. */
+export const paymentsCode = (
+  payments: Of<'owner' | 'relayer' | 'pauser' | 'reclaimSeconds'>,
+): Hex => {
+  const { owner, relayer, pauser, reclaimSeconds } = payments
   const args = [owner, relayer, pauser, reclaimSeconds] as const
-  return creationOf(
-    salt,
-    encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args }),
-  )
+  return encodeDeployData({ abi: communityPaymentsAbi, bytecode: communityPaymentsBytecode, args })
 }
 
-/** The tree's root tells a distributor from others. @param encoded constructor arguments in ABI form */
+/** Distributors differ by the root of their tree. @param encoded constructor arguments in ABI form */
 export const distributorCreation = (encoded: Hex): Creation =>
   creationOf(`0x${'00'.repeat(32)}`, concat([airdropDistributorBytecode, encoded]))
 

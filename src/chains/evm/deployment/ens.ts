@@ -22,7 +22,7 @@ export const ensRegistryAbi = parseAbi([
   'function ownerOf(uint256 node) view returns (address)',
 ])
 
-/** Wishes for the resolver of an ENS name: whose it is, the gateway's key, and its URL. */
+/** Desired settings of the resolver of an ENS name: its owner, the gateway's key, and its URL. */
 type DesiredEns = DraftEns &
   Record<'owner' | 'signer' | 'salt', Hex> & { chain: string; url: string }
 
@@ -51,7 +51,7 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
   const code = await codeItem(ask, chain, { what: at.what, address: at.at, creation })
   const named = await nameItem(ask, desired, at.at)
   if (!code.isRight) return [code, named]
-  const lacks = !desired.resolver && {
+  const missing = !desired.resolver && {
     advice: `Put "resolver": "${at.at}" into \`ens\` of the chains file.`,
   }
   const { callee, call, items } = await ownerItems(ask, at, owner)
@@ -68,7 +68,7 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
   const urls = { abi: ensResolverAbi, functionName: 'urls', args: [0n] } as const
   const first = await orIfRefused(readContract(ask, at.at, urls), 'none')
   return [
-    { ...code, ...lacks },
+    { ...code, ...missing },
     ...items,
     compared(callee, 'signer', {
       rank: RANK.settings,

@@ -25,7 +25,7 @@ export const RANK = {
   name: 6,
 } as const
 
-/** Wished value beside the value on the chain. */
+/** Desired value beside the value on the chain. */
 export interface Item {
   chain: string
   /** `hub, pauser` */

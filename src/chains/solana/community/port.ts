@@ -53,7 +53,7 @@ export function createCommunityPort(rpc: SolanaRpc, registrar: Registrar): Commu
     ])
     return {
       type: 'solana',
-      base64: unsignedTransaction(payer, blockhash, program.pay(terms, token)),
+      data: unsignedTransaction(payer, blockhash, program.pay(terms, token)),
     }
   }
 

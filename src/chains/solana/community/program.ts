@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import {
-  authority,
-  big,
-  decode,
-  type Registrar,
-  reads,
-  SYSTEM,
-  signs,
-  writes,
-} from '../registrar.js'
-import { associatedTokenAddress, TOKEN_PROGRAM } from '../tokens.js'
+import { big, decode, type Registrar, reads, writes } from '../registrar.js'
+import { associatedTokenAddress } from '../tokens.js'
 
 /** Key of an open payment: its number is the payer's choice. */
 interface CommunityPaymentKey {
@@ -67,110 +58,63 @@ const NATIVE_TOKEN = PublicKey.default
 export const paymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-/** Accounts of payments, and of the tokens that they hold. */
-function accountsOf({ address }: Registrar) {
+/** Instructions of payments for community names, and their accounts. */
+export function createCommunityProgram({ address, instruction }: Registrar) {
   /** Account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
-  return {
-    vault,
-    paymentAccount: ({ payer, number }: CommunityPaymentKey) =>
-      address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8)),
-    tokenKeys: (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
-      token ? [reads(token), writes(vault(token)), writes(account(token))] : [],
-  }
-}
-
-/** Instructions of the relay authority. */
-function decisionsOf(registrar: Registrar) {
-  const { state, log, instruction } = registrar
-  const { paymentAccount, tokenKeys } = accountsOf(registrar)
+  const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
+    address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8))
+  const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
+    token ? [reads(token), writes(vault(token)), writes(account(token))] : []
   /** @param paid who is paid */
-  const decide = (
-    name: 'refuse_community' | 'release_community',
-    relayAuthority: PublicKey,
-    payments: readonly CountedPayment[],
-    paid: (payment: CountedPayment) => PublicKey,
-  ) => {
-    const groups = payments.flatMap((one) => [
-      ...[paymentAccount(one), one.payer, paid(one)].map(writes),
-      ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
-    ])
-    const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
-    return instruction(name, args, [
-      authority(relayAuthority),
-      reads(state),
-      reads(TOKEN_PROGRAM),
-      ...log,
-      ...groups,
-    ])
-  }
-  return {
-    /** Gives payments back to their payers. Signed by the relay authority. */
-    refuse: (
-      relayAuthority: PublicKey,
-      payments: readonly CountedPayment[],
-    ): TransactionInstruction =>
-      decide('refuse_community', relayAuthority, payments, ({ payer }) => payer),
-    /** Pays payments out to their recipients. Signed by the relay authority. */
-    release: (
-      relayAuthority: PublicKey,
-      payments: readonly CountedPayment[],
-    ): TransactionInstruction =>
-      decide('release_community', relayAuthority, payments, ({ recipient }) => recipient),
-  }
-}
+  const decide =
+    (
+      name: 'refuse_community' | 'release_community',
+      paid: (payment: CountedPayment) => PublicKey,
+    ) =>
+    (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction => {
+      const groups = payments.flatMap((one) => [
+        ...[paymentAccount(one), one.payer, paid(one)].map(writes),
+        ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
+      ])
+      const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
+      return instruction(name, args, { relay_authority: relayAuthority }, groups)
+    }
 
-/** Instructions of payments for community names, and their accounts. */
-export function createCommunityProgram(registrar: Registrar) {
-  const { state, log, instruction } = registrar
-  const { paymentAccount, vault, tokenKeys } = accountsOf(registrar)
   return {
     paymentAccount,
     vault,
-    ...decisionsOf(registrar),
+    /** Gives payments back to their payers. Signed by the relay authority. */
+    refuse: decide('refuse_community', ({ payer }) => payer),
+    /** Pays payments out to their recipients. Signed by the relay authority. */
+    release: decide('release_community', ({ recipient }) => recipient),
     /** Pays in SOL, or in a token. Signed by the payer. */
     pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
       const args = { ...words, number: big(number), recipient, amount: big(amount) }
-      const keys = [signs(payer), writes(state), writes(paymentAccount(terms)), SYSTEM]
-      if (!token) return instruction('pay_community', args, [...keys, ...log])
+      const accounts = { payer, payment: paymentAccount(terms) }
+      if (!token) return instruction('pay_community', args, accounts)
       const { mint, decimals, source = associatedTokenAddress(payer, mint) } = token
-      const ofToken = [reads(mint), writes(source), writes(vault(mint)), reads(TOKEN_PROGRAM)]
-      return instruction('pay_community_token', { ...args, decimals }, [
-        ...keys,
-        ...ofToken,
-        ...log,
-      ])
+      const ofToken = { mint, source, vault: vault(mint) }
+      return instruction('pay_community_token', { ...args, decimals }, { ...accounts, ...ofToken })
     },
     /**
      * Takes a payment's money: its payer's where nobody has decided in time or it was refused, its recipient's where it
      * was released. Signed by that owner.
      * @param destination token account of the owner; the associated one when absent
      */
-    claim(
+    claim: (
       owner: PublicKey,
       payment: Omit<CountedPayment, 'recipient'>,
       destination?: PublicKey,
-    ): TransactionInstruction {
-      const keys = [
-        signs(owner),
-        reads(state),
-        writes(paymentAccount(payment)),
-        writes(payment.payer),
-      ]
-      const ofToken = tokenKeys(
-        payment.token,
-        (mint) => destination ?? associatedTokenAddress(owner, mint),
-      )
-      const args = { sequence: big(payment.sequence) }
-      return instruction('claim_community', args, [
-        ...keys,
-        reads(TOKEN_PROGRAM),
-        ...log,
-        ...ofToken,
-      ])
-    },
+    ): TransactionInstruction =>
+      instruction(
+        'claim_community',
+        { sequence: big(payment.sequence) },
+        { owner, payment: paymentAccount(payment), payer: payment.payer },
+        tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint)),
+      ),
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
       const { token, state: status, ...fields } = decode<RawPayment>('CommunityPayment', data)

@@ -78,7 +78,7 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
-/** Null where it is none that can be upgraded. */
+/** Null for a program that can not be upgraded. */
 export async function readProgram(
   rpc: SolanaRpc,
   programId: PublicKey,

@@ -29,9 +29,7 @@ export function Airdrops() {
   const refresh = async () => setFound(await read(found!.community))
   return (
     <Card title="Airdrops">
-      <p class="soft">
-        A community may give tokens to wallets of your bundle, also to those on Solana.
-      </p>
+      <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
       <Form label="Look for an airdrop" work={look} submit="Look">
         <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
       </Form>

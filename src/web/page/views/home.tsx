@@ -61,7 +61,7 @@ export function Home() {
         <Search isLarge />
         <p class="soft">
           Looking up is free, and needs no account. To <Link to="/@register">register a name</Link>,
-          sign in with an Ethereum or Solana wallet.
+          sign in with your wallet.
         </p>
       </div>
       <div class="columns">

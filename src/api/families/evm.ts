@@ -1,0 +1,62 @@
+import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
+import { EVM } from '../../registry/families.js'
+import { OWNER } from '../examples.js'
+import { MAX_CHANGES, named, z } from '../http/schema.js'
+import { CHAIN } from '../limits/costs.js'
+import {
+  callView,
+  EVM_QUOTE_ERRORS,
+  type FamilyForm,
+  quoteFields,
+  quoteFieldsV01,
+} from './family.js'
+
+/** 0x and hex digits, for the client's types. */
+const hexText = z.string().openapi({ format: 'hex' })
+export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: z.string() })
+
+const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
+const own = ({ transactionData }: EvmQuote) => ({ transactionData: callView(transactionData) })
+
+export const evmForm: FamilyForm<EvmPort> = {
+  family: EVM,
+  isOf: isEvmPort,
+  example: ['1', OWNER],
+  testnet: '11155111',
+  maxNames: MAX_CHANGES,
+  summary: 'Transaction data for registering names from an EVM chain',
+  beyond:
+    '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
+  price: CHAIN,
+  errors: EVM_QUOTE_ERRORS,
+  v1: {
+    schema: named('EvmQuote', {
+      ...quoteFields,
+      type: z.literal('evm'),
+      gasToken,
+      transactionData: EvmTransactionSchema,
+      bridgeFee: z
+        .string()
+        .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
+    }),
+    own,
+  },
+  v01: {
+    schema: named('QuoteV01', {
+      ...quoteFieldsV01,
+      gasToken,
+      transactionData: EvmTransactionSchema,
+    }),
+    own,
+  },
+  transaction: EvmTransactionSchema,
+  approvals: {
+    approval: EvmTransactionSchema.optional().openapi({
+      description: 'To be sent before, where the payment is in a token that is not approved yet',
+    }),
+    approvalReset: EvmTransactionSchema.optional().openapi({
+      description:
+        'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+    }),
+  },
+}

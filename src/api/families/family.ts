@@ -1,0 +1,176 @@
+import type { ChainPort, Quote, UnsignedTransaction } from '../../chains/chain.js'
+import type { Family } from '../../registry/families.js'
+import { toHex } from '../../registry/primitives/bytes.js'
+import { registration } from '../examples.js'
+import { ok } from '../http/answer.js'
+import { manyNames } from '../http/dearest.js'
+import type { ErrorCode } from '../http/errors.js'
+import { type Price, type Route, route } from '../http/route.js'
+import { answers, MAX_CHANGES, z } from '../http/schema.js'
+import { AMOUNT_SYNONYMS, amountOf, type QuoteOf, quoteOn } from '../names/quote.js'
+import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
+
+/** A family's quotes as a version of the interface shows them. */
+interface QuoteForm<Port extends ChainPort> {
+  readonly schema: z.ZodType
+  /** Bounds of the lists among its own fields. */
+  readonly bounds?: Route['bounds']
+  /** Fields that only quotes of this family have. */
+  own(quote: QuoteOf<Port>): object
+}
+
+/** A row of the interface's table of families: how a family quotes, and what its wallets sign. */
+export interface FamilyForm<Port extends ChainPort = ChainPort>
+  extends Pick<Route, 'summary' | 'beyond' | 'description'> {
+  readonly family: Family
+  isOf(port: ChainPort): port is Port
+  /** Label and wallet of the example of a quote. */
+  readonly example: readonly [label: string, wallet: string]
+  /** Label of the testnet. */
+  readonly testnet: string
+  /** Names of one quote at most. */
+  readonly maxNames: number
+  readonly price: Price
+  readonly errors: readonly ErrorCode[]
+  readonly v1: QuoteForm<Port>
+  readonly v01: QuoteForm<Port>
+  /** A transaction to sign, without its type. */
+  readonly transaction: z.ZodObject
+  /** Transactions that are sent before the one that pays for a community's name. */
+  readonly approvals: z.ZodRawShape
+}
+
+/** The route of a family's quotes, of v1. */
+export const quoteRoute = ({
+  family,
+  example,
+  testnet,
+  maxNames,
+  v1,
+  ...form
+}: FamilyForm): Route =>
+  route.post(`/v1/names/register/${family.key}`, {
+    bad: { what: '101 names', body: manyNames(testnet, MAX_CHANGES + 1), error: 'too_many' },
+    dearest: { what: `${maxNames} names`, body: manyNames(testnet, maxNames) },
+    example: registration(...example),
+    bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
+    aliases: [`/v1/register/${family.key}`],
+    summary: form.summary,
+    beyond: form.beyond,
+    description: form.description,
+    price: form.price,
+    body: Registration.extend({
+      network: z.string().openapi({
+        description: `Label of the chain to pay on; ${family.label === null ? 'it also' : 'testnet=true'} selects the testnet`,
+        example: example[0],
+      }),
+      referralClusterId: clusterIdText.optional(),
+    }),
+    responses: answers('The quote, with the transactions to sign and send', v1.schema),
+    errors: form.errors,
+    async handle({ body, isTestnet }, context) {
+      const quote = await quoteOn(context, quoteRequest(body, isTestnet), form.isOf)
+      const referral = quote.referral && toHex(quote.referral)
+      return ok({ type: family.key, ...fees(quote), referral, ...v1.own(quote) })
+    },
+  })
+
+const amount = z.unknown().openapi({
+  type: 'string',
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  description:
+    'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
+  example: '10000000000000000',
+})
+/** The amount of an element, under each of its names. */
+const amounts = Object.fromEntries(
+  AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
+) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
+
+/** Body of a registration, which each route extends by its network and its referral. */
+export const Registration = z.object({
+  sender: addressText,
+  names: z
+    .array(z.object({ name: nameText, ...amounts }))
+    .min(1)
+    .max(MAX_CHANGES),
+})
+
+export const quoteRequest = <Body extends z.output<typeof Registration>>(
+  body: Body,
+  isTestnet: boolean,
+) => ({
+  ...body,
+  names: body.names.map((element, i) => ({
+    name: element.name,
+    amount: amountOf(element, `names[${i}]`),
+  })),
+  isTestnet,
+})
+
+export const QUOTE_ERRORS = [
+  'invalid_name',
+  'invalid_amount',
+  'unsupported_network',
+  'unsupported_address',
+  'invalid_sender',
+  'too_many',
+  'names_unavailable',
+  'catching_up',
+] as const satisfies readonly ErrorCode[]
+export const EVM_QUOTE_ERRORS = [...QUOTE_ERRORS, 'watch_only', 'bridge_failure'] as const
+
+type Call = Extract<UnsignedTransaction, { to: unknown }>
+
+/** Calls and transactions in JSON's types. */
+export const callView = ({ to, data, value }: Omit<Call, 'type'>) => ({
+  to,
+  data,
+  value: String(value),
+})
+
+export const transactionView = (transaction: UnsignedTransaction) =>
+  'to' in transaction
+    ? { type: transaction.type, ...callView(transaction) }
+    : { type: transaction.type, data: transaction.data }
+
+/** What the quotes of all families have, but for the coin. */
+export const quoteFields = {
+  registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
+  names: z.array(
+    z.object({
+      name: z.string(),
+      amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
+      amount: z.string().openapi({
+        description: 'The same in the smallest unit of the gas token of the source chain',
+      }),
+    }),
+  ),
+  referral: clusterIdText.nullable().openapi({
+    description: 'The cluster that is credited; null where none was named, or none has that id',
+  }),
+}
+
+/** The same of v0.1. */
+export const quoteFieldsV01 = {
+  registrationFee: z.string(),
+  bridgeFee: z.string(),
+  names: z.array(
+    z.object({
+      name: z.string(),
+      amount: z.string().openapi({ description: 'The bid in the gas token of the source chain' }),
+    }),
+  ),
+}
+
+/** Fields of a quote that all families have. */
+export const fees = (quote: Quote) => ({
+  gasToken: quote.gasToken,
+  registrationFee: quote.registrationFee.toString(),
+  bridgeFee: quote.bridgeFee.toString(),
+  names: quote.names.map(({ name, amountWei, amount }) => ({
+    name,
+    amountWei: `${amountWei}`,
+    amount: `${amount}`,
+  })),
+})

@@ -1,0 +1,85 @@
+import { isSolanaPort, type SolanaPort, type SolanaQuote } from '../../chains/solana/port.js'
+import { SOLANA } from '../../registry/families.js'
+import { SOLANA_WALLET } from '../examples.js'
+import { named, z } from '../http/schema.js'
+import { QUOTE_PER_NAME } from '../limits/costs.js'
+import { type FamilyForm, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
+
+const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
+const HOLDS = 'rule: what a transaction of Solana holds'
+const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
+
+export const solanaForm: FamilyForm<SolanaPort> = {
+  family: SOLANA,
+  isOf: isSolanaPort,
+  example: ['solana', SOLANA_WALLET],
+  testnet: 'solana',
+  maxNames: 25,
+  summary: 'Transactions for registering names on Solana',
+  beyond:
+    '`gasToken.decimals` is the text `lamports`. `expiresAt`, `names[].amountWei` and `referral`.',
+  description:
+    'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
+  price: QUOTE_PER_NAME,
+  errors: QUOTE_ERRORS,
+  v1: {
+    schema: named('SolanaQuote', {
+      ...quoteFields,
+      type: z.literal('solana'),
+      gasToken,
+      transactionData: z.array(z.string()).openapi({
+        description: 'One unsigned transaction per name, in its order: serialized, base64',
+      }),
+      bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
+      expiresAt: z
+        .string()
+        .openapi({ description: 'ISO 8601; a payment from then on fails on chain' }),
+    }),
+    bounds: ONE_A_NAME,
+    own: (quote: SolanaQuote) => ({
+      transactionData: quote.transactions.map(({ base64 }) => base64),
+      expiresAt: quote.expiresAt.toISOString(),
+    }),
+  },
+  v01: {
+    schema: named('SolanaQuoteV01', {
+      ...quoteFieldsV01,
+      gasToken,
+      expiresAt: z.string(),
+      transactionData: z
+        .array(
+          z.object({
+            recentBlockhash: z.string(),
+            feePayer: z.string(),
+            nonceInfo: z.null(),
+            instructions: z.array(
+              z.object({
+                keys: z.array(
+                  z.object({ pubkey: z.string(), isSigner: z.boolean(), isWritable: z.boolean() }),
+                ),
+                programId: z.string(),
+                data: z.array(z.int()),
+              }),
+            ),
+            signers: z.array(z.string()).max(0),
+          }),
+        )
+        .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
+    }),
+    bounds: {
+      ...ONE_A_NAME,
+      'transactionData[].instructions[]': HOLDS,
+      'transactionData[].instructions[].keys[]': HOLDS,
+      'transactionData[].instructions[].data[]': HOLDS,
+      'transactionData[].signers[]': HOLDS,
+    },
+    own: (quote: SolanaQuote) => ({
+      transactionData: quote.transactions.map((one) => one.json()),
+      expiresAt: quote.expiresAt.toISOString(),
+    }),
+  },
+  transaction: z.object({
+    data: z.string().openapi({ description: 'Unsigned and serialized, base64' }),
+  }),
+  approvals: {},
+}

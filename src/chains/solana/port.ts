@@ -1,0 +1,19 @@
+import { SOLANA } from '../../registry/families.js'
+import type { ChainPort, PaymentPort, Quote, RegistrationRequest } from '../chain.js'
+
+/** Transactions of a registration on Solana, one per name. Amounts are lamports. */
+export interface SolanaQuote extends Quote {
+  gasToken: { symbol: 'SOL'; decimals: 'lamports' }
+  /** Unsigned transactions in the order of the names: serialized in base64, and as `Transaction.toJSON` has them. */
+  transactions: readonly { base64: string; json(): object }[]
+  /** Time from which on the program refuses them. */
+  expiresAt: Date
+}
+
+/** A network's Solana cluster. */
+export interface SolanaPort extends PaymentPort {
+  /** @throws AmountError; ChainUnavailableError, also where a price feed is stale or has jumped */
+  quote(request: RegistrationRequest): Promise<SolanaQuote>
+}
+
+export const isSolanaPort = (port: ChainPort): port is SolanaPort => port.family === SOLANA
