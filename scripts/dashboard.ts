@@ -51,6 +51,14 @@ const ROWS: Record<string, PanelOf[]> = {
       ),
     ],
     [
+      'What the indexer does in a minute',
+      's',
+      by(
+        'max by (network, chain, stage) (clusterd_chain_stage_seconds)',
+        '{{network}} {{chain}} {{stage}}',
+      ),
+    ],
+    [
       'Journal entries a second',
       'ops',
       by('sum by (network) (rate(clusterd_journal_entries_total[5m]))', '{{network}}'),

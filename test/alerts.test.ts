@@ -15,6 +15,7 @@ import type { ChainState } from '../src/ops/chainState.js'
 import { ALARM_SHARE } from '../src/ops/failedRequests.js'
 import { createMetrics } from '../src/ops/metrics.js'
 import { createProcessMetrics, type ProcessState } from '../src/ops/processMetrics.js'
+import { StageClock } from '../src/ops/stages.js'
 import { createWebhookMetrics, type WebhookCounts } from '../src/push/webhooks/metrics.js'
 import { EVM_RELAYERS } from '../src/relayer/evmKind.js'
 import { createOutboxMetrics } from '../src/relayer/metrics.js'
@@ -52,6 +53,7 @@ const chain: ChainState = {
   halted: null,
   lastStepMs: NOW_MS,
   lastError: null,
+  stagesMs: new StageClock().lastMinute(),
 }
 const loop = {
   name: 'the indexer',

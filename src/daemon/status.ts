@@ -267,6 +267,7 @@ function chainAnswer(state: ChainState, nowMs: number) {
     halted,
     lastError,
     confirmedMs,
+    stagesMs,
   } = state
   return {
     latest,
@@ -282,6 +283,7 @@ function chainAnswer(state: ChainState, nowMs: number) {
     finalityAgeSeconds: seconds(confirmedMs === null ? null : nowMs - confirmedMs),
     behindSeconds: seconds(behindMs(state, nowMs)),
     lagBlocks: latest === null || tailBlock === null ? null : Math.max(0, latest - tailBlock),
+    stagesMs,
   }
 }
 

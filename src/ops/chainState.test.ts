@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FINALITY_ALARM_MS } from './alarms.js'
 import { behindMs, type ChainState, chainProblem, isHeadStale } from './chainState.js'
+import { StageClock } from './stages.js'
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
 const BLOCK_MS = 12_000
@@ -23,6 +24,7 @@ const caughtUp: ChainState = {
   halted: null,
   lastStepMs: NOW_MS,
   lastError: null,
+  stagesMs: new StageClock().lastMinute(),
 }
 const problemOf = (state: Partial<ChainState>) =>
   chainProblem({ ...caughtUp, ...state }, NOW_MS)?.text ?? null

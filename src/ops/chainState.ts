@@ -1,5 +1,6 @@
 import type { Network } from '../registry/primitives/network.js'
 import { type AlarmName, FINALITY_ALARM_MS, type Problem } from './alarms.js'
+import type { Stage } from './stages.js'
 
 /**
  * Ground of the newest confirmed logs: the contracts' record, two nodes' equal logs, or one node. Of what was
@@ -44,6 +45,8 @@ export interface ChainState {
   lastError: string | null
   /** Alarm of the last error, where it is not that of any failing chain. */
   errorAlarm: AlarmName | null
+  /** Time of the last minute by what the indexer's loop did, ms. */
+  readonly stagesMs: Readonly<Record<Stage, number>>
 }
 
 /** Blocks that the tables may normally be behind the chain. */

@@ -1,27 +1,16 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
+import { LastMinute } from './lastMinute.js'
 import { sentenceOf } from './log/errors.js'
-
-/** Time over which requests are counted, in slots of equal length, ms. */
-const WINDOW_MS = 60_000
-const SLOTS = 12
-const SLOT_MS = WINDOW_MS / SLOTS
 
 /** Failed requests of a kind, and their share of all, that make a problem. */
 const LEAST_FAILED = 3
 export const ALARM_SHARE = 0.5
 
-interface Slot {
-  /** Number of the slot since the clock began. */
-  at: number
-  all: number
-  failed: number
-}
-
 interface Counted {
   method: string
   route: string
-  slots: Slot[]
+  requests: LastMinute<'all' | 'failed'>
   /** Newest failure, in words. */
   lastError: string
 }
@@ -39,28 +28,23 @@ export class FailedRequests {
   /** @param failure error that the request failed by; undefined where the service did what it was asked */
   count({ method, route }: { method: string; route: string }, failure?: unknown): void {
     const key = `${method} ${route}`
-    const kind = this.#kinds.get(key) ?? { method, route, slots: [], lastError: '' }
+    const found = this.#kinds.get(key)
+    const kind = found ?? { method, route, requests: new LastMinute(), lastError: '' }
     this.#kinds.set(key, kind)
 
-    const at = Math.floor(this.#nowMs() / SLOT_MS)
-    if (kind.slots.at(-1)?.at !== at) {
-      kind.slots = this.#recent(kind)
-      kind.slots.push({ at, all: 0, failed: 0 })
-    }
-    const slot = kind.slots.at(-1)!
-    slot.all += 1
+    const nowMs = this.#nowMs()
+    kind.requests.add('all', 1, nowMs)
     if (failure === undefined) return
-    slot.failed += 1
+    kind.requests.add('failed', 1, nowMs)
     kind.lastError = sentenceOf(failure)
   }
 
   /** Kinds of which at least three requests failed in the last minute. `share`: of all of the kind. */
   shares(): { method: string; route: string; failed: number; all: number; share: number }[] {
-    return [...this.#kinds.values()].flatMap((kind) => {
-      const slots = this.#recent(kind)
-      const all = slots.reduce((sum, slot) => sum + slot.all, 0)
-      const failed = slots.reduce((sum, slot) => sum + slot.failed, 0)
-      const { method, route } = kind
+    const nowMs = this.#nowMs()
+    return [...this.#kinds.values()].flatMap(({ method, route, requests }) => {
+      const all = requests.sum('all', nowMs)
+      const failed = requests.sum('failed', nowMs)
       return failed < LEAST_FAILED ? [] : [{ method, route, failed, all, share: failed / all }]
     })
   }
@@ -73,10 +57,5 @@ export class FailedRequests {
       const text = `${failed} of ${all} requests ${method} ${route} failed in the last minute, the newest by: ${why}`
       return { alarm: 'ClusterdErrors', text }
     })
-  }
-
-  #recent({ slots }: Counted): Slot[] {
-    const oldest = Math.floor(this.#nowMs() / SLOT_MS) - SLOTS
-    return slots.filter(({ at }) => at > oldest)
   }
 }

@@ -65,6 +65,17 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
     '1 while the newest step failed; `/status` says why',
     ({ lastError }) => Number(lastError !== null),
   )
+  gauge(
+    'clusterd_chain_stage_seconds',
+    'Time of the last minute by what the indexer of the chain did: waited for a node, decoded and hashed logs, folded entries, wrote rows and waited for the database, or was idle',
+    ['network', 'chain', 'stage'],
+    () =>
+      states().flatMap(({ network, label, stagesMs }) =>
+        Object.entries(stagesMs).map(
+          ([stage, ms]) => [{ network, chain: label, stage }, ms / 1_000] as const,
+        ),
+      ),
+  )
   addTrustMetrics(registry, states)
   ofChain(
     'clusterd_chain_problem',

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { EvmChain } from '../chains/evm/chain.js'
+import type { DecodedLogs } from '../chains/evm/decodeLogs.js'
 import { getHeader } from '../chains/evm/logs.js'
 import {
   type ChainRecord,
@@ -115,6 +116,13 @@ export async function placeOf(
   }
 }
 
+/** Record behind some logs, on the clock of the chain's loop. */
+export const foldedRecord = (
+  { stages }: EvmChain,
+  before: ChainRecord,
+  { record }: Pick<DecodedLogs, 'record'>,
+): ChainRecord => stages.work('decode', () => foldRecord(before, record))
+
 /** @throws RpcError where logs do not lead from one record to the other: their node is refuted, where that proves all */
 function assertMakes(
   chain: EvmChain,
@@ -122,7 +130,7 @@ function assertMakes(
   { from, to, decoded }: ConfirmedRange,
   after: ChainRecord,
 ): void {
-  if (isDeepStrictEqual(foldRecord(before, decoded.record), after)) return
+  if (isDeepStrictEqual(foldedRecord(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
   throw isProvable(chain) ? new RefutedError(message) : new ContradictingError(message)
 }
@@ -247,7 +255,7 @@ export async function foldTo(
       )
     // ranges without logs, which may be 100,000s, share one record
     if (range.decoded.record.length > 0)
-      running = { answer: foldRecord(running.answer, range.decoded.record), nodes }
+      running = { answer: foldedRecord(chain, running.answer, range.decoded), nodes }
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }

@@ -164,6 +164,15 @@ export const rangesOf = (
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
+/** Decodes a chain's logs, on the clock of its loop. @throws RpcError */
+export const decodedLogs = (
+  call: Call,
+  { config, chain, stages }: EvmChain,
+  logs: readonly RawLog[],
+  timeOf: (log: RawLog) => number,
+): Promise<DecodedLogs> =>
+  stages.work('decode', () => decodeLogs(call, { ...config, chain }, logs, timeOf))
+
 interface RangeQuestion {
   from: number
   to: number
@@ -185,7 +194,7 @@ async function readRange(
   const { logs, first, last, timeOf } = isFew
     ? await readBlocks(call, chain, blocks)
     : await readByNumber(call, chain, { from, to, isHinted })
-  const decoded = await decodeLogs(call, { ...config, chain: chain.chain }, logs, timeOf)
+  const decoded = await decodedLogs(call, chain, logs, timeOf)
   const beginning = await minimumHeaders(call, config, from, to)
   const configured = beginning.flatMap((header) => minimumEntries(chain, header))
   if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
@@ -215,7 +224,7 @@ export async function hasSame(
     getHeader(call, to),
     readBlocks(call, chain, logBlocksOf(decoded)),
   ])
-  const own = await decodeLogs(call, { ...chain.config, chain: chain.chain }, logs, timeOf)
+  const own = await decodedLogs(call, chain, logs, timeOf)
   return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
 }
 

@@ -10,6 +10,7 @@ import { openSolana } from '../../src/daemon/families/solana.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../../src/db/payments/rows.js'
 import { query } from '../../src/db/pg/rows.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { StageClock } from '../../src/ops/stages.js'
 import type { StoredPayment } from '../../src/registry/payment/payment.js'
 import {
   type PaymentTerms,
@@ -155,6 +156,7 @@ export async function startPaymentWorld() {
           chain,
           startSlot,
           commitment: 'confirmed',
+          stages: new StageClock(),
           signal,
           epoch: epoch!,
         })

@@ -3,6 +3,7 @@ import { openSolana } from '../../src/daemon/families/solana.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { armFailpoint } from '../../src/ops/failpoint.js'
+import { StageClock } from '../../src/ops/stages.js'
 import { readEpoch } from '../support/epoch.js'
 import { clusterConfig, QUOTE_KEY } from './solanaConfig.js'
 
@@ -39,6 +40,7 @@ const watcher = new PaymentWatcher({
   registrar,
   startSlot: config.startSlot,
   commitment: config.commitment,
+  stages: new StageClock(),
   ...(await source.open()),
   epoch,
   signal: new AbortController().signal,

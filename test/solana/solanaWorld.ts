@@ -19,6 +19,7 @@ import type { SolanaConfig } from '../../src/config/index.js'
 import { type OpenSolana, openSolana } from '../../src/daemon/families/solana.js'
 import type { PaymentWatcherOptions } from '../../src/indexer/solana/types.js'
 import { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
+import { StageClock } from '../../src/ops/stages.js'
 import { type PaymentTerms, quoteId } from '../../src/registry/payment/quote.js'
 import { nameToWord, wordToName } from '../../src/registry/primitives/name.js'
 import { deployPriceFeeds, type PriceFeeds } from '../../src/testing/contracts/priceFeed.js'
@@ -191,6 +192,7 @@ async function startSolanaWorld(): Promise<SolanaWorld> {
         signal: new AbortController().signal,
         startSlot: used.startSlot,
         commitment: used.commitment,
+        stages: new StageClock(),
         ...(await opened.open()),
         ...options,
       })

@@ -7,6 +7,7 @@ import { assertClock } from '../../src/db/pg/unavailable.js'
 import { firstState } from '../../src/indexer/evm/types.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
+import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
@@ -97,6 +98,20 @@ describe('each fault has its own alarm, and no alarm of what follows from it', (
     ])
     await lead!.release()
   })
+})
+
+it('a chain has the time of its indexer by stage, as the process that leads wrote it', async () => {
+  const clock = { ms: 0 }
+  const stages = new StageClock(() => clock.ms)
+  await stages.during('node', async () => {
+    clock.ms = 4_000
+  })
+  clock.ms = 5_000
+  const named = { network: 'mainnet', label: '1', chain: 0, nextBlock: 10 } as const
+  await writeChainStates(database.pool, 'mainnet', [firstState(named, 1, stages)])
+  const { chains } = await statusOf(sources({}))
+  const stagesMs = { node: 4_000, decode: 0, fold: 0, database: 0, idle: 1_000 }
+  expect(chains).toEqual([expect.objectContaining({ label: '1', stagesMs })])
 })
 
 it('requests that fail, and alarms that were logged, are in the answer', async () => {

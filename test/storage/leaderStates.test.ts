@@ -6,6 +6,7 @@ import { tryLead } from '../../src/db/pg/leader.js'
 import type { ChainState } from '../../src/ops/chainState.js'
 import { FailedRequests } from '../../src/ops/failedRequests.js'
 import { Loops } from '../../src/ops/loops.js'
+import { StageClock } from '../../src/ops/stages.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
@@ -29,6 +30,7 @@ const stateNow = (): ChainState => ({
   errorAlarm: null,
   halted: null,
   lastError: null,
+  stagesMs: new StageClock().lastMinute(),
 })
 
 const status = () =>

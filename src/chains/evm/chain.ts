@@ -1,4 +1,5 @@
 import type { ChainConfig } from '../../config/index.js'
+import { StageClock } from '../../ops/stages.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { rulesOf } from '../../registry/primitives/confirmation.js'
@@ -43,6 +44,8 @@ export interface Heads {
 export interface EvmChain extends EvmPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
+  /** Clock of the loop that indexes the chain. */
+  readonly stages: StageClock
   /** The same chain by node pools for another use, whose faults and limits are its own. */
   forUse(use: Consumer): EvmChain
   /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
@@ -90,6 +93,7 @@ export function createEvmChain({
     ...createCommunityPort(rpc, config),
     config,
     rpc,
+    stages: new StageClock(),
     forUse,
     forStrangers: () => portForStrangers(forUse),
     family: EVM,

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { StageClock } from '../../ops/stages.js'
 import { fold, keysOf } from '../../registry/fold/index.js'
 import type {
   Changes,
@@ -67,6 +68,8 @@ interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
   probed: Probed
+  /** Clock of the loop that the entries come from. */
+  stages?: StageClock
 }
 
 /** Loads the slice and folds. All writers of the journal but signed changes use it. */
@@ -78,9 +81,11 @@ export async function decideEntries(
     head,
     probed,
     writerMs = entries.length === 0 ? head.nowMs : writerTime(head),
+    stages = new StageClock(),
   }: Undecided,
 ): Promise<Appended> {
-  const changes = fold(await completeSlice(client, { network, head }, probed), entries, writerMs)
+  const slice = await completeSlice(client, { network, head }, probed)
+  const changes = stages.work('fold', () => fold(slice, entries, writerMs))
   return { changes, writerMs }
 }
 

@@ -76,7 +76,8 @@ export class ChainIndexer {
   constructor(options: ChainIndexerOptions) {
     this.#options = options
     this.#fetcher = new RangeFetcher(options.chain)
-    this.state = firstState(options.row, options.chain.config.rpcUrls.length)
+    const { row, chain } = options
+    this.state = firstState(row, chain.config.rpcUrls.length, chain.stages)
   }
 
   /**
@@ -84,12 +85,14 @@ export class ChainIndexer {
    * @throws ChainUnavailableError, LostLeadershipError, or an error of the database; the next step goes on
    */
   async step(): Promise<Outcome> {
-    try {
-      return await this.#stepBy(2)
-    } catch (error) {
-      if (!this.#mayGoOnAlone(error)) throw error
-      return await this.#stepBy(1)
-    }
+    return this.#options.chain.stages.during('node', async () => {
+      try {
+        return await this.#stepBy(2)
+      } catch (error) {
+        if (!this.#mayGoOnAlone(error)) throw error
+        return await this.#stepBy(1)
+      }
+    })
   }
 
   /** @param nodes that have to give equal answers, where so many are configured */
@@ -151,11 +154,11 @@ export class ChainIndexer {
     state.halted = row.halted
     if (row.halted) {
       // an operator's rewind ends this leadership: the next leader finds the chain repaired
-      await assertLeader(pool, row.network, epoch)
+      await this.#inDatabase(() => assertLeader(pool, row.network, epoch))
       return { kind: 'halted', reason: row.halted }
     }
     if (this.#minimumWei === null) {
-      const head = await readHead(pool, row.network)
+      const head = await this.#inDatabase(() => readHead(pool, row.network))
       this.#minimumWei = head.minimumWei
       state.isCaughtUp = head.caughtUp
     }
@@ -329,6 +332,10 @@ export class ChainIndexer {
     return { hash, record }
   }
 
+  #inDatabase<T>(part: () => Promise<T>): Promise<T> {
+    return this.#options.chain.stages.during('database', part)
+  }
+
   /** With the checkpoint behind the logs, and the tail that goes on from there. */
   async #write(
     at: 'backfill' | 'follow',
@@ -349,7 +356,7 @@ export class ChainIndexer {
       assertNoMoney(confirmed)
     failpoint(`${at}.before_transaction`)
     const write = { at, extension, minimumWei: this.#minimumWei!, to, confirmed }
-    this.#minimumWei = await writeFollowed(this.#options, write)
+    this.#minimumWei = await this.#inDatabase(() => writeFollowed(this.#options, write))
     if (last) {
       Object.assign(row, to)
       this.#place = last
@@ -385,7 +392,7 @@ export class ChainIndexer {
     )
       return
     // a spoke that is added later doesn't bring catching up back
-    if (chain.role === 'hub') await markCaughtUp(pool, row.network, epoch)
+    if (chain.role === 'hub') await this.#inDatabase(() => markCaughtUp(pool, row.network, epoch))
     state.isCaughtUp = true
   }
 
@@ -409,7 +416,7 @@ export class ChainIndexer {
 
   async #halt(reason: string): Promise<Outcome> {
     const { pool, row, epoch } = this.#options
-    await haltChain(pool, row, epoch, reason)
+    await this.#inDatabase(() => haltChain(pool, row, epoch, reason))
     row.halted = reason
     this.state.halted = reason
     return { kind: 'halted', reason }

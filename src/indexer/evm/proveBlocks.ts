@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { blockAt } from '../../chains/evm/logs.js'
-import { type ChainRecord, foldRecord } from '../../chains/evm/record.js'
+import type { ChainRecord } from '../../chains/evm/record.js'
 import { ContradictingError, LackingError, transient } from '../../chains/rpc/errors.js'
 import type { Agreed, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type CheckedRange,
   checkedRanges,
+  foldedRecord,
   keepsRecord,
   knownRecordAt,
   type Place,
@@ -69,7 +70,7 @@ export async function proveBlocks(
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps ? await (isAsked ? asked!.record : knownRecordAt(chain, end, least)) : null
   const top = keeps && !own ? await recordByTop(chain, row, known) : null
-  const answer = foldRecord(place.record, seen.decoded.record)
+  const answer = foldedRecord(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = checkedRanges(chain, createRangeWidth(), {
     from: seen.from,
@@ -134,7 +135,7 @@ export async function recordByTop(
   if (!hash) throw transient('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
   const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
-  const made = foldRecord(place.record, decodedOf(tail).record)
+  const made = foldedRecord(chain, place.record, decodedOf(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(unrecorded(chain, number))
   return own
 }

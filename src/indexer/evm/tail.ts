@@ -1,10 +1,11 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { decodeLogs, filterOf } from '../../chains/evm/decodeLogs.js'
+import { filterOf } from '../../chains/evm/decodeLogs.js'
 import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
 import { LackingError, transient } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { minimumEntries } from '../../record/minima.js'
+import { decodedLogs } from '../../record/ranges.js'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import { DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import type { TailBlock } from './types.js'
@@ -101,8 +102,7 @@ async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): 
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
   const logs = await getBlockLogs(call, filterOf(chain.config), header)
-  const contracts = { ...chain.config, chain: chain.chain }
-  const decoded = await decodeLogs(call, contracts, logs, () => header.timestampMs)
+  const decoded = await decodedLogs(call, chain, logs, () => header.timestampMs)
   return {
     block: header.number,
     hash: fromHex(header.hash),

@@ -4,6 +4,7 @@ import type { ChainRow } from '../../db/journal/chains.js'
 import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
+import { StageClock } from '../../ops/stages.js'
 import type { Progress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
@@ -35,10 +36,11 @@ export type Outcome =
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** State of an indexer before its first step. @param urls nodes that are configured */
+/** State of an indexer before its first step. @param urls nodes that are configured @param stages clock of its loop */
 export const firstState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
   urls: number,
+  stages = new StageClock(),
 ): ChainState => ({
   network: of.network,
   label: of.label,
@@ -58,6 +60,9 @@ export const firstState = (
   lastStepMs: null,
   lastError: null,
   errorAlarm: null,
+  get stagesMs() {
+    return stages.lastMinute()
+  },
 })
 
 /** An unconfirmed block with our contract's logs. */

@@ -55,8 +55,8 @@ export function chainWorker(
   const indexer = new ChainIndexer({ pool, chain, row, epoch, signal, onProgress })
 
   const readRow = async (): Promise<void> => {
-    if (!isOpen) await identify()
-    Object.assign(row, await readChain(pool, row))
+    if (!isOpen) await chain.stages.during('node', identify)
+    Object.assign(row, await chain.stages.during('database', () => readChain(pool, row)))
     for (const block of isOpen ? [] : await unappliedMinima(pool, chain, row))
       log.error(
         { ...fields, block },

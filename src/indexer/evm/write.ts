@@ -69,7 +69,8 @@ export interface FollowedWrite {
  * @throws LostLeadershipError
  */
 export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite): Promise<bigint> {
-  const { pool, row, epoch } = options
+  const { pool, row, epoch, chain } = options
+  const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
     // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
@@ -78,8 +79,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
       to ? probeEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
     ])
-    const decided =
-      probed && (await decideEntries(client, row.network, { entries: logs.entries, head, probed }))
+    const undecided = probed && { entries: logs.entries, head, probed, stages }
+    const decided = undecided && (await decideEntries(client, row.network, undecided))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint(`${at}.before_commit`)
     await pipelined(client, (db) => [

@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
   listTransactions,
@@ -19,7 +20,7 @@ const LIST_MS = 20_000
  * Creates the tail: payments seen and not confirmed yet, of status pending. A cluster read at `confirmed` has none.
  */
 export function createPaymentTail(options: PaymentWatcherOptions, program: HoldingProgram) {
-  const { pool, rpc, chain, commitment, epoch } = options
+  const { pool, rpc, chain, commitment, epoch, stages } = options
   /** Ids of the stored payments; null until they were written once. */
   let stored: string | null = null
   /**
@@ -34,7 +35,7 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Holdi
     const payments = txs.flatMap((tx) => paymentsOf(program, tx))
     const ids = payments.map(({ id, tx }) => `${id.toString('hex')} ${tx.toString('hex')}`).join()
     if (stored === ids) return payments.length
-    await inTransaction(pool, async (client) => {
+    const write = async (client: pg.ClientBase) => {
       await assertLeader(client, program.network, epoch)
       await writePayments(
         client,
@@ -42,7 +43,8 @@ export function createPaymentTail(options: PaymentWatcherOptions, program: Holdi
         { isConfirmed: false, block: 0 },
         payments,
       )
-    })
+    }
+    await stages.during('database', () => inTransaction(pool, write))
     stored = ids
     return payments.length
   }

@@ -1,6 +1,7 @@
 import type { Commitment, SolanaRpc } from '../../chains/rpc/solana.js'
 import type { Registrar } from '../../chains/solana/registrar.js'
 import type { LeaderContext } from '../../ops/context.js'
+import type { StageClock } from '../../ops/stages.js'
 import type { Progress } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 
@@ -12,6 +13,8 @@ export interface PaymentWatcherOptions extends Pick<LeaderContext, 'pool' | 'epo
   chain: number
   startSlot: number
   commitment: Commitment
+  /** Clock of the watcher's loop. */
+  stages: StageClock
   /** Called with what a transaction holds that this version can't read. */
   onUnknown?: (signature: string, unknown: readonly string[]) => void
   onProgress?: (progress: Progress) => void

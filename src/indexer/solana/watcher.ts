@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { RefutedError } from '../../chains/rpc/errors.js'
 import type { Call } from '../../chains/rpc/nodes.js'
 import {
@@ -55,7 +56,7 @@ export class PaymentWatcher {
     this.#nowMs = options.nowMs ?? Date.now
     const { identity, rpc, chain, startSlot: nextBlock } = options
     const named = { network: identity.network, label: rpc.label, chain, nextBlock }
-    this.state = firstState(named, rpc.size)
+    this.state = firstState(named, rpc.size, options.stages)
   }
 
   /**
@@ -67,7 +68,8 @@ export class PaymentWatcher {
   async step(isTold = true, alive = () => {}): Promise<WatchOutcome> {
     const { state } = this
     try {
-      const outcome = await this.#advance(isTold, alive)
+      const advance = () => this.#advance(isTold, alive)
+      const outcome = await this.#options.stages.during('node', advance)
       state.lastStepMs = Date.now()
       const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
       Object.assign(state, { lastError: isAlarm ? outcome.text : null, errorAlarm: null })
@@ -201,14 +203,14 @@ export class PaymentWatcher {
    * Writes payments and outcomes in one transaction, with the cursor where none is missing.
    */
   async #write(memory: Memory, txs: readonly ReadTransaction[]) {
-    const { pool, identity, chain, epoch, onUnknown } = this.#options
+    const { pool, identity, chain, epoch, onUnknown, stages } = this.#options
     const { network } = identity
     const { tracker } = memory
-    const { payments, outcomes } = tracker.advance(txs)
+    const { payments, outcomes } = stages.work('decode', () => tracker.advance(txs))
     for (const { signature, unknown } of txs)
       if (unknown.length > 0) onUnknown?.(signature, unknown)
     failpoint('solana.before_transaction')
-    const cursor = await inTransaction(pool, async (client) => {
+    const write = async (client: pg.ClientBase) => {
       await assertLeader(client, network, epoch)
       await writePayments(client, { network, chain }, { isConfirmed: true, block: 0 }, payments)
       tracker.forgetOutcomes(await writeOutcomes(client, { network, chain }, outcomes))
@@ -218,7 +220,8 @@ export class PaymentWatcher {
       await notify(client, network)
       failpoint('solana.before_commit')
       return to
-    })
+    }
+    const cursor = await stages.during('database', () => inTransaction(pool, write))
     failpoint('solana.after_commit')
     if (cursor !== memory.cursor) tracker.forgetRead(cursor.slot - LATE_SLOTS)
     memory.cursor = cursor
@@ -268,12 +271,14 @@ interface ListPlan {
 
 /** A failed step drops the state between steps: the cursor in the database is the truth then. */
 async function load(options: PaymentWatcherOptions, nowMs: number) {
-  const { pool, rpc, registrar, identity, chain, startSlot, commitment } = options
+  const { pool, rpc, registrar, identity, chain, startSlot, commitment, stages } = options
   const program = {
     ...identity,
     heldMs: await rpc.quorum((call) => readHeldMs(call, registrar, commitment)),
   }
-  const cursor = await readCursor(pool, { network: identity.network, chain }, startSlot)
+  const cursor = await stages.during('database', () =>
+    readCursor(pool, { network: identity.network, chain }, startSlot),
+  )
   return {
     cursor,
     tracker: new SequenceTracker(program, {

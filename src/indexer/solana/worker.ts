@@ -4,6 +4,7 @@ import { chainErrorOf } from '../../ops/causes.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/log/log.js'
 import { createNotify } from '../../ops/notify.js'
+import { StageClock } from '../../ops/stages.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
 import type { Reporting } from '../progress.js'
@@ -51,7 +52,8 @@ export function paymentWatcherWorker(
   const onFault = (err: Error) => log.debug({ chain: label, err }, 'watching logs')
 
   const named = { network, label, chain: 0, nextBlock: startSlot }
-  const unopened = { state: firstState(named, rpc.size) }
+  const stages = new StageClock()
+  const unopened = { state: firstState(named, rpc.size, stages) }
   reporting.onStart(label, unopened)
   return {
     name: 'the payment watcher',
@@ -64,7 +66,7 @@ export function paymentWatcherWorker(
         ? watchLogs({ urls: wsUrls, programId, commitments, onLogs, onFault })
         : undefined,
     async step(_, alive) {
-      watcher ??= await openWatcher(ctx, source, reporting)
+      watcher ??= await stages.during('node', () => openWatcher(ctx, source, reporting, stages))
       const startedMs = Date.now()
       const isTold = wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS
       const outcome = await watcher.step(isTold, alive)
@@ -84,6 +86,7 @@ async function openWatcher(
   ctx: LeaderContext,
   { chain, open }: SolanaSource,
   reporting: Reporting,
+  stages: StageClock,
 ): Promise<PaymentWatcher> {
   const { config, label, rpc, registrar } = chain
   const fields = { network: ctx.network, chain: label }
@@ -94,6 +97,7 @@ async function openWatcher(
     ...config,
     rpc,
     registrar,
+    stages,
     ...(await open()),
     onUnknown: (tx, unknown) =>
       ctx.log.error({ ...fields, tx, unknown }, 'skipped what this version cannot read'),
