@@ -65,17 +65,7 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
     '1 while the newest step failed; `/status` says why',
     ({ lastError }) => Number(lastError !== null),
   )
-  gauge(
-    'clusterd_chain_stage_seconds',
-    'Time of the last minute by what the indexer of the chain did: waited for a node, decoded and hashed logs, folded entries, wrote rows and waited for the database, or was idle',
-    ['network', 'chain', 'stage'],
-    () =>
-      states().flatMap(({ network, label, stagesMs }) =>
-        Object.entries(stagesMs).map(
-          ([stage, ms]) => [{ network, chain: label, stage }, ms / 1_000] as const,
-        ),
-      ),
-  )
+  addStageMetrics(registry, states)
   addTrustMetrics(registry, states)
   ofChain(
     'clusterd_chain_problem',
@@ -116,6 +106,22 @@ export function createMetrics(states: () => readonly ChainState[] = () => []) {
       ['route', 'limit'],
     ),
   }
+}
+
+/** What the indexer of each chain did in the last minute. */
+function addStageMetrics(registry: Registry, states: () => readonly ChainState[]): void {
+  const { gauge } = metricFactories(registry)
+  gauge(
+    'clusterd_chain_stage_seconds',
+    'Time of the last minute by what the indexer of the chain did: waited for a node, decoded and hashed logs, folded entries, wrote rows and waited for the database, or was idle',
+    ['network', 'chain', 'stage'],
+    () =>
+      states().flatMap(({ network, label, stagesMs }) =>
+        Object.entries(stagesMs).map(
+          ([stage, ms]) => [{ network, chain: label, stage }, ms / 1_000] as const,
+        ),
+      ),
+  )
 }
 
 /** On how many nodes' equal answers the confirmed logs of each chain rest. */
