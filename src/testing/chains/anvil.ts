@@ -1,8 +1,7 @@
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { missingPart, nativePackage } from '../processes/platform.js'
+import { locatePart } from '../processes/platform.js'
 import type { ProcessHandle } from '../processes/processes.js'
 import { startServer } from '../processes/server.js'
 import { restoreState } from './anvilState.js'
@@ -85,16 +84,9 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
 
 /** The package's `.bin` wrapper would leave an orphan when killed. */
 function locateAnvil(): string {
-  const platform = process.platform
-  const arch = process.arch
-  try {
-    const manifest = createRequire(import.meta.url).resolve(
-      `${nativePackage('anvil', platform, arch)}/package.json`,
-    )
-    return path.join(path.dirname(manifest), 'bin', platform === 'win32' ? 'anvil.exe' : 'anvil')
-  } catch {
-    throw new Error(`starting anvil: ${missingPart('anvil', platform, arch)}`)
-  }
+  const manifest = locatePart('anvil', '/package.json')
+  const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
+  return path.join(path.dirname(manifest), 'bin', binary)
 }
 
 function argsOf(options: AnvilOptions, port: number, boundFile: string): string[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { missingPart, nativePackage } from './platform.js'
+import { locatePart, missingPart, nativePackage } from './platform.js'
 
 const PLATFORMS = [
   ['linux', 'x64'],
@@ -32,6 +32,9 @@ describe('native parts of the local world', () => {
   )
 
   it('are missed with a sentence that says what to do', () => {
+    expect(() => locatePart('anvil', '/no-such-file')).toThrow(
+      /^starting anvil: package .* is not installed/,
+    )
     const missing = missingPart('anvil', 'darwin', 'arm64')
     expect(missing).toContain('package @foundry-rs/anvil-darwin-arm64 is not installed')
     expect(missing).toContain('build it from source (Foundry) and attach to it')

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+
 /** Parts of the local world that are native programs, from npm. */
 export type NativePart = 'anvil' | 'PostgreSQL' | 'Surfpool'
 
@@ -24,3 +26,20 @@ const INSTEAD: Record<NativePart, string> = {
 /** npm has none for the platform, or left it out. */
 export const missingPart = (part: NativePart, platform: string, arch: string): string =>
   `package ${nativePackage(part, platform, arch)} is not installed (--omit=optional leaves it out, some platforms have none): install it by \`npm i -D\`, or ${INSTEAD[part]}.`
+
+/**
+ * Path of a file in a part's package.
+ * @param file default: the package's main file
+ * @param within package that brings the part along
+ * @throws Error with one line that says what to install
+ */
+export function locatePart(part: NativePart, file = '', within?: string): string {
+  const { platform, arch } = process
+  try {
+    const own = createRequire(import.meta.url)
+    const from = within === undefined ? own : createRequire(own.resolve(within))
+    return from.resolve(`${nativePackage(part, platform, arch)}${file}`)
+  } catch {
+    throw new Error(`starting ${part}: ${missingPart(part, platform, arch)}`)
+  }
+}

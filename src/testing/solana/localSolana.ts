@@ -1,6 +1,6 @@
-import { missingPart } from '../processes/platform.js'
+import { locatePart } from '../processes/platform.js'
 import type { SetUpOptions, SolanaSetUp } from './setUpSolana.js'
-import { locateSurfpool, type Surfpool, startSurfpool } from './surfpool.js'
+import { type Surfpool, startSurfpool } from './surfpool.js'
 
 export interface LocalSolanaOptions extends SetUpOptions {
   /** Duration of a slot, ms; default 400. */
@@ -28,8 +28,10 @@ export interface LocalSolana extends SolanaSetUp {
 export async function startLocalSolana(
   options: LocalSolanaOptions = {},
 ): Promise<LocalSolana | null> {
-  if (options.rpcUrl === undefined && locateSurfpool() === undefined) {
-    options.log?.(`Solana is off: ${missingPart('Surfpool', process.platform, process.arch)}`)
+  try {
+    if (options.rpcUrl === undefined) locatePart('Surfpool')
+  } catch (error) {
+    options.log?.(`Solana is off: ${(error as Error).message}`)
     return null
   }
   const surfpool = options.rpcUrl === undefined ? await startSurfpool(options) : undefined

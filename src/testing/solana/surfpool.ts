@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
-import { missingPart, nativePackage } from '../processes/platform.js'
+import { locatePart } from '../processes/platform.js'
 import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
@@ -23,25 +22,12 @@ export interface Surfpool extends ProcessHandle {
   wsUrl: string
 }
 
-/** Undefined where not installed or unsupported. */
-export function locateSurfpool(): string | undefined {
-  try {
-    return createRequire(import.meta.url).resolve(
-      `${nativePackage('Surfpool', process.platform, process.arch)}`,
-    )
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Starts Surfpool, a native module, in a child process, so it can be killed like a node and ends with this one.
  * @throws Error with one line that names the cause
  */
 export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surfpool> {
-  const module = locateSurfpool()
-  if (module === undefined)
-    throw new Error(`starting Surfpool: ${missingPart('Surfpool', process.platform, process.arch)}`)
+  const module = locatePart('Surfpool')
   const { command, args } = await programCommand('testing/solana/surfpoolChild')
   const child = await spawnChild({
     command,
