@@ -82,14 +82,13 @@ export async function deployMessageLibrary(
   const library = await nextContract(client)
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
-  const registering = {
-    abi: endpointAbi,
-    functionName: 'registerLibrary',
-    args: [library],
-  } as const
   await sendInOrder(client, [
     creation('deploying the message library', code),
-    contractCall('registering the message library', endpoint, registering),
+    contractCall('registering the message library', endpoint, {
+      abi: endpointAbi,
+      functionName: 'registerLibrary',
+      args: [library],
+    }),
   ])
   return library
 }
@@ -147,15 +146,15 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
   const peers: Step[] = []
   for (const target of targets) {
     const args = [target.eid] as const
-    const library = {
+    const library = await publicClient.readContract({
       address: endpoint,
       abi: endpointAbi,
       functionName: 'defaultSendLibrary',
       args,
-    } as const
-    const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const // OAppCore, of hub and spoke
-    if (!isAddressEqual(await publicClient.readContract(library), near.library))
-      libraries.push(...librarySteps(near, target))
+    })
+    if (!isAddressEqual(library, near.library)) libraries.push(...librarySteps(near, target))
+    // OAppCore, of hub and spoke
+    const peer = { address: app, abi: hubAbi, functionName: 'peers', args } as const
     if ((await publicClient.readContract(peer)) !== addressWord(target.app))
       peers.push(peerStep(near, target))
   }
@@ -169,29 +168,31 @@ export async function connectEnd(near: BridgeEnd, targets: readonly BridgeTarget
 
 function librarySteps({ endpoint, library }: BridgeEnd, { eid, price }: BridgeTarget): Step[] {
   const { baseWei: base, numerator, denominator } = price
-  const ofPrice = [eid, { base, numerator, denominator }] as const
-  const sending = {
-    abi: endpointAbi,
-    functionName: 'setDefaultSendLibrary',
-    args: [eid, library],
-  } as const
-  const receiving = {
-    abi: endpointAbi,
-    functionName: 'setDefaultReceiveLibrary',
-    args: [eid, library, 0n],
-  } as const
-  const pricing = { abi: localMessageLibAbi, functionName: 'setPrice', args: ofPrice } as const
   return [
-    contractCall('setting the send library', endpoint, sending),
-    contractCall('setting the receive library', endpoint, receiving),
-    contractCall('setting the price of messages', library, pricing),
+    contractCall('setting the send library', endpoint, {
+      abi: endpointAbi,
+      functionName: 'setDefaultSendLibrary',
+      args: [eid, library],
+    }),
+    contractCall('setting the receive library', endpoint, {
+      abi: endpointAbi,
+      functionName: 'setDefaultReceiveLibrary',
+      args: [eid, library, 0n],
+    }),
+    contractCall('setting the price of messages', library, {
+      abi: localMessageLibAbi,
+      functionName: 'setPrice',
+      args: [eid, { base, numerator, denominator }],
+    }),
   ]
 }
 
-function peerStep({ app }: BridgeEnd, target: BridgeTarget): Step {
-  const args = [target.eid, addressWord(target.app)] as const
-  return contractCall('setting the peer', app, { abi: hubAbi, functionName: 'setPeer', args })
-}
+const peerStep = ({ app }: BridgeEnd, target: BridgeTarget): Step =>
+  contractCall('setting the peer', app, {
+    abi: hubAbi,
+    functionName: 'setPeer',
+    args: [target.eid, addressWord(target.app)],
+  })
 
 /**
  * Creation transaction of LayerZero's EndpointV2 with this endpoint id, as compiled by LayerZero. The licence is

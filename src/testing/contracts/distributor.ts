@@ -36,14 +36,14 @@ export async function deployDistributor(settings: DistributorSettings) {
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
   const steps = [creation('deploying a distributor', code)]
-  if (mints > 0n) {
-    const minting = {
-      abi: localTokenAbi,
-      functionName: 'mint',
-      args: [distributor, mints],
-    } as const
-    steps.push(contractCall('minting what a distributor gives out', token, minting))
-  }
+  if (mints > 0n)
+    steps.push(
+      contractCall('minting what a distributor gives out', token, {
+        abi: localTokenAbi,
+        functionName: 'mint',
+        args: [distributor, mints],
+      }),
+    )
   const [receipt] = await sendInOrder(settings, steps)
   return { distributor, block: receipt!.blockNumber, endsAtS }
 }

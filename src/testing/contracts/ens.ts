@@ -48,15 +48,16 @@ export async function setGateway(
   { parent, registry, resolver }: WorldEns,
   api: string,
 ): Promise<void> {
-  const naming = {
-    ...registryCode,
-    functionName: 'setResolver',
-    args: [namehash(parent), resolver],
-  } as const
-  const urls = [`${api}/ens/{sender}/{data}.json`]
-  const sending = { ...resolverCode, functionName: 'setUrls', args: [urls] } as const
   await sendInOrder(client, [
-    contractCall('setting the resolver of an ENS name', registry, naming),
-    contractCall('setting the URL of the gateway', resolver, sending),
+    contractCall('setting the resolver of an ENS name', registry, {
+      abi: localEnsRegistryAbi,
+      functionName: 'setResolver',
+      args: [namehash(parent), resolver],
+    }),
+    contractCall('setting the URL of the gateway', resolver, {
+      abi: ensResolverAbi,
+      functionName: 'setUrls',
+      args: [[`${api}/ens/{sender}/{data}.json`]],
+    }),
   ])
 }
