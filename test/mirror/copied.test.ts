@@ -4,8 +4,9 @@ import { readFollowedLog } from '../../src/db/journal/log.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import type { TreeHead } from '../../src/registry/log/note.js'
-import { isNoteSignedBy, logKeysOf } from '../../src/registry/log/signer.js'
+import { logKeysOf } from '../../src/registry/log/signer.js'
 import { printed } from '../support/cli.js'
+import { isNoteSignedBy } from '../support/notes.js'
 import { alice, cluster, honest, registered } from './liars.js'
 import {
   createdBy,

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { isNoteSignedBy } from '../../../test/support/notes.js'
 import { parseCheckpoint, parseNote } from './note.js'
-import { isNoteSignedBy, isSignedBy, logKeysOf, originOf, signedNote } from './signer.js'
+import { isSignedBy, logKeysOf, originOf, signedNote } from './signer.js'
 
 const OLD = Buffer.alloc(32, 1)
 const NEW = Buffer.alloc(32, 2)

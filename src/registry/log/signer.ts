@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { ed25519PrivateKey, ed25519PublicKey, isSignedByEd25519 } from '../primitives/ed25519.js'
+import { ed25519PrivateKey, ed25519PublicKey } from '../primitives/ed25519.js'
 import type { Network } from '../primitives/network.js'
 import { sha256Once } from './hash.js'
 import { checkpointText, keyIdOf, noteOf, parseNote, type TreeHead } from './note.js'
@@ -42,16 +42,4 @@ export function isSignedBy(
   const signed = note === null ? [] : (parseNote(note)?.signatures.map(({ keyId }) => keyId) ?? [])
   const wanted = keys.map(({ publicKey }) => keyIdOf(sha256Once, origin, publicKey))
   return signed.length === wanted.length && wanted.every((keyId) => signed.includes(keyId))
-}
-
-/** Whether a public key has signed a note under this name. @param publicKey 32 bytes */
-export function isNoteSignedBy(note: string, name: string, publicKey: Uint8Array): boolean {
-  const parsed = parseNote(note)
-  const keyId = keyIdOf(sha256Once, name, publicKey)
-  const signed = parsed?.signatures.find((one) => one.name === name && one.keyId === keyId)
-  return (
-    parsed !== null &&
-    signed !== undefined &&
-    isSignedByEd25519([Buffer.from(parsed.text)], signed.signature, publicKey)
-  )
 }
