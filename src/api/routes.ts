@@ -30,11 +30,19 @@ type Tagged = Readonly<Record<string, readonly Route[]>>
 const lookups = (routes: readonly Route[]) =>
   routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
 
+/** Routes whose body may select the network, and that of all networks; they have answers of their own. */
+const OF_BODY = new Set([
+  '/v1/networks',
+  '/v1/names/community/:communityName/register',
+  ...quoteRoutes.map(({ path }) => path),
+])
+
 /** Routes that ask of the network which the query selects: where it is not deployed, they are refused. */
 const OF_NETWORK = new Set<Route>()
 
 function onNetwork(routes: readonly Route[]): Route[] {
   return routes.map((route) => {
+    if (OF_BODY.has(route.path)) return route
     const errors = [...new Set([...(route.errors ?? []), 'unsupported_network'] as const)]
     const refusing: Route = { ...route, errors }
     OF_NETWORK.add(refusing)
@@ -42,26 +50,12 @@ function onNetwork(routes: readonly Route[]): Route[] {
   })
 }
 
-/** Routes whose body may select the network, and that of all networks; they have answers of their own. */
-const OF_BODY = new Set([
-  '/v1/networks',
-  '/v1/names/community/:communityName/register',
-  ...quoteRoutes.map(({ path }) => path),
-])
-const selectsByBody = ({ path }: Route) => OF_BODY.has(path)
-
 const V1: Tagged = {
   'Look-ups': [...onNetwork(lookups([...lookupRoutes, ...joinRoutes])), ...overviewRoutes],
   Clusters: onNetwork([...lookups(clusterRoutes), ...walletRoutes, ...generateRoutes]),
   Bundles: onNetwork(bundleRoutes),
-  Communities: [
-    ...onNetwork(communityRoutes.filter((route) => !selectsByBody(route))),
-    ...communityRoutes.filter(selectsByBody),
-  ],
-  Registration: [
-    ...onNetwork(registerRoutes.filter((route) => !selectsByBody(route))),
-    ...registerRoutes.filter(selectsByBody),
-  ],
+  Communities: onNetwork(communityRoutes),
+  Registration: onNetwork(registerRoutes),
   Refunds: onNetwork(refundRoutes),
   Events: onNetwork(eventRoutes),
   Log: logRoutes,

@@ -6,24 +6,17 @@ import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { FREE, SOLANA_WALLET } from '../examples.js'
 import { ok } from '../http/answer.js'
-import { manyWallets, NO_KEY } from '../http/dearest.js'
+import { manyWallets } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
-import { ADD_ERRORS, addedWallet } from './wallets.js'
+import { ADD_ERRORS, addedWallet, creation } from './wallets.js'
 
 /** Bundle is the wallet applications' word for a cluster. */
-const create = route.post('/v1/bundle', {
-  bad: NO_KEY,
-  privateTo: 'caller',
-  dearest: { as: 'other' },
+const create = creation('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
-  auth: 'required',
   responses: answers('The bundle', { id: clusterIdText }),
-  errors: ['catching_up'],
-  handle: async ({ session: { wallet: actor } }, context) =>
-    ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
 })
 
 const add = route.post('/v1/bundle/wallets', {

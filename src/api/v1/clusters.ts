@@ -1,7 +1,7 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { named, z } from '../http/schema.js'
+import { answers, named, z } from '../http/schema.js'
 import { listed } from '../limits/costs.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
@@ -28,13 +28,10 @@ const ClusterSchema = named('Cluster', {
   isTestnet: z.boolean(),
 })
 
-const responses = {
-  200: {
-    description:
-      'The cluster with its public wallets; to a wallet verified in it, with all of them',
-    schema: ClusterSchema,
-  },
-}
+const responses = answers(
+  'The cluster with its public wallets; to a wallet verified in it, with all of them',
+  ClusterSchema,
+)
 
 const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
   listed(ok(cluster), cluster.wallets.length)

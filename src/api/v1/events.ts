@@ -48,6 +48,8 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
 
+const from = addressText.optional().describe('Only events of this actor')
+
 const events = route.get('/v1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
   dearest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
@@ -64,7 +66,7 @@ const events = route.get('/v1/events', {
       .describe(
         'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
       ),
-    from: addressText.optional().describe('Only events of this actor'),
+    from,
   }),
   price: pagePrice(LIMIT),
   responses: answers('A page', pageOf(EventSchema)),
@@ -157,7 +159,7 @@ const stream = route.get('/v1/events/stream', {
       .describe(
         'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
       ),
-    from: addressText.optional().describe('Only events of this actor'),
+    from,
     fromTimestamp: z.int().min(0).optional().describe('Milliseconds, inclusive; 0 for all events'),
   }),
   isStream: true,

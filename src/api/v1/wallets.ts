@@ -7,7 +7,7 @@ import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { manyWallets, NO_KEY, times } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
-import { route } from '../http/route.js'
+import { type Route, route } from '../http/route.js'
 import { answers, MAX_CHANGES, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
@@ -44,17 +44,26 @@ export const addedWallet = z.object({
     ),
 })
 
-const create = route.post('/v1/clusters', {
-  bad: NO_KEY,
-  privateTo: 'caller',
-  dearest: { as: 'other' },
+/** A route that creates the cluster of its caller. */
+export const creation = (
+  path: string,
+  texts: Pick<Route, 'summary' | 'description' | 'responses'>,
+) =>
+  route.post(path, {
+    ...texts,
+    bad: NO_KEY,
+    dearest: { as: 'other' },
+    privateTo: 'caller',
+    auth: 'required',
+    errors: CHANGE_ERRORS,
+    handle: async ({ session: { wallet: actor } }, context) =>
+      ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
+  })
+
+const create = creation('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
   description: 'A wallet that is verified in a cluster gets the id of that one.',
-  auth: 'required',
   responses: answers('The cluster', { id: clusterIdText }),
-  errors: CHANGE_ERRORS,
-  handle: async ({ session: { wallet: actor } }, context) =>
-    ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
 })
 
 const add = route.post('/v1/clusters/wallets', {

@@ -1,5 +1,6 @@
 import type { OperatorAction } from '../generated/client.js'
 import { type Plain, type Queryable, readRows } from '../pg/rows.js'
+import { NOW_MS } from '../pg/unavailable.js'
 
 export type StoredAction = Plain<OperatorAction>
 
@@ -11,10 +12,10 @@ export interface RunningAction extends Pick<StoredAction, 'id' | 'osUser' | 'com
   outcome: string | null
 }
 
-/** Times are by the database's clock. */
-const NOW_MS = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::int8'
-
-/** Writes the row of a command when it begins, and completes the row, or writes it late, when the command has ended. */
+/**
+ * Writes the row of a command when it begins, and completes the row, or writes it late, when the command has ended. Times
+ * are by the database's clock.
+ */
 export async function writeAction(db: Queryable, action: RunningAction): Promise<void> {
   const { id, ms, osUser, command, outcome } = action
   const text = `INSERT INTO operator_actions (id, began_ms, os_user, role, command, outcome, ended_ms)
