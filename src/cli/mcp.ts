@@ -151,10 +151,14 @@ export async function mcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
+/** JSON has no bigint: the wei of a transaction are digits again. */
+const withWeiAsText = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value
+
 /** A tool's result; what the deployment refuses is one that says why. */
 const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
   answer.then(
-    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] }),
+    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, withWeiAsText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
       return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] }
