@@ -141,6 +141,8 @@ async function bringUpToDate(output: Output): Promise<void> {
   )
   try {
     if (isCurrent()) return
+    // not on stdout, where commands print JSON
+    console.error(`making ${output.folder} ...`)
     await renew(output, stamp)
     writeFileSync(stamp, current)
   } finally {
