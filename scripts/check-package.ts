@@ -2,8 +2,8 @@
  * Packs this project, installs it as a user would, and runs what it promises from there: `npm run check:package`. Needs
  * the package registry, takes a minute or two.
  *
- *   1. installed without development dependencies: the commands, a local world, `clusterd/testing`, `clusterd/client`
- *      and their types
+ *   1. installed without development dependencies: the commands, a local world, `clusterd/testing` with its types, and
+ *      `clusterd/client` beside the package `clusterd-client`
  *   2. without optional ones too, as in production: it is small, `init`, `migrate` and `start` work, `dev` says in one
  *      line what is missing
  *
@@ -26,6 +26,7 @@ import { createDatabase, startStack } from '../src/testing/index.js'
 import { freePort } from '../src/testing/processes/ports.js'
 import { waitFor } from '../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../src/testing/stackParts.js'
+import { buildClientPackage } from './client-package.js'
 
 const ROOT = join(import.meta.dirname, '..')
 const READY_DEADLINE_MS = 60_000
@@ -41,7 +42,10 @@ const work = mkdtempSync(join(tmpdir(), 'clusterd-package-'))
 const children: ChildProcess[] = []
 try {
   const tarball = await timed('packs', pack)
-  const whole = await timed('installs', () => install('whole', tarball, ['--omit=dev']))
+  const clientTarball = await timed('packs the client', packClient)
+  const whole = await timed('installs', () =>
+    install('whole', [tarball, clientTarball], ['--omit=dev']),
+  )
   await timed('says what it can do', () => showsHelp(whole))
   await timed('runs a local world', () => runsWorld(whole))
   if (!process.argv.includes('--quick')) {
@@ -54,10 +58,11 @@ try {
       strangers(whole).length === 0,
       `the types need what is not installed: ${strangers(whole).join(', ')}`,
     )
-    await timed('is a client, with types', () => isClient(whole))
+    for (const name of ['clusterd/client', 'clusterd-client'])
+      await timed(`is a client, with types: ${name}`, () => isClient(whole, name))
     await timed('has the contracts, with types', () => hasContracts(whole))
     const bare = await timed('installs without optional parts', () =>
-      install('bare', tarball, ['--omit=dev', '--omit=optional']),
+      install('bare', [tarball], ['--omit=dev', '--omit=optional']),
     )
     await timed(`takes at most ${CEILING_MB} MB`, () => isSmall(bare))
     await timed('says what dev misses', () => refusesDev(bare))
@@ -98,17 +103,28 @@ async function pack(): Promise<string> {
   return join(work, packed.filename)
 }
 
-/** A project of a user that depends on the tarball. */
-async function install(name: string, tarball: string, flags: readonly string[]): Promise<string> {
+async function packClient(): Promise<string> {
+  const folder = join(work, 'client')
+  await buildClientPackage(folder)
+  const { stdout } = await run('npm', ['pack', folder, '--json', '--pack-destination', work])
+  const [packed] = JSON.parse(stdout) as [{ filename: string }]
+  return join(work, packed.filename)
+}
+
+/** A project of a user that depends on the tarballs. */
+async function install(
+  name: string,
+  tarballs: readonly string[],
+  flags: readonly string[],
+): Promise<string> {
   const folder = join(work, name)
   mkdirSync(folder)
   writeFileSync(
     join(folder, 'package.json'),
     '{ "name": "consumer", "private": true, "type": "module" }\n',
   )
-  await run('npm', ['install', tarball, ...flags, '--no-audit', '--no-fund', '--prefer-offline'], {
-    cwd: folder,
-  })
+  const options = [...flags, '--no-audit', '--no-fund', '--prefer-offline']
+  await run('npm', ['install', ...tarballs, ...options], { cwd: folder })
   must(
     !existsSync(join(folder, 'node_modules/tsx')),
     'tsx was installed, so its absence is not tested',
@@ -218,9 +234,11 @@ async function runExample(
 }
 
 /** The client in a program for browsers, type-checked without Node's types, and in plain JavaScript. */
-async function isClient(folder: string): Promise<void> {
+async function isClient(folder: string, name: string): Promise<void> {
   const program = [
-    `import { Client, ClusterdError, type Schemas } from 'clusterd/client'`,
+    `import { Client, ClusterdError, type Schemas } from '${name}'`,
+    `import { LogReader } from '${name}/verify'`,
+    `export const readerOf = (key: string) => new LogReader(client, { key })`,
     `const client = new Client({ url: 'http://127.0.0.1:1', retries: 0 })`,
     `export const found: Promise<Schemas['Cluster'] | null> = client.cluster('foobar')`,
     `// @ts-expect-error: this route takes a parameter`,

@@ -12,7 +12,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { TypeNode } from 'typescript'
 import { lockFile } from '../src/testing/processes/files.js'
 import { buildPrograms, sourcesOfPrograms } from './build-programs.js'
 import { filesIn, ROOT } from './files.js'
@@ -89,7 +88,8 @@ const OUTPUTS: readonly Output[] = [
       ...['api', 'registry'].flatMap((room) =>
         filesIn(`src/${room}`).filter((file) => !file.endsWith('.test.ts')),
       ),
-      ...['scripts/openapi.ts', 'node_modules/openapi-typescript/package.json'],
+      ...['openapi', 'client-types'].map((script) => `scripts/${script}.ts`),
+      'node_modules/openapi-typescript/package.json',
     ],
     make: async (folder) => {
       mkdirSync(folder, { recursive: true })
@@ -97,15 +97,13 @@ const OUTPUTS: readonly Output[] = [
         cwd: ROOT,
         stdio: 'inherit',
       })
-      const { default: openapiTypes, astToString, stringToAST } = await import('openapi-typescript')
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
-      const hex = (stringToAST('type Hex = `0x${string}`')[0] as unknown as { type: TypeNode }).type
+      const { clientTypes } = await import('./client-types.js')
       for (const [version, document] of Object.entries({ v1: 'openapi', 'v0.1': 'openapi-v0.1' })) {
-        const url = pathToFileURL(join(folder, `${document}.json`))
-        // a field with a default may be left out of a request
-        const transform = ({ format }: { format?: string }) => (format === 'hex' ? hex : undefined)
-        const types = await openapiTypes(url, { defaultNonNullable: false, transform })
-        writeFileSync(join(folder, `${version}.ts`), astToString(types))
+        const text = readFileSync(join(folder, `${document}.json`), 'utf8')
+        writeFileSync(
+          join(folder, `${version}.ts`),
+          await clientTypes(JSON.parse(text), version === 'v0.1'),
+        )
       }
     },
   },
@@ -143,6 +141,8 @@ async function bringUpToDate(output: Output): Promise<void> {
   )
   try {
     if (isCurrent()) return
+    // not on stdout, where commands print JSON
+    console.error(`making ${output.folder} ...`)
     await renew(output, stamp)
     writeFileSync(stamp, current)
   } finally {

@@ -127,10 +127,8 @@ async function joinCommunities(world: World, hub: WorldHub): Promise<void> {
       ...(isPaid && { network: hub.network }),
     })
     if (isPaid) {
-      const { price, transactionInfo } = made as {
-        price: { amount: string }
-        transactionInfo: { transaction: Call }
-      }
+      const { price, transactionInfo } = made
+      if (!price || transactionInfo?.type !== 'evm') throw new Error(`${whole} has no price here.`)
       const { transaction } = transactionInfo
       step(
         'price',
@@ -174,7 +172,7 @@ const step = (what: string, text: string, colour: 'cyan' | 'green' | 'yellow' = 
 interface Call {
   to: Hex
   data: Hex
-  value: string
+  value: bigint
 }
 
 /** A chain of the world in viem's form. */
@@ -192,10 +190,10 @@ function localChain({ chainId, rpcUrl }: WorldHub | WorldSpoke) {
 async function send(
   chain: WorldHub | WorldSpoke,
   account: ReturnType<typeof privateKeyToAccount>,
-  { to, data, value }: Call,
+  call: Call,
 ): Promise<Hex> {
   const wallet = createWalletClient({ account, chain: localChain(chain), transport: http() })
-  return wallet.sendTransaction({ to, data, value: BigInt(value) })
+  return wallet.sendTransaction(call)
 }
 
 /** Follows a transaction to `finalized`, printing each status. @returns milliseconds since `sentMs` */

@@ -15,6 +15,9 @@ const END_MS = 8_000
 export async function dev({ limits = false }: { limits?: boolean } = {}): Promise<void> {
   const startedMs = performance.now()
   const env = readEnvironment()
+  console.log(
+    `Starting a local world in ${env.home}: PostgreSQL, chains, contracts and the service. Ctrl-C ends it.`,
+  )
   const { startStack } = await import('../testing/index.js')
   let stack: Stack | undefined
   endOnSignals(() => stack)

@@ -15,6 +15,18 @@ const INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const name = z.string().describe(`A name: ${NAME_RULE}`)
+const bid = z.object({
+  name,
+  amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
+})
+/** One form for every tool that takes names: agents write the one as the other. */
+const names = z
+  .array(z.union([name, bid]))
+  .min(1)
+  .max(MAX_NAMES)
+  .describe('Names: each a text, or an object with `name`')
+const nameOf = (element: z.output<typeof names>[number]): string =>
+  typeof element === 'string' ? element : element.name
 const address = z.string().describe('An address of any chain')
 const testnet = z.boolean().default(false).describe('Of the testnet in place of the mainnet')
 
@@ -53,8 +65,8 @@ const TOOLS = {
   }),
   check_availability: tool({
     description: 'Whether names can be registered.',
-    input: { names: z.array(name).min(1).max(MAX_NAMES) },
-    answer: (client, { names }, signal) => client.availability(names, { signal }),
+    input: { names },
+    answer: (client, { names }, signal) => client.availability(names.map(nameOf), { signal }),
   }),
   list_networks: tool({
     description:
@@ -68,17 +80,12 @@ const TOOLS = {
     input: {
       network: z.string().describe('Label of the chain to pay on (list_networks)'),
       sender: address,
-      names: z
-        .array(
-          z.object({
-            name,
-            amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
-          }),
-        )
-        .min(1),
+      names,
     },
-    answer: (client, wish, signal) =>
-      client.quote(wish as Parameters<Client['quote']>[0], { signal }),
+    answer: (client, { names, ...wish }, signal) => {
+      const bids = names.map((one) => (typeof one === 'string' ? { name: one } : one))
+      return client.quote({ ...wish, names: bids } as Parameters<Client['quote']>[0], { signal })
+    },
   }),
   transaction_status: tool({
     description:
@@ -109,7 +116,7 @@ const TOOLS = {
     input: {
       resume: z.string().optional().describe('Of an earlier page'),
       newestFirst: z.boolean().default(false),
-      from: address.optional().describe('Only events of this wallet'),
+      from: address.optional().describe('Only events of the wallet with this address; no time'),
       limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
     },
     answer: (client, { resume, newestFirst, from, limit }, signal) =>
@@ -151,10 +158,14 @@ export async function mcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
+/** JSON has no bigint: the wei of a transaction are digits again. */
+const withWeiAsText = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value
+
 /** A tool's result; what the deployment refuses is one that says why. */
 const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
   answer.then(
-    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] }),
+    (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, withWeiAsText) }] }),
     (error: unknown) => {
       if (!(error instanceof ClusterdError)) throw error
       return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] }

@@ -1,8 +1,6 @@
 import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
-import { type LogOptions, LogReader, type TreeHead } from './log.js'
-import { checkHub, type HubNode, type Proof, readRegistrations } from './registry.js'
 import { type WaitOptions, waitForStatus } from './status.js'
 import { within } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
@@ -27,39 +25,21 @@ type QuoteOn<N extends string> = N extends 'solana'
 type Added = Input<'POST', '/v1/clusters/wallets'>['body']
 type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
-export interface RegistryOptions
-  extends CallOptions,
-    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
-  /** Address of the hub, from elsewhere than the service. */
-  hub: string
-  /** Any node of its chain, such as a client of viem. */
-  node: HubNode
-  /** Age of the oldest block to compare at, ms; default an hour. */
-  maxAgeMs?: number | undefined
-}
-
-/** What was held against a hub. */
-export type Verified = Proof & {
-  /** Checkpoint of the log that was read: `last` of the next time. */
-  head: TreeHead
-}
-
-const MAX_AGE_MS = 3_600_000
-
 /** A deployment of clusterd. Calls reject with a `ClusterdError`, or their signal's reason. */
 export class Client {
-  readonly #transport: Transport
+  /** How its requests are sent. @internal */
+  readonly transport: Transport
 
   constructor(options: ClientOptions) {
-    this.#transport = new Transport(options)
+    this.transport = new Transport(options)
   }
 
   /** Key that requests are sent with: of `signIn`, or one that was kept. */
   get token(): string | undefined {
-    return this.#transport.token
+    return this.transport.token
   }
   set token(token: string | undefined) {
-    this.#transport.token = token
+    this.transport.token = token
   }
 
   /**
@@ -71,7 +51,7 @@ export class Client {
     path: P,
     ...[input]: CallOptions extends Input<M, P> ? [input?: Input<M, P>] : [input: Input<M, P>]
   ): Promise<Answer<M, P>> {
-    return this.#transport.call(method, path, (input ?? {}) as Request) as Promise<Answer<M, P>>
+    return this.transport.call(method, path, (input ?? {}) as Request) as Promise<Answer<M, P>>
   }
 
   /** The name of an address, null where no cluster has it in public. */
@@ -88,7 +68,7 @@ export class Client {
 
   /** The verified public wallets behind any number of addresses, in their order, as they are asked for. */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
-    return joinWallets(this.#transport, addresses, options)
+    return joinWallets(this.transport, addresses, options)
   }
 
   /** The address behind `name` or `name/wallet`, null where it resolves to nothing. */
@@ -105,7 +85,11 @@ export class Client {
   }
 
   /** The first names that an address owns; `after` the last of them follow more. */
-  ownedBy(address: string, query?: { after?: string; limit?: number }, options?: CallOptions) {
+  ownedBy(
+    address: string,
+    query?: { after?: string; limit?: number },
+    options?: CallOptions,
+  ): Promise<Schemas['OwnerRecord'][]> {
     return this.request('GET', '/v1/names/owner/address/{address}', {
       params: { address },
       query,
@@ -162,7 +146,7 @@ export class Client {
    * @param options `timeoutMs`: two minutes by default
    */
   waitForStatus(tx: string, options: WaitOptions = {}): Promise<TransactionStatus> {
-    return waitForStatus(this.#transport, tx, options)
+    return waitForStatus(this.transport, tx, options)
   }
 
   /** Debts to an address on every chain, with the transactions that take them. */
@@ -172,41 +156,7 @@ export class Client {
 
   /** Public events, each once, in their order, for ever: from the first, or behind `resume`, on. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
-    return followFeed(this.#transport, options)
-  }
-
-  /**
-   * The signed log of the feed (docs/use/verify.md), of which nothing is believed that its key and checkpoints don't
-   * prove.
-   */
-  log(options: LogOptions): LogReader {
-    return new LogReader(this.#transport, options)
-  }
-
-  /**
-   * Holds the registry against its hub at the service's newest confirmed block: the record of the hub's logs, and the
-   * owner of each name in the signed log. That the log has every name of the hub is not shown by it: `last` shows that
-   * none which was there before has gone.
-   * @param options `timeoutMs` is that of all of it; default: the client's for each request
-   * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
-   */
-  verifyRegistry({
-    hub,
-    node,
-    key,
-    sha256,
-    last,
-    domain,
-    maxAgeMs = MAX_AGE_MS,
-    ...options
-  }: RegistryOptions): Promise<Verified> {
-    return within(options, async (signal) => {
-      const proof = await this.request('GET', '/v1/proof', { ...options, signal })
-      const reader = this.log({ key, sha256, last, domain })
-      const registered = await readRegistrations(reader, proof, signal)
-      await checkHub({ hub, node, maxAgeMs }, proof, registered, signal)
-      return { ...proof, head: reader.last! }
-    })
+    return followFeed(this.transport, options)
   }
 
   /** Page of the feed. */

@@ -27,6 +27,7 @@ const MAX_PAUSE_MS = 10_000
 /**
  * Events from a place on: pages up to the end, then the stream, and again after a failure.
  * @throws ClusterdError feed_restarted for a new generation; what else requests are refused for
+ * @internal
  */
 export async function* followFeed(
   transport: Transport,

@@ -11,7 +11,11 @@ export interface WalletsOptions extends CallOptions {
   types?: readonly Schemas['Proof']['type'][] | undefined
 }
 
-/** Wallets behind addresses, request by request. @throws ClusterdError; the signal's reason */
+/**
+ * Wallets behind addresses, request by request.
+ * @throws ClusterdError; the signal's reason
+ * @internal
+ */
 export async function* joinWallets(
   transport: Transport,
   addresses: AsyncIterable<string> | Iterable<string>,

@@ -29,6 +29,7 @@ import {
   isSameHash,
   type Sha256,
 } from '../registry/log/tree.js'
+import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { sha256 } from './sha256.js'
 import { bytesOf, type Transport } from './transport.js'
@@ -66,9 +67,9 @@ export interface LogOptions {
 
 export interface EntriesOptions {
   signal?: AbortSignal | undefined
-  /** Tree of the entries that are known already; default: of none. */
+  /** Tree of the entries that are known already; default: of none. @internal of a mirror */
   tree?: GrowingTree | undefined
-  /** Takes the tiles that each bundle makes longer. */
+  /** Takes the tiles that each bundle makes longer. @internal of a mirror */
   onTiles?(tiles: readonly FilledTile[]): void
 }
 
@@ -96,13 +97,13 @@ export class LogReader {
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is not 32 bytes in base64 */
-  constructor(transport: Transport, options: LogOptions) {
+  constructor(client: Client, options: LogOptions) {
     const key = fromBase64(options.key)
     if (key?.length !== KEY_BYTES)
       throw new TypeError(`The key of a log is 32 bytes in base64, not “${options.key}”.`)
     this.#key = key
-    this.#transport = transport
-    this.#network = options.network ?? transport.network
+    this.#transport = client.transport
+    this.#network = options.network ?? client.transport.network
     this.#domain = options.domain
     this.#accept = options.accept
     this.#sha256 = options.sha256 ?? sha256
@@ -185,10 +186,8 @@ export class LogReader {
   }
 
   /** Entries up to a checkpoint, in their order, each of a bundle that the checkpoint's tiles prove. */
-  async *entries(
-    head: TreeHead,
-    { signal: given, tree = new GrowingTree(this.#tree), onTiles }: EntriesOptions = {},
-  ): AsyncGenerator<LogEntry> {
+  async *entries(head: TreeHead, options: EntriesOptions = {}): AsyncGenerator<LogEntry> {
+    const { signal: given, tree = new GrowingTree(this.#tree), onTiles } = options
     const first = Math.floor(tree.size / TILE_WIDTH)
     const left = new AbortController()
     const signal = given ? AbortSignal.any([given, left.signal]) : left.signal

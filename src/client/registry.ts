@@ -1,31 +1,71 @@
 import { hexOf } from './bytes.js'
+import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
-import type { LogReader } from './log.js'
-import type { Answer, FeedEvent } from './types.js'
+import { type LogOptions, LogReader, type TreeHead } from './log.js'
+import { within } from './time.js'
+import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, by EIP-1193: a client of viem, a wallet's provider. */
 export interface HubNode {
-  // a method is compared both ways, so that viem's own types fit
-  request(call: { method: 'eth_call' | 'eth_getBlockByHash'; params: never }): Promise<unknown>
+  /** Asks for `eth_call` and `eth_getBlockByHash`. Each library has types of its own for what it takes. */
+  request(call: never): Promise<unknown>
 }
 
-export type Proof = Answer<'GET', '/v1/proof'>
+export interface RegistryOptions
+  extends CallOptions,
+    Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
+  /** Address of the hub, from elsewhere than the service. */
+  hub: string
+  /** Any node of its chain, such as a client of viem. */
+  node: HubNode
+  /** Age of the oldest block to compare at, ms; default an hour. */
+  maxAgeMs?: number | undefined
+}
+
+type Proof = Answer<'GET', '/v1/proof'>
+
+/** What was held against a hub. */
+export type Verified = Proof & {
+  /** Checkpoint of the log that was read: `last` of the next time. */
+  head: TreeHead
+}
 
 type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' | 'data'>
 
 /** Selectors of `recordHash()` and `ownerOf(bytes32)`. */
 const RECORD_HASH = '0xd374cc21'
 const OWNER_OF = '0x7dd56411'
+const MAX_AGE_MS = 3_600_000
 /** Names that are asked about at once. */
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 
 /**
+ * Holds the registry of a service against its hub at the service's newest confirmed block: the record of the hub's logs,
+ * and the owner of each name in the signed log. That the log has every name of the hub is not shown by it: `last` shows
+ * that none which was there before has gone.
+ * @param options `timeoutMs` is that of all of it; default: the client's for each request
+ * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
+ */
+export function verifyRegistry(
+  client: Client,
+  { hub, node, key, sha256, last, domain, maxAgeMs = MAX_AGE_MS, ...options }: RegistryOptions,
+): Promise<Verified> {
+  return within(options, async (signal) => {
+    const proof = await client.request('GET', '/v1/proof', { ...options, signal })
+    const reader = new LogReader(client, { key, sha256, last, domain })
+    const registered = await readRegistrations(reader, proof, signal)
+    await checkHub({ hub, node, maxAgeMs }, proof, registered, signal)
+    return { ...proof, head: reader.last! }
+  })
+}
+
+/**
  * Registrations in the log of a proof, up to its checkpoint.
  * @throws ClusterdError log_mismatch; unavailable where no key signs the log
  */
-export async function readRegistrations(
+async function readRegistrations(
   reader: LogReader,
   { log }: Proof,
   signal: AbortSignal,
@@ -44,7 +84,7 @@ export async function readRegistrations(
  * Asks a hub, as of a proof's block on the node's chain (EIP-1898), for its record and for the owners of names.
  * @throws ClusterdError registry_mismatch, unavailable; errors of the node; the signal's reason
  */
-export async function checkHub(
+async function checkHub(
   { hub, node, maxAgeMs }: { hub: string; node: HubNode; maxAgeMs: number },
   { contracts, block, blockHash }: Proof,
   registered: readonly Registration[],
@@ -52,13 +92,11 @@ export async function checkHub(
 ): Promise<void> {
   const at = { blockHash, requireCanonical: true }
   const expectWord = async (word: string, to: string, data: string, problem: string) => {
-    const answer = await node.request({ method: 'eth_call', params: [{ to, data }, at] as never })
+    const answer = await node.request({ method: 'eth_call', params: [{ to, data }, at] } as never)
     if (answer !== word) throw new ClusterdError('registry_mismatch', problem)
   }
-  const found = await node.request({
-    method: 'eth_getBlockByHash',
-    params: [blockHash, false] as never,
-  })
+  const question = { method: 'eth_getBlockByHash', params: [blockHash, false] }
+  const found = await node.request(question as never)
   const ageMs = Date.now() - 1_000 * Number(Object(found).timestamp)
   if (!(ageMs <= maxAgeMs))
     throw new ClusterdError(

@@ -21,6 +21,7 @@ const MAX_INTERVAL_MS = 5_000
 /**
  * Waits until a transaction has a status; one that never changes ends the wait too.
  * @throws ClusterdError timeout, and what a request is refused for; the signal's reason
+ * @internal
  */
 export function waitForStatus(
   transport: Transport,

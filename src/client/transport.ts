@@ -21,7 +21,7 @@ export interface ClientOptions {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A request as it is sent, of any route. */
+/** A request as it is sent, of any route. @internal */
 export interface Request extends CallOptions {
   params?: Values | undefined
   query?: Values | undefined
@@ -38,7 +38,7 @@ const VERSIONED = /^\/v\d/
 /** Pause before a repetition where the service names none; doubles. */
 const RETRY_PAUSE_MS = 300
 
-/** Sends requests: keys, time limits, repetitions, errors. */
+/** Sends requests: keys, time limits, repetitions, errors. @internal */
 export class Transport {
   readonly #options: ClientOptions
   readonly timeoutMs: number
@@ -129,7 +129,11 @@ export class Transport {
   }
 }
 
-/** Bytes of an answer; null for one of more than so many, which may be endless or packed. @throws ClusterdError network */
+/**
+ * Bytes of an answer; null for one of more than so many, which may be endless or packed.
+ * @throws ClusterdError network
+ * @internal
+ */
 export async function bytesOf(response: Response, most: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -154,13 +158,18 @@ export async function bytesOf(response: Response, most: number): Promise<Uint8Ar
   return bytes
 }
 
-/** The JSON that a text is, else the text. */
+/** The JSON that a text is, with bigints in its transactions, else the text. @internal */
 export function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, withWei)
   } catch {
     return text
   }
+}
+
+/** Gives `value` of an EVM transaction, wei, as a bigint: wallets' libraries send the transaction as it is. */
+function withWei(this: object, key: string, value: unknown): unknown {
+  return key === 'value' && 'to' in this && 'data' in this ? BigInt(value as string) : value
 }
 
 /** A path with its parameters. @throws ClusterdError for one that would lead to another route */

@@ -18,6 +18,9 @@ export type PathOf<M extends Method> = {
 type Operation<M extends Method, P extends PathOf<M>> =
   Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
 
+type Parameters<M extends Method, P extends PathOf<M>> =
+  Operation<M, P> extends { parameters: infer T } ? Required<T> : unknown
+
 /** Signal that ends a call before its answer. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
@@ -27,12 +30,8 @@ export interface CallOptions {
 
 /** Input of a route: `params` of its path, `query`, `body`. */
 export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
-  (Operation<M, P> extends { parameters: { path: infer T } }
-    ? { params: T }
-    : { params?: undefined }) &
-  (Operation<M, P> extends { parameters: { query?: infer T } }
-    ? { query?: T }
-    : { query?: undefined }) &
+  (Parameters<M, P> extends { path: infer T } ? { params: T } : { params?: undefined }) &
+  (Parameters<M, P> extends { query: infer T } ? { query?: T } : { query?: undefined }) &
   (Operation<M, P> extends { requestBody: { content: { 'application/json': infer T } } }
     ? { body: T }
     : { body?: undefined })

@@ -32,7 +32,7 @@ export function desiredOf({ chains, deployment }: Source, network: Network) {
     const { label, role, endpoint, eid, contract, communityPayments } = chain
     if (!endpoint || !eid)
       throw new ConfigError(
-        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there.`,
+        `Chain "${label}" has no \`endpoint\` or no \`eid\`: name LayerZero's endpoint there. A plain anvil has none: rehearse on a fork of a chain (docs/run/deploying.md).`,
       )
     const { owner, pauser, relayer, payments } = { ...common, ...chain.deployment }
     return {

@@ -43,6 +43,22 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
   return configOf(base, () => readChains(base.chainsFile))
 }
 
+/**
+ * Configuration as far as it can be read, with all that `readConfig` refuses. What is missing of the database is an empty
+ * URL, a chains file that can't be read has no chains.
+ * @throws ConfigError for a variable that can't be read
+ */
+export function examineConfig() {
+  const problems: ConfigError[] = []
+  const base = readEnvironment()
+  const config = configOf(
+    base,
+    () => readChains(base.chainsFile),
+    (problem) => problems.push(problem),
+  )
+  return { config, problems }
+}
+
 /** What a mirror copies. */
 export interface MirrorConfig {
   /** Address of a service, or a folder that `clusterd journal export` wrote. */
@@ -90,28 +106,34 @@ export function readMirrorConfig(
   return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
 }
 
-/** @throws ConfigError for settings that do not fit each other */
-function configOf(base: Environment, readFile: () => ChainsFile) {
+/** Settings that may not fit each other. @param report takes each problem; default: throws the first one */
+function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
   if (!base.databaseUrl)
-    throw new ConfigError(
-      'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
+    report(
+      new ConfigError(
+        'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
+      ),
     )
-  const { databaseUrl, databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
-  const chains = readFile()
+  const { databaseUrl = '', databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
+  const chains = chainsOf(readFile, report)
   if (!base.tokenKey && base.roles.includes('api'))
-    throw new ConfigError(missingKey('TOKEN_KEY', 'the API'))
+    report(new ConfigError(missingKey('TOKEN_KEY', 'the API')))
   const [quoting] = familiesIn(chains)
   if (base.quoteKeys.length === 0 && quoting)
-    throw new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`))
+    report(new ConfigError(missingKey('QUOTE_KEY', `a chains file with ${quoting.name}`)))
   const relayerKey = keyOfRole('RELAYER', base.relayerKeySources)
   const ensKey = keyOfRole('ENS', base.ensKeySources)
   if (!ensKey && base.roles.includes('api') && NETWORKS.some((network) => chains.ens[network]))
-    throw new ConfigError(
-      'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
+    report(
+      new ConfigError(
+        'ENS_PRIVATE_KEY, ENS_KEYSTORE and ENS_SIGNER_URL are not set: a chains file with ens needs one.',
+      ),
     )
   if (relayerKey && ensKey && addressOf(relayerKey) === addressOf(ensKey))
-    throw new ConfigError(
-      'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',
+    report(
+      new ConfigError(
+        'The key of ENS is the relayer’s: whoever asks for names then uses the key that pays.',
+      ),
     )
   return Object.freeze({
     ...base,
@@ -128,6 +150,21 @@ function configOf(base: Environment, readFile: () => ChainsFile) {
     /** Signer of what the gateway of ENS answers; undefined: nobody. */
     ensKey,
   })
+}
+
+function refuse(problem: ConfigError): unknown {
+  throw problem
+}
+
+/** No chains where the file can't be read, which is reported. */
+function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile {
+  try {
+    return readFile()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    report(error)
+    return noChains()
+  }
 }
 
 const missingKey = (variable: string, user: string): string =>

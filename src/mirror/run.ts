@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { LogReader } from '../client/log.js'
 import { assertCopy } from '../db/journal/takeIn.js'
 import { whileLeading } from '../db/pg/leader.js'
 import type { Listener } from '../db/pg/notify.js'
@@ -37,7 +38,8 @@ export async function runMirror(
   const { network, log, loops, signal, pool } = ctx
   const client = openSource(source)
   const { key, domain, accept } = source
-  const openReader = () => client.log({ key, domain, accept, network, sha256: sha256Once })
+  const openReader = () =>
+    new LogReader(client, { key, domain, accept, network, sha256: sha256Once })
   openReader()
   await inTransaction(pool, (db) => assertCopy(db, network))
   let leads = false

@@ -55,7 +55,7 @@ export async function startDatabase(
   const handle = given === undefined ? await startEmbedded(sandbox) : undefined
   const url = given ?? (await createDatabase(handle?.url ?? '', DATABASE_NAME))
   const applied = await migrate(url)
-  if (applied.length > 0) sandbox.log(`migrated the database: ${applied.join(', ')}`)
+  if (applied.length > 0) sandbox.log(`applied ${applied.length} migrations to the database`)
   return { url, handle }
 }
 
@@ -70,6 +70,7 @@ async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: 
     sandbox.closers.push(() => server.stop())
     return server
   }
+  sandbox.log('starting PostgreSQL')
   let server = await start(await lastPort(path.join(sandbox.home, 'postgres.port')))
   sandbox.log(`PostgreSQL runs on port ${server.port}`)
   return {

@@ -80,6 +80,7 @@ describe('clusterd init', () => {
     const lines = out.split('\n').map((line) => line.trim())
     const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start))
     const steps = [
+      'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
       'see DATABASE_URL in .env',
       `name the owners of the contracts, in chains.json: "deployment": { "testnet": { "owner": "<address>", "relayer": "${relayer}" } }`,
       ...['contracts deploy --testnet --keystore', 'solana deploy --testnet --keypair'].map(

@@ -107,9 +107,23 @@ describe('clusterd doctor', () => {
   it('names a database that is away, and a configuration that is none', async () => {
     const away = badOnes(await examine({ DATABASE_URL: 'postgresql://127.0.0.1:9/none' }))
     expect(away).toMatchObject([{ about: 'database' }])
-    expect(await examine({ TOKEN_KEY: '' })).toMatchObject([
-      { about: 'configuration', level: 'bad' },
+    const found = await examine({ TOKEN_KEY: '', DATABASE_URL: '' })
+    expect(badOnes(found)).toMatchObject([
+      { about: 'configuration', text: expect.stringContaining('DATABASE_URL') },
+      { about: 'configuration', text: expect.stringContaining('TOKEN_KEY') },
     ])
+    expect(
+      found.map(({ about }) => about),
+      'it goes on',
+    ).toContain('chain 1, hub')
+    const noFile = await examine({ CLUSTERD_CHAINS: join(folder, 'missing.json') })
+    expect(badOnes(noFile)).toMatchObject([
+      { about: 'configuration', text: expect.stringContaining('missing.json') },
+    ])
+    expect(
+      noFile.map(({ about }) => about),
+      'it goes on',
+    ).toContain('database')
     await expect(
       runCli(['doctor'], { DATABASE_URL: '', CLUSTERD_CHAINS: chainsFile }),
     ).rejects.toMatchObject({

@@ -25,7 +25,7 @@ describe('examples/react-status', () => {
       root: EXAMPLE,
       logLevel: 'error',
       // what its own `npm install` would put there
-      resolve: { alias: { 'clusterd/client': CLIENT } },
+      resolve: { alias: { 'clusterd-client': CLIENT } },
       define: { 'import.meta.env.VITE_CLUSTERD_URL': JSON.stringify(world().api) },
       build: { outDir: folder, emptyOutDir: true },
     })
@@ -42,7 +42,7 @@ describe('examples/react-status', () => {
 
   it('has the types of the client', () => {
     const config = join(EXAMPLE, `tsconfig.${process.pid}.json`)
-    const compilerOptions = { paths: { 'clusterd/client': [CLIENT] } }
+    const compilerOptions = { paths: { 'clusterd-client': [CLIENT] } }
     writeFileSync(config, JSON.stringify({ extends: './tsconfig.json', compilerOptions }))
     try {
       execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], { encoding: 'utf8' })

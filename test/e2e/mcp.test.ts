@@ -58,6 +58,8 @@ describe('clusterd mcp', () => {
     const account = await freshWallet()
     const free = freshName()
     const names = [{ name: free }]
+    const availability = await call('check_availability', { names: [free] })
+    expect(await call('check_availability', { names })).toEqual(availability)
     expect(await call('check_availability', { names: [free] })).toEqual([
       { name: free, isAvailable: true },
     ])

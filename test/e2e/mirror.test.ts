@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPublicClient, http } from 'viem'
 import { afterAll, describe, expect, inject, it } from 'vitest'
-import { Client, type HubNode } from '../../src/client/index.js'
+import { Client } from '../../src/client/index.js'
+import { verifyRegistry } from '../../src/client/verify.js'
 import { createDatabase, dropDatabase, until } from '../../src/testing/index.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { leavesOf, registeredBy, serveFiles } from '../mirror/support.js'
@@ -24,28 +25,31 @@ describe('the registry', () => {
     const { rpcUrl, contracts } = world().networks.mainnet.hub
     const node = createPublicClient({ transport: http(rpcUrl) })
     const { hub } = contracts
-    const proof = await client.verifyRegistry({ hub, node, key })
+    const proof = await verifyRegistry(client, { hub, node, key })
     expect(proof.log!.size).toBeGreaterThan(5)
     const stranger = Buffer.alloc(32, 1).toString('base64')
-    await refused(client.verifyRegistry({ hub, node, key: stranger }), 'log_mismatch')
-    await refused(client.verifyRegistry({ hub: contracts.token, node, key }), 'registry_mismatch')
+    await refused(verifyRegistry(client, { hub, node, key: stranger }), 'log_mismatch')
+    await refused(verifyRegistry(client, { hub: contracts.token, node, key }), 'registry_mismatch')
     // a node of another chain does not know the block
     const ofTestnet = world().networks.testnet.hub.contracts.hub
-    await refused(testnet.verifyRegistry({ hub: ofTestnet, node, key }), 'registry_mismatch')
-    await refused(client.verifyRegistry({ hub, node, key, maxAgeMs: -60_000 }), 'registry_mismatch')
-    const { head } = proof
-    expect((await client.verifyRegistry({ hub, node, key, last: head })).head.size).toBeGreaterThan(
-      5,
+    await refused(verifyRegistry(testnet, { hub: ofTestnet, node, key }), 'registry_mismatch')
+    await refused(
+      verifyRegistry(client, { hub, node, key, maxAgeMs: -60_000 }),
+      'registry_mismatch',
     )
+    const { head } = proof
+    expect(
+      (await verifyRegistry(client, { hub, node, key, last: head })).head.size,
+    ).toBeGreaterThan(5)
     const other = { ...head, root: new Uint8Array(32) }
-    await refused(client.verifyRegistry({ hub, node, key, last: other }), 'log_mismatch')
+    await refused(verifyRegistry(client, { hub, node, key, last: other }), 'log_mismatch')
     // a service that repeats the hub's record beside names of its own making
     const records = proof.contracts.map(({ recordHash }): unknown => recordHash)
-    const request = async (call: Parameters<HubNode['request']>[0]) => {
+    const request = async (call: { method: string }) => {
       const answer = await node.request(call as never)
       return call.method !== 'eth_call' || records.includes(answer) ? answer : FALSE
     }
-    await refused(client.verifyRegistry({ hub, node: { request }, key }), 'registry_mismatch')
+    await refused(verifyRegistry(client, { hub, node: { request }, key }), 'registry_mismatch')
   })
 })
 

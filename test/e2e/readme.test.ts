@@ -1,15 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { getAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildClientPackage } from '../../scripts/client-package.js'
 import { fund } from '../../src/testing/chains/localChain.js'
 import { useFolder } from '../support/folder.js'
 import { install } from '../support/installed.js'
 import { world } from '../support/world.js'
 
 const folder = useFolder()
-beforeAll(() => install(folder, ['viem']))
+beforeAll(async () => {
+  await install(folder, ['viem'])
+  await buildClientPackage(join(folder, 'node_modules/clusterd-client'))
+})
 
 /** The block of a language that is marked as run by a test. */
 const blockOf = (file: string, language: string): string => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addJournalCommands } from '../../src/cli/journal/commands.js'
+import { LogReader } from '../../src/client/verify.js'
 import { assertCopy } from '../../src/db/journal/takeIn.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { openSource } from '../../src/mirror/source.js'
@@ -160,7 +161,7 @@ describe('a mirror', () => {
     expect([exported.code, exported.stderr]).toEqual([0, ''])
     const { pool } = await database('folder')
     const from = openSource({ url: folder, key })
-    const head = await from.log({ key, sha256: sha256Once }).checkpoint()
+    const head = await new LogReader(from, { key, sha256: sha256Once }).checkpoint()
     const { networks } = JSON.parse(exported.stdout)
     expect(networks).toEqual([{ network: 'mainnet', origin: head.origin, size: head.size }])
     await mirrorFrom({ pool }, from)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll } from 'vitest'
 import { Client } from '../../src/client/index.js'
-import type { LogOptions } from '../../src/client/log.js'
+import { type LogOptions, LogReader } from '../../src/client/verify.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { mirrorWorker } from '../../src/mirror/worker.js'
@@ -76,7 +76,7 @@ export async function mirrorOf(
   from: string | typeof fetch | Client,
   { timeoutMs = 5_000, ...options }: { timeoutMs?: number } & Partial<LogOptions> = {},
 ): Promise<Worker> {
-  const reader = clientOf(from, timeoutMs).log({ key, sha256: sha256Once, ...options })
+  const reader = new LogReader(clientOf(from, timeoutMs), { key, sha256: sha256Once, ...options })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   return mirrorWorker({ network: 'mainnet', pool, epoch, reader })
 }

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
-import type { LogEntry, LogOptions } from '../../src/client/log.js'
+import { type LogEntry, type LogOptions, LogReader } from '../../src/client/verify.js'
 import { logWorker } from '../../src/push/log.js'
 import { checkpointText } from '../../src/registry/log/note.js'
 import { logKeysOf, signedNote } from '../../src/registry/log/signer.js'
@@ -44,7 +44,10 @@ function readerOf(alter: Alter = (answer) => answer, options: Partial<LogOptions
     )
     return altered instanceof Response ? altered : new Response(new Uint8Array(altered))
   }
-  return new Client({ url: world.url, fetch: through, retries: 0 }).log({ key, ...options })
+  return new LogReader(new Client({ url: world.url, fetch: through, retries: 0 }), {
+    key,
+    ...options,
+  })
 }
 
 async function all(entries: AsyncIterable<LogEntry>): Promise<LogEntry[]> {

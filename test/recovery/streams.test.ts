@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { readEvents } from '../../src/client/sse.js'
+import { LogReader } from '../../src/client/verify.js'
 import { STOP_TIMEOUT_MS } from '../../src/daemon/daemon.js'
 import { startStack, until } from '../../src/testing/index.js'
 import { randomHash } from '../api/support.js'
@@ -73,7 +74,7 @@ it('streams go on exactly where a killed daemon left them, and the log has what 
   expect(got.map((text) => JSON.parse(text))).toEqual(items)
   expect(state.streams).toBeGreaterThanOrEqual(3)
   await end()
-  const log = new Client({ url: stack.api }).log({ key: LOCAL_LOG_KEY })
+  const log = new LogReader(new Client({ url: stack.api }), { key: LOCAL_LOG_KEY })
   await expect.poll(async () => (await log.checkpoint()).size, DEADLINE).toBe(got.length + 1)
   const entries: string[] = []
   for await (const { text } of log.entries(log.last!)) entries.push(text)

@@ -31,7 +31,7 @@ const REST = [
   /^test\/api\/costs\.test/,
   // the parts of the local world, the package, benchmarks and large tables
   /^src\/testing\//,
-  /^test\/(airdrop|bench|scale)\//,
+  /^test\/(airdrop|bench|package|scale)\//,
   /^test\/bundle\.test/,
   // a family of chains outside the product, in a daemon of its own
   /^test\/families\//,

@@ -1,4 +1,4 @@
-import { ClusterdError } from 'clusterd/client'
+import { ClusterdError } from 'clusterd-client'
 import { type FormEvent, useState } from 'react'
 import { client } from './client'
 

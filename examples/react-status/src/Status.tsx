@@ -1,4 +1,4 @@
-import { ClusterdError, type StatusWord, type TransactionStatus } from 'clusterd/client'
+import { ClusterdError, type StatusWord, type TransactionStatus } from 'clusterd-client'
 import { type FormEvent, useEffect, useState } from 'react'
 import { client } from './client'
 

@@ -1,4 +1,4 @@
-import { Client } from 'clusterd/client'
+import { Client } from 'clusterd-client'
 
 /** The deployment: VITE_CLUSTERD_URL, else the local world of `npm run dev`. */
 export const client = new Client({

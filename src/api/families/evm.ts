@@ -11,9 +11,11 @@ import {
   quoteFieldsV01,
 } from './family.js'
 
-/** 0x and hex digits, for the client's types. */
+/** 0x and hex digits, which are a type of their own in the client. */
 const hexText = z.string().openapi({ format: 'hex' })
-export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: z.string() })
+/** Wei in decimal digits, which the client gives as a bigint. */
+const weiText = z.string().openapi({ format: 'wei' })
+export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
 const own = ({ transactionData }: EvmQuote) => ({ transactionData: callView(transactionData) })

@@ -5,6 +5,7 @@ import { addition, change } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { FREE, SOLANA_WALLET } from '../examples.js'
+import { EvmTransactionSchema } from '../families/evm.js'
 import { ok } from '../http/answer.js'
 import { manyWallets } from '../http/dearest.js'
 import { route } from '../http/route.js'
@@ -94,8 +95,8 @@ const assign = route.post('/v1/bundles/assign', {
 const amount = z
   .string()
   .openapi({ description: 'Base units of the token', example: '1000000000000000000' })
-const word = z.string().describe('0x and 64 hex digits')
-const contract = z.string().describe('Address of a contract')
+const word = z.string().openapi({ format: 'hex', description: '0x and 64 hex digits' })
+const contract = z.string().openapi({ format: 'hex', description: 'Address of a contract' })
 
 const ClaimSchema = named('AirdropClaim', {
   address: addressText,
@@ -108,10 +109,7 @@ const ClaimSchema = named('AirdropClaim', {
   tx: word.optional().describe('The transaction that claimed it, where one was seen'),
   receiver: addressText.optional().describe('Who `transaction` pays'),
   sender: addressText.optional().describe('Who has to send `transaction`; anybody where absent'),
-  transaction: z
-    .object({ to: contract, data: z.string(), value: z.string() })
-    .optional()
-    .describe('What any wallet may send to claim it'),
+  transaction: EvmTransactionSchema.optional().describe('What any wallet may send to claim it'),
   reason: z.enum(NO_TRANSACTION).optional().describe('Why there is no transaction'),
 })
 

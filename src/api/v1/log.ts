@@ -192,7 +192,7 @@ const inclusion = route.get('/v1/events/:id/proof', {
   dearest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
-    'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd/client` proves an event by the tiles.',
+    'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd-client/verify` proves an event by the tiles.',
   params: z.object({
     id: z.string().openapi({ description: 'Id of the event', example: 'm-1-1' }),
   }),

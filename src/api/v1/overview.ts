@@ -72,8 +72,10 @@ function progressOf(
 /** Bytes of a stored record's parts (`packRecord`). */
 const ADDRESS = 20
 const WORD = 32
-const word = z.string().openapi({ description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
-const recorded = { address: z.string(), recordHash: word }
+const word = z
+  .string()
+  .openapi({ format: 'hex', description: '32 bytes in hex', example: `0x${'ab'.repeat(32)}` })
+const recorded = { address: z.string().openapi({ format: 'hex' }), recordHash: word }
 
 const proof = route.get('/v1/proof', {
   bad: null,

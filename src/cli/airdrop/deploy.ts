@@ -52,6 +52,9 @@ async function stepsFor(
     funds,
   }: { made: ReturnType<typeof distributorCreation>; token: Hex; funds: boolean },
 ): Promise<Step[]> {
+  const tokenCode = await rpc.onOneNode((ask) => ask<Hex>('eth_getCode', [token, 'latest']))
+  if (tokenCode === '0x')
+    throw new Error(`Chain "${chain}" has no contract at ${token}: name the token's address there.`)
   const [code, balance] = await rpc.onOneNode((ask) =>
     Promise.all([
       ask<Hex>('eth_getCode', [made.address, 'latest']),

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, readConfig } from '../../config/index.js'
+import { type Config, ConfigError, examineConfig } from '../../config/index.js'
 import type { ChainFamily } from '../../daemon/families/family.js'
 import { FAMILIES } from '../../daemon/families/index.js'
 import { bad, type Finding, type Level, ok, warn } from '../../ops/finding.js'
@@ -32,29 +32,32 @@ function print({ about, level, found, advice }: Finding): void {
 }
 
 async function examine(families: readonly ChainFamily[]): Promise<Finding[]> {
-  let config: Config
+  let read: ReturnType<typeof examineConfig>
   try {
-    config = readConfig()
+    read = examineConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return [
-      {
-        about: 'configuration',
-        ...bad(error.message, 'docs/run/configuration.md has each variable and field.'),
-      },
-    ]
+    return [misconfigured(error)]
   }
+  const { config, problems } = read
   const parts = [
-    databaseFindings(config),
+    config.databaseUrl === '' ? [] : databaseFindings(config),
     ...families.map((family) => family.examine(config)),
     ensFindings(config),
   ]
   return [
-    { about: 'configuration', ...ok('read') },
+    ...(problems.length > 0
+      ? problems.map(misconfigured)
+      : [{ about: 'configuration', ...ok('read') }]),
     ...keyFindings(config),
     ...(await Promise.all(parts)).flat(),
   ]
 }
+
+const misconfigured = ({ message }: ConfigError): Finding => ({
+  about: 'configuration',
+  ...bad(message, 'docs/run/configuration.md has each variable and field.'),
+})
 
 function keyFindings({ chains, roles, relayerKey, shareKeys, trustProxy }: Config): Finding[] {
   const carries = NETWORKS.some(

@@ -159,6 +159,7 @@ function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
   const of = (network: Network) =>
     networks.length > 1 || (relay && network === 'testnet') ? ` --${network}` : ''
   return [
+    'to rehearse it, give --rpc a fork of each chain (anvil --fork-url): a plain anvil has no LayerZero',
     ...(compose ? [] : ['see DATABASE_URL in .env']),
     `name the owners of the contracts, in ${CHAINS}: "deployment": { ${owners.join(', ')} }`,
     ...networks.map(

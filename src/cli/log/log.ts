@@ -1,4 +1,5 @@
 import { Client } from '../../client/index.js'
+import { LogReader } from '../../client/verify.js'
 import { ConfigError, logKeysFrom, readEnvironment } from '../../config/index.js'
 import { sha256Once } from '../../registry/log/hash.js'
 import { toBase64, verifierKey } from '../../registry/log/note.js'
@@ -37,7 +38,7 @@ export async function verifyLog(
   { testnet, json, ...pinned }: VerifyOptions,
 ): Promise<void> {
   const network = testnet ? 'testnet' : 'mainnet'
-  const reader = new Client({ url }).log({ ...pinned, network, sha256: sha256Once })
+  const reader = new LogReader(new Client({ url }), { ...pinned, network, sha256: sha256Once })
   const head = await reader.checkpoint()
   for await (const _entry of reader.entries(head));
   const root = toBase64(head.root)

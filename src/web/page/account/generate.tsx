@@ -36,7 +36,9 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
           </select>
         </Field>
         <Input label="Name of the new wallet" {...NAME_RULES} name="name" />
-        <Check name="private">Private: only members of the cluster see it.</Check>
+        <Check name="private" defaultChecked>
+          Private: only members of the cluster see it. A public entry cannot be made private later.
+        </Check>
       </Form>
       {made && (
         <div class="secret">

@@ -14,7 +14,7 @@ import type { Chain, Kind } from '../lib/types.js'
 export interface Transaction {
   to: string
   data: string
-  value: string
+  value: bigint
 }
 
 /** Wallets of the browser, by EIP-6963 and Wallet Standard; none is contacted before its button is pressed. */
@@ -152,7 +152,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
   }
 }
 
-const hexOfNumber = (value: string | number): string => `0x${BigInt(value).toString(16)}`
+const hexOfNumber = (value: bigint | number): string => `0x${value.toString(16)}`
 
 async function switchTo(provider: Provider, chainId: number): Promise<void> {
   const current = async () => Number(await provider.request({ method: 'eth_chainId' }))

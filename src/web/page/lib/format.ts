@@ -33,7 +33,7 @@ export function costText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data)
     ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
-    : data.value
+    : data.value.toString()
   return moneyOf(total, gasToken)
 }
 

@@ -1,0 +1,74 @@
+import openapiTypes, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
+import type { TypeNode } from 'typescript'
+
+/** Members that openapi-typescript writes for what a route does not have, and comments that repeat a type or show a value. */
+const NOISE = [
+  /^ *\w+\?: never;\n/gm,
+  /^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm,
+  /^ *parameters: \{\n *\};\n/gm,
+  /^ *(\/\*\*|\*) (@enum|@example|Format:) .*\n/gm,
+]
+/** What stays of a comment that had more than one line. */
+const LONELY = /\/\*\*\n *\* (.*)\n *\*\//g
+
+const typeOf = (text: string): TypeNode =>
+  (stringToAST(`type T = ${text}`)[0] as unknown as { type: TypeNode }).type
+
+/** Types of the formats that JSON has as texts. */
+const FORMATS: Readonly<Record<string, TypeNode>> = {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of TypeScript
+  hex: typeOf('`0x${string}`'),
+  wei: typeOf('bigint'),
+}
+
+interface Operation {
+  parameters?: { in?: string }[]
+  requestBody?: object
+  responses: Record<string, { content?: object }>
+}
+
+/**
+ * The client's types of an OpenAPI document: of each route its input and its answer with status 200, and the named
+ * schemas with the beginnings of their descriptions. The deprecated interface has none: the package has to stay small.
+ */
+export async function clientTypes(document: OpenAPI3, isDeprecated: boolean): Promise<string> {
+  const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(operations).map(([method, operation]) => [method, inputAndAnswer(operation)]),
+    ),
+  ])
+  const schemas = document.components?.schemas
+  const reduced = {
+    ...document,
+    paths: described(Object.fromEntries(paths), () => undefined),
+    components: { schemas: described(schemas, isDeprecated ? () => undefined : firstClause) },
+  } as OpenAPI3
+  const types = await openapiTypes(reduced, {
+    // a field with a default may be left out of a request
+    defaultNonNullable: false,
+    transform: ({ format = '' }) => FORMATS[format],
+  })
+  const text = NOISE.reduce((rest, noise) => rest.replace(noise, ''), astToString(types))
+  return text.replace(LONELY, '/** $1 */').replaceAll('@description ', '')
+}
+
+/** The client sends the parameters of every route (`testnet`, the API key) itself: they are references. */
+function inputAndAnswer({ parameters = [], requestBody, responses }: Operation) {
+  return {
+    parameters: parameters.filter((one) => one.in === 'path' || one.in === 'query'),
+    requestBody,
+    responses: { 200: { content: responses['200']?.content } },
+  }
+}
+
+/** What stands behind the first clause is in the OpenAPI document, and at `/docs`. */
+const firstClause = (description: string): string => description.split(/[;.]( |$)/)[0]!
+
+/** Part of a document with other descriptions; undefined leaves one out. */
+const described = <T>(part: T, describe: (description: string) => string | undefined): T =>
+  JSON.parse(
+    JSON.stringify(part, (key, value) =>
+      key === 'description' && typeof value === 'string' ? describe(value) : value,
+    ),
+  )
