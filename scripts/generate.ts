@@ -1,8 +1,7 @@
 /**
  * Generates the code that is not checked in, where it is missing or older than its sources: the alarms' remedies
  * (src/ops/generated), the Prisma client (src/db/generated), the OpenAPI documents with the client's types
- * (src/client/generated), the page's files (src/web/generated) and those of the reference
- * (src/web/reference/generated). vitest.config.ts and the scripts of package.json run it first. With `--programs` also
+ * (src/client/generated) and the pages' files (src/web/generated). vitest.config.ts and the scripts of package.json run it first. With `--programs` also
  * a build of all sources (dist-dev), whose processes start with a third of what tsx computes.
  *
  *   tsx scripts/generate.ts [--programs]
@@ -59,6 +58,7 @@ const OUTPUTS: readonly Output[] = [
       'src/registry/families.ts',
       'src/registry/journal/eventTypes.ts',
       'src/web/paths.ts',
+      'src/web/facts.ts',
       'node_modules/preact/package.json',
     ],
     make: async (folder) => {
@@ -67,18 +67,6 @@ const OUTPUTS: readonly Output[] = [
       const testWallet = await generateTestWallet()
       writeFileSync(join(folder, 'assets.ts'), await generateWeb(testWallet))
       writeFileSync(join(folder, 'testWallet.ts'), testWallet)
-    },
-  },
-  {
-    folder: 'src/web/reference/generated',
-    sources: [
-      ...['index.html', 'start.js', 'style.css'].map((file) => `src/web/reference/${file}`),
-      ...['scripts/build-reference.ts', 'node_modules/swagger-ui-dist/package.json'],
-    ],
-    make: async (folder) => {
-      const { generateReference } = await import('./build-reference.js')
-      mkdirSync(folder, { recursive: true })
-      writeFileSync(join(folder, 'files.ts'), generateReference())
     },
   },
   // its script loads the API, which serves the pages above

@@ -1,17 +1,17 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import { page } from '../web/page.js'
 import { endAfter } from './guard/socketLimits.js'
 import { type Answer, messageOf, okJson } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
-import { referenceAnswer, referenceFileAnswer } from './reference.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
 import { decoded } from './serving/router.js'
 import type { Serving } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
-import { assetAnswer, indexAnswer, pageAnswer } from './webPage.js'
+import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
 /** Pattern of what matches no route. */
 const NONE = 'none'
@@ -51,8 +51,8 @@ export function createShell(
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
-  add('/docs', () => referenceAnswer)
-  add('/docs/:build/:file', ({ params }) => referenceFileAnswer(params))
+  add('/docs', ({ req }) => fileAnswer(page, req))
+  add('/docs/guides/:file', ({ params }) => guideAnswer(params))
   app.get(profile.path, (req, res) => {
     const exchange = ofExpress(req, res, profile.path)
     const page = pageAnswer(req)

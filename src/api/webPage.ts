@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
-import { type Answer, ok } from './http/answer.js'
+import { type Answer, ok, okContent } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
 
@@ -39,9 +40,21 @@ export function assetAnswer(
     : errorAnswer(new ApiError('not_found', 'The page has no such file now: load it again.'))
 }
 
+/** Guides of this package. */
+const GUIDES = new URL('../../docs/use/', import.meta.url)
+
+/** Answer with the text of a guide, in Markdown. */
+export function guideAnswer({ file }: Readonly<Record<string, unknown>>): Answer {
+  const name = String(file)
+  if (!readdirSync(GUIDES).includes(name))
+    return errorAnswer(new ApiError('not_found', `There is no guide ${name}.`))
+  const text = readFileSync(new URL(name, GUIDES), 'utf8')
+  return okContent('text/plain; charset=utf-8', text)
+}
+
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/
 
-function fileAnswer(
+export function fileAnswer(
   file: PageFile,
   { headers }: Asked,
   { status = 200, vary = 'accept-encoding' } = {},

@@ -217,12 +217,20 @@ export class Daemon {
         relayerAccount(ensKey).signTypedData,
       )
     const { createApi } = await import('../api/server.js')
-    if (this.#config.hasTestWallet) {
-      const { addTestWallet } = await import('../web/page.js')
+    const { addTestWallet, describeService } = await import('../web/page.js')
+    describeService({
+      isLocal: this.#config.chains.every(({ local }) => local),
+      ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
+      networks: NETWORKS.filter(
+        (network) =>
+          this.#config.mirror?.networks.includes(network) ||
+          this.#chains.some(({ port }) => port.network === network),
+      ),
+    })
+    if (this.#config.hasTestWallet)
       await addTestWallet(
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
       )
-    }
     const news = new News()
     this.#listener.subscribe(news.onNotify)
     const api = createApi({

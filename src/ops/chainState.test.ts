@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { FINALITY_ALARM_MS } from './alarms.js'
-import { behindMs, type ChainState, chainProblem, isHeadStale } from './chainState.js'
+import {
+  behindMs,
+  type ChainState,
+  chainProblem,
+  confirmationMs,
+  isHeadStale,
+} from './chainState.js'
 import { StageClock } from './stages.js'
 
 const NOW_MS = 10 * FINALITY_ALARM_MS
@@ -91,4 +97,16 @@ describe('a chain', () => {
   it('whose clock runs ahead of ours is not behind', () => {
     expect(behindMs({ ...caughtUp, headMs: NOW_MS + 60_000 }, NOW_MS)).toBe(0)
   })
+})
+
+describe('the usual time to a confirmation', () => {
+  it.each<[string, Partial<ChainState>, number | null]>([
+    ['blocks by depth', { confirmedMs: null, latest: 100, confirmed: 88 }, 13 * BLOCK_MS],
+    ['a depth of none', { confirmedMs: null, latest: 100, confirmed: 100 }, BLOCK_MS],
+    ['a finalized header', { confirmedMs: NOW_MS - 780_000 }, 780_000 + BLOCK_MS],
+    ['a finalized header at the head', {}, BLOCK_MS],
+    ['no usual time of blocks', { blockMs: null }, null],
+    ['no head', { latest: null }, null],
+    ['no confirmed block', { confirmed: null }, null],
+  ])('with %s', (_, state, ms) => expect(confirmationMs({ ...caughtUp, ...state })).toBe(ms))
 })

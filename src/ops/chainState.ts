@@ -84,6 +84,21 @@ export function behindMs(
   return ageMs + blocks * (state.blockMs ?? UNKNOWN_BLOCK_MS)
 }
 
+/** Usual time from a transaction to the confirmation of its block, ms; null while it is not known. */
+export function confirmationMs({
+  headMs,
+  confirmedMs,
+  blockMs,
+  latest,
+  confirmed,
+}: Pick<ChainState, 'headMs' | 'confirmedMs' | 'blockMs' | 'latest' | 'confirmed'>): number | null {
+  if (blockMs === null || headMs === null || latest === null || confirmed === null) return null
+  const depthMs =
+    confirmedMs === null ? (latest - confirmed) * blockMs : Math.max(0, headMs - confirmedMs)
+  // the transaction waits for its block
+  return depthMs + blockMs
+}
+
 /** Problem of a chain; null while all is well. */
 export function chainProblem(state: ChainState | null, nowMs: number): Problem | null {
   const is = (alarm: AlarmName, text: string): Problem => ({ alarm, text })

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
+import type { ServiceFacts } from './facts.js'
 import { build, files, html } from './generated/assets.js'
-import { isReserved, placeOf } from './paths.js'
+import { type EnsParents, isReserved, placeOf } from './paths.js'
 import { PAGE_POLICY } from './policy.js'
 
 /** The pages and their files, as served. */
@@ -31,6 +32,25 @@ export interface WalletChains {
   readonly isLocal: boolean
 }
 
+let ens: EnsParents = {}
+
+/** States the facts of this process in its pages. */
+export function describeService(facts: ServiceFacts): void {
+  ens = facts.ens
+  setHead('service', metaOf('service', facts))
+}
+
+const metaOf = (name: string, content: object): string =>
+  `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
+
+/** What this process has added to the pages' head, by its source. */
+const head = new Map<string, string>()
+
+function setHead(source: string, markup: string): void {
+  head.set(source, markup)
+  page.text = html.replace('</head>', `${[...head.values()].join('')}</head>`)
+}
+
 /**
  * Gives the pages of this process the wallet of local worlds, whose keys everybody knows.
  * @throws Error where a chain is not local
@@ -41,20 +61,18 @@ export async function addTestWallet(families: readonly WalletChains[]): Promise<
   const { testWallet } = await import('./generated/testWallet.js')
   files['test-wallet.js'] = testWallet
   const chains = Object.fromEntries(families.map(({ key, chains }) => [key, chains]))
-  const content = JSON.stringify(chains).replaceAll('"', '&quot;')
   const script = `<script type="module" src="/assets/${build}/test-wallet.js"></script>`
-  page.text = page.text.replace(
-    '</head>',
-    `<meta name="test-wallet" content="${content}">${script}</head>`,
-  )
+  setHead('test-wallet', metaOf('test-wallet', chains) + script)
   const origins = families.flatMap(({ rpcUrls }) => rpcUrls)
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
-/** With word whether the page is there; null where the API answers. */
+/** The page of a URL, and whether it shows anything; null where the API answers. */
 export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
-  const path = url.split('?', 1)[0] ?? ''
-  return isReserved(path) ? null : { file: page, isFound: placeOf(path).page !== 'none' }
+  const [path = '', query] = url.split('?', 2)
+  const text = new URLSearchParams(query).get('q') ?? ''
+  const isFound = placeOf(path, text, ens).page !== 'none'
+  return isReserved(path) ? null : { file: page, isFound }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,29 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { pageAt } from './page.js'
-import { find, nameIn, pathOfName, placeOf } from './paths.js'
-
-describe('a search', () => {
-  const signature = '5'.repeat(88)
-  it.each([
-    ['alice', { text: 'alice', candidates: ['name'] }],
-    [' Alice/ ', { text: 'alice', candidates: ['name'] }],
-    ['Club/Alice', { text: 'club/alice', candidates: ['name'] }],
-    [`0x${'Ab'.repeat(20)}`, { text: `0x${'ab'.repeat(20)}`, candidates: ['address'] }],
-    [signature, { text: signature, candidates: ['tx'] }],
-    ['a'.repeat(33), { text: 'a'.repeat(33), candidates: ['address'] }],
-    ['xn--80ak6aa92e.com', { text: 'xn--80ak6aa92e.com', candidates: ['address'] }],
-  ])('takes %s for what its form says', (text, found) => {
-    expect(find(text)).toEqual(found)
-  })
-
-  it('asks where a form fits several', () => {
-    const hash = `0x${'ab'.repeat(32)}`
-    expect(find(hash)).toEqual({ text: hash, candidates: ['cluster', 'address', 'tx'] })
-    const short = '1BoatSLRHtKNngkdXEeobR76b53LETt'
-    expect(find(short)).toEqual({ text: short, candidates: ['address', 'name'] })
-    expect(find('  ')).toBeNull()
-  })
-})
+import { describeService, page, pageAt } from './page.js'
+import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
 
 describe('paths', () => {
   it.each([
@@ -40,9 +17,12 @@ describe('paths', () => {
   const WORD = `0x${'ab'.repeat(32)}`
   const SIGNATURE = '5'.repeat(88)
   const BITCOIN = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'
+  /** An address of 31 letters and digits, which has the form of a name too. */
+  const BASE58 = '1BoatSLRHtKNngkdXEeobR76b53LETt'
 
   it.each([
     ['/', { page: 'home' }],
+    ['/docs', { page: 'reference' }],
     ['/Alice/', { page: 'name', name: 'alice' }],
     ['/Club/Alice', { page: 'member', community: 'club', name: 'alice' }],
     ['/@keys', { page: 'account', part: 'keys' }],
@@ -53,10 +33,15 @@ describe('paths', () => {
     ['/tx', { page: 'name', name: 'tx' }],
     ['/address', { page: 'name', name: 'address' }],
     // a hash, an address or a cluster's id where a name stands
-    [`/${WORD}`, { page: 'search', text: WORD }],
-    [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE }],
-    [`/0x${'Ab'.repeat(20)}`, { page: 'search', text: `0x${'Ab'.repeat(20)}` }],
-    [`/${BITCOIN}/`, { page: 'search', text: BITCOIN }],
+    [`/${WORD}`, { page: 'search', text: WORD, asked: ['cluster', 'address'], otherwise: 'tx' }],
+    [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE, asked: [], otherwise: 'tx' }],
+    [
+      `/0x${'Ab'.repeat(20)}`,
+      { page: 'search', text: `0x${'ab'.repeat(20)}`, asked: [], otherwise: 'address' },
+    ],
+    [`/${BITCOIN}/`, { page: 'search', text: BITCOIN, asked: [], otherwise: 'address' }],
+    [`/${BASE58}`, { page: 'search', text: BASE58, asked: ['address'], otherwise: 'name' }],
+    [`/${BASE58.toLowerCase()}`, { page: 'name', name: BASE58.toLowerCase() }],
   ])('%s is read', (path, place) => {
     expect(placeOf(path)).toEqual(place)
     expect(pageAt(path)?.isFound).toBe(true)
@@ -115,8 +100,43 @@ describe('paths', () => {
     expect(placeOf(path)).toEqual({ page: 'none', text })
   })
 
-  it.each(['/a%20b', '/@nothing', '/%', '/a/b/c'])('%s is answered by 404', (path) => {
-    expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(false)
+  const ENS = { mainnet: 'bundles.eth', testnet: 'bundles-test.eth' }
+  it.each([
+    ['/alice.bundles.eth', 'alice', false],
+    ['/Alice.Bundles.ETH/', 'alice', false],
+    ['/cold.alice.bundles.eth', 'alice/cold', false],
+    ['/alice.bundles-test.eth', 'alice', true],
+  ])('%s is a name of ENS', (path, name, isTestnet) => {
+    expect(placeOf(path, '', ENS)).toEqual({ page: 'ens', name, isTestnet })
+    expect(placeOf('/', path.slice(1), ENS)).toEqual({ page: 'ens', name, isTestnet })
+  })
+
+  it.each(['vitalik.eth', 'bundles.eth', 'a.b.c.bundles.eth', 'ü.bundles.eth', 'alicebundles.eth'])(
+    '%s is below no parent of this service',
+    (text) => expect(placeOf(`/${text}`, '', ENS)).toEqual({ page: 'none', text }),
+  )
+
+  it.each([
+    ['alice', '/alice'],
+    [' Alice/ ', '/alice'],
+    ['Club/Alice', '/club/alice'],
+    ['docs', '/?q=docs'],
+    ['docs/bob', '/?q=docs%2Fbob'],
+    [WORD, `/?q=${WORD}`],
+    [BASE58, `/?q=${BASE58}`],
+    ['alice.bundles.eth', '/?q=alice.bundles.eth'],
+    ['hello world?', '/?q=hello%20world%3F'],
+    ['..', '/?q=..'],
+    ['%', '/?q=%25'],
+    ['/', '/?q=%2F'],
+  ])('a search for “%s” leads to %s, which is read as the text', (text, path) => {
+    expect(pathOfText(text)).toBe(path)
+    const { pathname, searchParams } = new URL(path, 'http://localhost')
+    expect(placeOf(pathname, searchParams.get('q') ?? '', ENS)).toEqual(placeOf('/', text, ENS))
+  })
+
+  it.each(['/a%20b', '/@nothing', '/%', '/a/b/c', '/?q=a%20b'])('%s is answered by 404', (path) => {
+    expect(pageAt(path)?.isFound).toBe(false)
   })
 
   it.each([
@@ -142,5 +162,19 @@ describe('paths', () => {
     const path = pathOfName(`${name}/bob`)
     // a name with a page of its own elsewhere has none here
     expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
+  })
+})
+
+describe('facts of the service in the pages', () => {
+  it('are those stated last, and decide which names of ENS have a page', () => {
+    const networks = ['mainnet', 'testnet'] as const
+    describeService({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
+    expect(pageAt('/alice.first.eth')?.isFound).toBe(true)
+    describeService({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
+    expect(pageAt('/alice.first.eth')?.isFound).toBe(false)
+    expect(pageAt('/alice.second.eth')?.isFound).toBe(true)
+    expect(page.text).not.toContain('first.eth')
+    expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
+    describeService({ ens: {}, networks, isLocal: false })
   })
 })

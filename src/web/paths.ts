@@ -6,16 +6,31 @@ import { NAME } from '../registry/primitives/nameRule.js'
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
 export type AccountPage = (typeof ACCOUNT_PAGES)[number]
 
+/** ENS names below which the names of a network resolve, such as `bundles.eth`. */
+export interface EnsParents {
+  mainnet?: string | undefined
+  testnet?: string | undefined
+}
+
+/** What a text is: the first of `asked` that the API knows, else `otherwise`. */
+interface Reading {
+  asked: readonly ('cluster' | 'address')[]
+  otherwise: 'address' | 'tx' | 'name'
+}
+
 /** A page with what it is about. Names are in lower case. */
 export type Place =
   | { page: 'home' }
+  | { page: 'reference' }
   | { page: 'account'; part: AccountPage }
   | { page: 'name'; name: string }
   | { page: 'member'; community: string; name: string }
   | { page: 'tx'; tx: string }
   | { page: 'address'; address: string }
-  /** A hash or an address where a name stands: the API is asked what it is. */
-  | { page: 'search'; text: string }
+  /** A name as ENS has it, with the network of its parent: `name` or `community/name`. */
+  | { page: 'ens'; name: string; isTestnet: boolean }
+  /** A hash or an address where a name stands. */
+  | ({ page: 'search'; text: string } & Reading)
   | { page: 'none'; text: string }
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i
@@ -27,32 +42,58 @@ const ADDRESS = /^(?=.*\d)[\w-]{25,128}$/
 const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
 export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
 
-/** @param path as in an address bar @param text of the query `q`, for names whose path is another page's */
-export function placeOf(path: string, text = ''): Place {
+/** @param path as in an address bar @param text of the query `q`, as somebody typed it */
+export function placeOf(path: string, text = '', ens: EnsParents = {}): Place {
   const parts = path.split('/').filter(Boolean).map(decoded)
-  const [first, second] = parts
-  if (first === undefined) return text === '' ? { page: 'home' } : pageOf(text.split('/'))
-  if (first === 'tx' && second && parts.length === 2 && isTx(second))
-    return { page: 'tx', tx: second }
-  if (first === 'address' && second && parts.length === 2)
-    return { page: 'address', address: second }
-  return pageOf(parts)
+  if (path === REFERENCE) return { page: 'reference' }
+  if (parts.length > 0) return pageOf(parts, ens)
+  const typed = text.trim()
+  if (typed === '') return { page: 'home' }
+  const typedParts = typed.split('/').filter(Boolean)
+  return typedParts.length > 0 ? pageOf(typedParts, ens) : { page: 'none', text: typed }
 }
 
-function pageOf(parts: readonly string[]): Place {
-  const [first = '', second = ''] = parts
+function pageOf(parts: readonly string[], ens: EnsParents): Place {
+  const [first = '', second] = parts
   const text = parts.join('/')
-  if (parts.length > 2 || (second !== '' && !(isName(first) && isName(second))))
-    return { page: 'none', text }
-  if (second !== '')
-    return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
-  if (isName(first)) return { page: 'name', name: first.toLowerCase() }
-  const part = ACCOUNT_PAGES.find((one) => `@${one}` === first)
+  if (parts.length > 2) return { page: 'none', text }
+  if (second === undefined) return pageOfWord(first, ens)
+  if (first === 'tx' && isTx(second)) return { page: 'tx', tx: second }
+  if (first === 'address') return { page: 'address', address: second }
+  if (!isName(first) || !isName(second)) return { page: 'none', text }
+  return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
+}
+
+function pageOfWord(text: string, ens: EnsParents): Place {
+  const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
-  return {
-    page: EVM_ADDRESS.test(text) || isTx(text) || ADDRESS.test(text) ? 'search' : 'none',
-    text,
+  const lower = text.toLowerCase()
+  const reading = readingOf(text)
+  if (reading) return { page: 'search', text: lower.startsWith('0x') ? lower : text, ...reading }
+  if (isName(text)) return { page: 'name', name: lower }
+  return ensPlace(lower, ens) ?? { page: 'none', text }
+}
+
+/** Null for what has not the form of a hash or an address, and for what is more likely a name. */
+function readingOf(text: string): Reading | null {
+  // a transaction's hash, a cluster's id and an address of Aptos look the same
+  if (WORD.test(text)) return { asked: ['cluster', 'address'], otherwise: 'tx' }
+  if (SIGNATURE.test(text)) return { asked: [], otherwise: 'tx' }
+  if (!EVM_ADDRESS.test(text) && !ADDRESS.test(text)) return null
+  if (!isName(text)) return { asked: [], otherwise: 'address' }
+  // base58 has letters of both cases
+  return text === text.toLowerCase() ? null : { asked: ['address'], otherwise: 'name' }
+}
+
+/** `alice.bundles.eth`, and `cold.alice.bundles.eth` for `alice/cold`; null for what is below no parent. */
+function ensPlace(text: string, { mainnet, testnet }: EnsParents): Place | null {
+  for (const parent of [mainnet, testnet]) {
+    if (!parent || !text.endsWith(`.${parent}`)) continue
+    const labels = text.slice(0, -parent.length - 1).split('.')
+    if (labels.length > 2 || !labels.every(isName)) continue
+    return { page: 'ens', name: labels.reverse().join('/'), isTestnet: parent === testnet }
   }
+  return null
 }
 
 /** A part of a path that is no UTF-8 is taken as it stands. */
@@ -64,33 +105,14 @@ function decoded(part: string): string {
   }
 }
 
-/** Readings of a text by its form: the API is asked in this order, and the last is taken where none is known. */
-export interface Found {
-  text: string
-  candidates: readonly ('tx' | 'cluster' | 'address' | 'name')[]
-}
-
-/** Null for an empty text. A name below a community is a name too. */
-export function find(input: string): Found | null {
-  const text = input.trim().replace(/\/$/, '')
-  const lower = text.toLowerCase()
-  if (text === '') return null
-  if (/^[^/]+\/[^/]+$/.test(text) && text.split('/').every(isName))
-    return { text: lower, candidates: ['name'] }
-  if (EVM_ADDRESS.test(text)) return { text: lower, candidates: ['address'] }
-  // a transaction's hash, a cluster's id and an address of Aptos look the same
-  if (WORD.test(text)) return { text: lower, candidates: ['cluster', 'address', 'tx'] }
-  if (SIGNATURE.test(text)) return { text, candidates: ['tx'] }
-  if (!isName(text)) return { text, candidates: ['address'] }
-  if (ADDRESS.test(text)) return { text, candidates: ['address', 'name'] }
-  return { text: lower, candidates: ['name'] }
-}
-
 /** The name within a text that is not a name, as `alice` in `@alice` and `alice.local.eth`; null where there is none. */
 export function nameIn(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
   return isName(name) ? name.toLowerCase() : null
 }
+
+/** Path of the reference, which a name has too. */
+const REFERENCE = '/docs'
 
 /** First parts of paths that are the API's where another part follows. */
 const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'bundles']
@@ -104,6 +126,14 @@ export const isReserved = (path: string): boolean => {
 /** Path of the page of a name; null where a name below a community has none of its own. */
 export function pathOfName(name: string): string | null {
   if (isReserved(`/${name}`)) return null
-  // the reference has that path
-  return name === 'docs' ? '/?q=docs' : `/${name}`
+  return `/${name}` === REFERENCE ? `/?q=${name}` : `/${name}`
+}
+
+/** Path of the page of a typed text. A text that is no name stands in the query: it may have any characters. */
+export function pathOfText(text: string): string {
+  const place = placeOf('/', text)
+  const query = `/?q=${encodeURIComponent(text.trim())}`
+  if (place.page === 'name') return pathOfName(place.name) ?? query
+  if (place.page === 'member') return pathOfName(`${place.community}/${place.name}`) ?? query
+  return query
 }

@@ -305,3 +305,29 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect((await ask(alice, airdrop, '?link=true&link=true')).body.error).toBe('invalid_request')
   })
 })
+
+describe('GET /v1/airdrops', () => {
+  it('lists those that may be claimed from, the newest first, to everybody', async () => {
+    const older = await given([{ address: alice.address, amount: 5n }])
+    const ended = await given([{ address: alice.address, amount: 5n }], { endsAtS: 1_000_000_000 })
+    const undeployed = await given([{ address: alice.address, amount: 5n }], { isDeployed: false })
+    const newer = await given([{ address: alice.address, amount: 7n }], { label: '8453' })
+    const { status, body } = await world.get('/v1/airdrops')
+    expect(status).toBe(200)
+    expect(body.slice(0, 2)).toEqual([
+      {
+        community: newer.community,
+        network: '8453',
+        total: '7',
+        token: TOKEN,
+        distributor: DISTRIBUTOR,
+        endsAt: new Date(FAR_S * 1_000).toISOString(),
+      },
+      expect.objectContaining({ community: older.community, network: '1', total: '5' }),
+    ])
+    const listed = body.map(({ community }: { community: string }) => community)
+    expect(listed).not.toContain(ended.community)
+    expect(listed).not.toContain(undeployed.community)
+    expect((await world.get('/v1/airdrops?testnet=true')).body).toEqual([])
+  })
+})

@@ -398,3 +398,28 @@ it('a change of its cluster reads names below a community once, however many pri
   spy.mockRestore()
   expect(rows).toBeLessThan(1_000)
 })
+
+describe('GET /v1/communities/:name/members', () => {
+  it('lists the names below a community with their owners, page by page', async () => {
+    const { name, owner } = await community()
+    const members = await Promise.all([memberOf(world), memberOf(world), memberOf(world)])
+    const names = ['cat', 'ant', 'bee']
+    for (const [i, member] of members.entries())
+      await member.call('POST', `/v1/names/community/${name}/register`, { name: names[i]! })
+    const path = `/v1/communities/${name.toUpperCase()}/members`
+    const ant = { name: 'ant', owner: members[1]!.address }
+    const bee = { name: 'bee', owner: members[2]!.address }
+    const cat = { name: 'cat', owner: members[0]!.address }
+    expect((await world.get(path)).body).toEqual([ant, bee, cat])
+    expect((await world.get(`${path}?limit=2`)).body).toEqual([ant, bee])
+    expect((await world.get(`${path}?limit=2&after=BEE`)).body).toEqual([cat])
+    // wallets of its cluster are no members
+    await owner.call('POST', '/v1/clusters/wallets', [{ address: randomAddress(), name: 'aaa' }])
+    expect((await world.get(path)).body).toEqual([ant, bee, cat])
+  })
+
+  it('is empty for a name without a community, and refuses what is no name', async () => {
+    expect((await world.get(`/v1/communities/${freshName()}/members`)).body).toEqual([])
+    expect((await world.get('/v1/communities/a%20b/members')).body.error).toBe('invalid_name')
+  })
+})

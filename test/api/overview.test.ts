@@ -17,6 +17,17 @@ it('the overview counts clusters and events', async () => {
 it('the overview lists the network’s chains, also those that nobody reads yet', async () => {
   const { chains } = await read()
   expect(chains).toEqual([
-    { network: '1', block: null, confirmed: null, behindSeconds: null, isHealthy: false },
+    {
+      network: '1',
+      block: null,
+      confirmed: null,
+      behindSeconds: null,
+      confirmSeconds: null,
+      isHealthy: false,
+    },
   ])
+})
+
+it('the overview names what a registration bids: the default, or the hub’s minimum where that is more', async () => {
+  expect((await read()).bidWei).toBe('10000000000000000')
 })

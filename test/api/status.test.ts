@@ -152,7 +152,13 @@ describe('GET /v1/names/register/tx/:tx', () => {
     let hash: Hex = '0x'
     await withoutMining(async () => {
       hash = await register(names)
-      expect(await statusOf(hash)).toEqual({ http: 200, tx: hash, status: 'pending' })
+      expect(await statusOf(hash)).toEqual({
+        http: 200,
+        tx: hash,
+        status: 'pending',
+        network: '1',
+        sender: account.address.toLowerCase(),
+      })
     })
     await mine(1)
     expect(await statusOf(hash)).toMatchObject({ status: 'pending', confirmations: { need: 2 } })
@@ -164,6 +170,9 @@ describe('GET /v1/names/register/tx/:tx', () => {
       http: 200,
       tx: hash,
       status: 'pending',
+      network: '1',
+      sender: account.address.toLowerCase(),
+      paid: { token: 'native', amount: String(2n * MINIMUM_WEI) },
       step: 'leading',
       names: names.map((name) => ({ name, outcome: 'leading' })),
       confirmations: { have: 1, need: block + 2 },
@@ -176,6 +185,9 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await world.append('mainnet', entries)
     expect(await statusOf(hash)).toMatchObject({
       status: 'finalized',
+      network: '1',
+      sender: account.address.toLowerCase(),
+      paid: { token: 'native', amount: String(2n * MINIMUM_WEI) },
       names: names.map((name) => ({ name, outcome: 'won' })),
       hubTx: hash,
       block,

@@ -163,6 +163,11 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await followed('finalized', name).waitFor()
     expect(wallet.chainId).toBe(hubOf().chainId)
     await told(`${name} is yours.`)
+    const arrival = page.getByRole('region', { name: `${name}/ is yours` })
+    await arrival.getByText(`${name}.local.eth`).waitFor()
+    expect(await arrival.getByRole('link', { name: 'See its page' }).getAttribute('href')).toBe(
+      `/${name}`,
+    )
     await screenshot(page, '4-registered')
     await page.getByLabel('Name', { exact: true }).fill(name)
     await page.getByText(`${name} is taken.`).waitFor()
@@ -183,7 +188,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await ask('guild', member)
     await page
       .locator('dialog')
-      .filter({ hasText: 'It costs 0.001 ETH and gas, paid on Ethereum (ETH)' })
+      .filter({ hasText: 'It costs 0.001 ETH and gas, paid on local Ethereum (ETH)' })
       .waitFor()
     await screenshot(page, '7-paid-community', false)
     await confirm('Pay')

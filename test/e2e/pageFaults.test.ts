@@ -90,7 +90,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
       offered = dialog.defaultValue()
       void dialog.dismiss()
     })
-    await page.locator('button.copy').first().click()
+    await page.getByRole('region', { name: 'Wallets' }).locator('button.copy').click()
     expect(offered).toMatch(/^0x[0-9a-f]{40}/)
   })
 
@@ -123,8 +123,12 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     await open('/@communities')
     const form = page.getByRole('form', { name: 'Register a name below a community' })
     await form.waitFor()
-    await page.getByRole('searchbox').fill(`0x${'ab'.repeat(32)}`)
-    await page.getByRole('searchbox').press('Enter')
+    await page
+      .getByRole('combobox')
+      .first()
+      .fill(`0x${'ab'.repeat(32)}`)
+    await page.getByRole('combobox').first().press('Enter')
+    await page.getByRole('link', { name: 'My bundle' }).click()
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByLabel('What it is for').fill('half a word')
     await page.waitForResponse(/clusters\/id\//)

@@ -1,8 +1,10 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
 import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
+import { findOrigin } from '../../src/db/journal/origin.js'
 import { findJournalled } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
@@ -16,10 +18,16 @@ import {
 import {
   communityNameAvailability,
   findCommunityRules,
+  findMembers,
   findOwnedCommunityNames,
   verifiedInClusters,
 } from '../../src/db/registry/communityNames.js'
-import { findByAddresses, findByNames, readAvailability } from '../../src/db/registry/lookups.js'
+import {
+  findByAddresses,
+  findByNames,
+  findNamesBeginning,
+  readAvailability,
+} from '../../src/db/registry/lookups.js'
 import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { NOBODY } from '../../src/registry/primitives/address.js'
@@ -121,6 +129,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     (db) => findByNames(db, NETWORK, [{ cluster: nameOf(FULL), wallet: 'wallet-7' }]),
   ],
   ['availability', 2, (db) => readAvailability(db, NETWORK, [nameOf(ORDINARY), 'nobody-has-this'])],
+  ['names that begin with a digit', 10, (db) => findNamesBeginning(db, NETWORK, '1', 10)],
   [
     'a cluster by its id',
     60,
@@ -148,6 +157,16 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     5,
     (db) => findOwnedCommunityNames(db, NETWORK, strangerOf(COMMUNITY, 0), { after: 0, limit: 10 }),
   ],
+  [
+    'names below a community, from one on',
+    10,
+    (db) => findMembers(db, NETWORK, nameOf(COMMUNITY), { after: 'a', limit: 10 }),
+  ],
+  [
+    'airdrops that may be claimed from',
+    0,
+    (db) => findClaimable(db, NETWORK, { nowS: 0, limit: 10 }),
+  ],
   ['rules of a community', 2, (db) => findCommunityRules(db, NETWORK, nameOf(COMMUNITY))],
   [
     'availability below a community',
@@ -162,6 +181,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     3,
     (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
+  ['where a transaction was sent', 3, (db) => findOrigin(db, NETWORK, txOf(ORDINARY, 0))],
   ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
   [
     'the first page of the feed',

@@ -14,6 +14,7 @@ import {
   findByAddresses,
   findByNames,
   findByTypes,
+  findNamesBeginning,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
 import { useDatabase } from '../support/database.js'
@@ -173,4 +174,25 @@ it('availability reads nothing of other names of the tail, by the plan that a co
   expect(await readAvailability({ query } as Queryable, 'testnet', ['fact-7'])).toEqual(['pending'])
   await one.end()
   expect(Math.max(...read.map(Number))).toBe(1)
+})
+
+it(`a search among ${ROWS} names reads the names of its answer by their index, by the plan that a connection keeps`, async () => {
+  await database.pool.query(`INSERT INTO names (network, seq, tx_key, name, cluster, outcome, updated_seq)
+    SELECT 1, ${MEMBERS} + i, 0, 'found-' || i, i, 1, i ${NUMBERED}`)
+  await database.pool.query('ANALYZE names')
+  const one = createPool({ url: database.url, max: 1, applicationName: 'test', isByIndex: true })
+  const read: unknown[] = []
+  const query = async (config: pg.QueryConfig) => {
+    await one.query(`SET plan_cache_mode = force_generic_plan`)
+    await one.query(`PREPARE asked (text, int8) AS ${config.text}`)
+    const explained = await one.query(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE asked ('found-', 10)`)
+    for (const node of nodesOf(explained))
+      if (node['Index Name']) read.push([node['Index Name'], rowsRead(node)])
+      else expect(node['Node Type']).toBe('Limit')
+    return one.query(config)
+  }
+  const found = await findNamesBeginning({ query } as Queryable, 'testnet', 'found-', 10)
+  await one.end()
+  expect(found.slice(0, 3)).toEqual(['found-1', 'found-10', 'found-100'])
+  expect(read).toEqual([['names_testnet_network_name_idx', 10]])
 })

@@ -41,12 +41,7 @@ export function buildCommit(commit: string): { folder: string; program: string }
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   // what is still current of this checkout's generated files needs not be made again
-  for (const generated of [
-    'src/db/generated',
-    'src/client/generated',
-    'src/web/generated',
-    'src/web/reference/generated',
-  ])
+  for (const generated of ['src/db/generated', 'src/client/generated', 'src/web/generated'])
     if (existsSync(generated)) cpSync(generated, join(folder, generated), { recursive: true })
   const work = `import { generate } from './scripts/generate.ts'
 import { builtProgram } from './test/setup/built.ts'

@@ -4,6 +4,7 @@ import type pg from 'pg'
 interface Plan {
   'Node Type': string
   'Relation Name'?: string
+  'Index Name'?: string
   'Actual Rows': number
   'Actual Loops': number
   'Rows Removed by Filter'?: number

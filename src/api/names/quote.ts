@@ -3,7 +3,7 @@ import { readHead } from '../../db/journal/head.js'
 import { isCluster } from '../../db/registry/clusters.js'
 import type { AddressType } from '../../registry/families.js'
 import { addressToWord } from '../../registry/primitives/address.js'
-import { DEFAULT_AMOUNT_WEI, parseAmountWei } from '../../registry/primitives/amount.js'
+import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amount.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
@@ -142,7 +142,7 @@ function distinctNames(inputs: readonly string[]): string[] {
 }
 
 function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bigint): bigint[] {
-  const fallback = minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
+  const fallback = defaultAmountWei(minimumWei)
   const details: ErrorDetail[] = []
   const amounts = inputs.map((input, i) => {
     const amount = input === undefined ? fallback : parseAmountWei(input)

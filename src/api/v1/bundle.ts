@@ -1,3 +1,4 @@
+import { findClaimable } from '../../db/airdrop/answers.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { airdropClaims } from '../airdrops/airdrop.js'
 import { NO_TRANSACTION } from '../airdrops/offer.js'
@@ -10,6 +11,7 @@ import { ok } from '../http/answer.js'
 import { manyWallets } from '../http/dearest.js'
 import { route } from '../http/route.js'
 import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
+import { isoText } from '../http/timestamps.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
 import { ADD_ERRORS, addedWallet, creation } from './wallets.js'
 
@@ -98,6 +100,11 @@ const amount = z
 const word = z.string().openapi({ format: 'hex', description: '0x and 64 hex digits' })
 const contract = z.string().openapi({ format: 'hex', description: 'Address of a contract' })
 
+const claimedOn = z
+  .string()
+  .openapi({ description: 'Network label of the chain to claim on', example: '8453' })
+const endsAt = z.string().describe('ISO 8601; no claim is taken from then on')
+
 const ClaimSchema = named('AirdropClaim', {
   address: addressText,
   amount,
@@ -148,12 +155,10 @@ const claim = route.get('/v1/airdrop/claim/:community', {
       totalUnclaimed: amount,
       addresses: z.array(addressText).describe('The wallets that were read'),
       claims: z.array(ClaimSchema),
-      network: z
-        .string()
-        .openapi({ description: 'Network label of the chain to claim on', example: '8453' }),
+      network: claimedOn,
       distributor: contract.nullable(),
       token: contract.nullable(),
-      endsAt: z.string().nullable().describe('ISO 8601; no claim is taken from then on'),
+      endsAt: endsAt.nullable(),
     }),
   ),
   errors: ['invalid_name', 'not_found'],
@@ -163,4 +168,43 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   },
 })
 
-export const bundleRoutes = [create, add, assign, claim]
+/** Airdrops that are listed at most. */
+const AIRDROPS_AT_MOST = 100
+
+const airdrops = route.get('/v1/airdrops', {
+  bad: null,
+  dearest: {},
+  bounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
+  summary: 'The airdrops that may be claimed from',
+  description:
+    'The newest first. `GET /v1/airdrop/claim/{community}` says what one gives a bundle.',
+  responses: answers(
+    'Those whose distributor is deployed, and which have not ended',
+    z.array(
+      z.object({
+        community: nameText,
+        network: claimedOn,
+        total: amount,
+        token: contract,
+        distributor: contract,
+        endsAt,
+      }),
+    ),
+  ),
+  async handle(_request, { pool, network, now }) {
+    const nowS = Math.floor(now() / 1_000)
+    const found = await findClaimable(pool, network, { nowS, limit: AIRDROPS_AT_MOST })
+    return ok(
+      found.map(({ community, label, total, token, distributor, endsAtS }) => ({
+        community,
+        network: label,
+        total: String(total),
+        token: toHex(token),
+        distributor: toHex(distributor),
+        endsAt: isoText(endsAtS * 1_000),
+      })),
+    )
+  },
+})
+
+export const bundleRoutes = [create, add, assign, airdrops, claim]

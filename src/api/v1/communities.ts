@@ -1,3 +1,4 @@
+import { findMembers } from '../../db/registry/communityNames.js'
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
   communityParts,
@@ -6,6 +7,7 @@ import {
   NATIVE,
 } from '../../registry/community/rules.js'
 import { familyOf, isLabelOf } from '../../registry/families.js'
+import { decodeWallet } from '../../registry/primitives/address.js'
 import { availabilityOf } from '../communities/availability.js'
 import {
   communityByName,
@@ -22,9 +24,11 @@ import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import { longRules } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
+import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
-import { CHAIN, SEVERAL } from '../limits/costs.js'
+import { CHAIN, listed, SEVERAL } from '../limits/costs.js'
+import { requireName } from '../names/names.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
 const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Community')
@@ -75,6 +79,45 @@ const put = route.put('/v1/communities/:name', {
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   handle: async ({ params, body, session }, context) =>
     ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
+})
+
+/** Names below a community that an answer lists at most. */
+const MEMBERS_AT_ONCE = 100
+
+const members = route.get('/v1/communities/:name/members', {
+  bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
+  dearest: { what: '100 names' },
+  example: { params: { name: FREE } },
+  bounds: { '[]': 'page: limit, at most 100; after' },
+  kept: 'journal',
+  summary: 'The names below a community',
+  description: 'In the order of ASCII. `after` the last of them the next page begins.',
+  params: z.object({ name: nameText }),
+  query: z.object({
+    after: walletNameText.optional().openapi({
+      description: 'Name of an earlier record: the answer begins behind it',
+      example: undefined,
+    }),
+    limit: z
+      .int()
+      .min(1)
+      .max(MEMBERS_AT_ONCE)
+      .default(MEMBERS_AT_ONCE)
+      .describe(`Clamped to ${MEMBERS_AT_ONCE}`),
+  }),
+  responses: answers(
+    'Empty where there is none',
+    z.array(z.object({ name: walletNameText, owner: addressText })),
+  ),
+  errors: ['invalid_name'],
+  async handle({ params, query }, { pool, network }) {
+    const community = requireName(params.name!)
+    const limit = limitOf(query, { default: MEMBERS_AT_ONCE, max: MEMBERS_AT_ONCE })
+    const after = query.get('after')?.toLowerCase() ?? ''
+    const found = await findMembers(pool, network, community, { after, limit })
+    const list = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
+    return listed(ok(list), list.length)
+  },
 })
 
 const params = z.object({ communityName: nameText, name: walletNameText })
@@ -220,4 +263,4 @@ const register = route.post('/v1/names/community/:communityName/register', {
   },
 })
 
-export const communityRoutes = [get, put, payouts, check, register]
+export const communityRoutes = [get, put, members, payouts, check, register]

@@ -1,5 +1,7 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
+import { findNamesBeginning } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
+import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
@@ -169,7 +171,41 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   },
 })
 
+/** Names that a search finds at most. */
+const FOUND_AT_MOST = 10
+
+const search = route.get('/v1/names/search', {
+  bad: { what: 'a prefix of one character', query: { prefix: 'a' }, error: 'invalid_request' },
+  dearest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
+  bounds: { '[]': 'rule: at most 10' },
+  kept: 'journal',
+  summary: 'The names that begin with a text',
+  description: `For suggestions while somebody types: at most ${FOUND_AT_MOST} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,
+  query: z.object({
+    prefix: z
+      .string()
+      .min(2)
+      .max(NAME_MAX_BYTES)
+      .openapi({
+        description: `2 to ${NAME_MAX_BYTES} characters of names; upper case counts as lower case`,
+        example: 'seed',
+      }),
+  }),
+  responses: answers('The first of them', z.array(z.object({ name: nameText }))),
+  async handle({ query }, { pool, network }) {
+    const prefix = parseClusterName(query.get('prefix') ?? '')
+    if (prefix === null || prefix.length < 2)
+      throw new ApiError(
+        'invalid_request',
+        `The parameter prefix is not 2 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`,
+      )
+    const names = await findNamesBeginning(pool, network, prefix, FOUND_AT_MOST)
+    return ok(names.map((name) => ({ name })))
+  },
+})
+
 export const lookupRoutes = [
+  search,
   nameOfAddressRoute,
   namesOfAddressesRoute,
   addressesOfNamesRoute,

@@ -2,8 +2,9 @@ import { readChainStates, readHubState, type StoredState } from '../../db/deploy
 import { findChain } from '../../db/journal/chains.js'
 import { readHead } from '../../db/journal/head.js'
 import { readFollowedLog, type StoredLog } from '../../db/journal/log.js'
-import { behindMs, chainProblem } from '../../ops/chainState.js'
+import { behindMs, chainProblem, confirmationMs } from '../../ops/chainState.js'
 import { toBase64 } from '../../registry/log/note.js'
+import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
@@ -19,7 +20,7 @@ const overview = route.get('/v1/overview', {
   dearest: {},
   bounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
-  description: 'Private wallets are in no number.',
+  description: 'Private wallets are in no number. The hub is the first chain.',
   price: SEVERAL,
   responses: answers('The network at a glance', {
     isTestnet: z.boolean(),
@@ -27,24 +28,40 @@ const overview = route.get('/v1/overview', {
       clusters: count,
       events: count.describe('Events of the feed'),
     }),
+    bidWei: z.string().openapi({
+      description: 'What a registration bids where it names no amount, wei of the hub',
+      example: '10000000000000000',
+    }),
     chains: z.array(
       z.object({
         network: z.string().openapi({ description: 'Label of the chain', example: '8453' }),
         block: z.int().nullable().describe('Its newest block; null before its first answer'),
         confirmed: z.int().nullable().describe('The newest that its confirmation policy counts'),
         behindSeconds: z.int().nullable().describe('How far what is answered is behind the chain'),
+        confirmSeconds: z
+          .int()
+          .nullable()
+          .describe(
+            'Usual time from a transaction to the confirmation of its block, at least 1; null while it is not known',
+          ),
         isHealthy: z.boolean(),
       }),
     ),
   }),
   async handle({ isTestnet }, { pool, network, now, chains }) {
-    const [{ serial, publicSeq }, states] = await Promise.all([
+    const [{ serial, publicSeq, minimumWei }, states] = await Promise.all([
       readHead(pool, network),
       readChainStates(pool),
     ])
-    const own = chains.filter((chain) => chain.network === network)
-    const progress = own.map(({ label }) => progressOf(label, network, states, now()))
-    return ok({ isTestnet, counts: { clusters: serial, events: publicSeq }, chains: progress })
+    const own = chains
+      .filter((chain) => chain.network === network)
+      .sort((a, b) => a.role.localeCompare(b.role))
+    return ok({
+      isTestnet,
+      counts: { clusters: serial, events: publicSeq },
+      bidWei: String(defaultAmountWei(minimumWei)),
+      chains: own.map(({ label }) => progressOf(label, network, states, now())),
+    })
   },
 })
 
@@ -56,15 +73,24 @@ function progressOf(
 ) {
   const stored = states.find(({ state }) => state.network === network && state.label === label)
   if (!stored)
-    return { network: label, block: null, confirmed: null, behindSeconds: null, isHealthy: false }
+    return {
+      network: label,
+      block: null,
+      confirmed: null,
+      behindSeconds: null,
+      confirmSeconds: null,
+      isHealthy: false,
+    }
   const { state, ageMs } = stored
   // by the clock of who wrote it, so that two clocks are never compared
   const ms = behindMs(state, nowMs - ageMs)
+  const confirmMs = confirmationMs(state)
   return {
     network: label,
     block: state.latest,
     confirmed: state.confirmed,
     behindSeconds: ms === null ? null : Math.round((ms + ageMs) / 1_000),
+    confirmSeconds: confirmMs === null ? null : Math.max(1, Math.ceil(confirmMs / 1_000)),
     isHealthy: chainProblem(state, nowMs) === null,
   }
 }

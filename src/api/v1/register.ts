@@ -1,9 +1,12 @@
 import type { ChainPort } from '../../chains/chain.js'
+import { findOrigin } from '../../db/journal/origin.js'
+import { decodeWallet } from '../../registry/primitives/address.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
 import { NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
+import type { Context } from '../http/context.js'
 import { times } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, wordOf } from '../http/query.js'
@@ -95,6 +98,17 @@ export const STATUSES = [
 const StatusSchema = named('TransactionStatus', {
   tx: z.string(),
   status: z.enum(STATUSES),
+  network: z.string().optional().openapi({
+    description: 'Label of the chain that it was sent on',
+    example: '8453',
+  }),
+  sender: addressText.optional().describe('The wallet that bids or pays'),
+  paid: z
+    .object({ token: z.string(), amount: z.string() })
+    .optional()
+    .describe(
+      'What it pays: bids on the hub in wei, payments in the smallest unit of the coin (`native`) or of the token; absent for a message to the hub',
+    ),
   step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
   reason: z
     .string()
@@ -160,6 +174,18 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 
+/** Facts of a transaction that its status does not depend on. */
+async function originOf({ pool, network }: Context, tx: Buffer) {
+  const origin = await findOrigin(pool, network, tx)
+  if (!origin) return null
+  const { label, sender, paid } = origin
+  return {
+    network: label,
+    sender: sender ? decodeWallet(sender).text : undefined,
+    paid: paid ? { token: paid.token, amount: String(paid.amount) } : undefined,
+  }
+}
+
 const status = route.get('/v1/names/register/tx/:tx', {
   bad: {
     what: 'a text that is no transaction',
@@ -170,7 +196,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
   bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
   summary: 'The status of a registration transaction',
   beyond:
-    '`names`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
+    '`network`, `sender`, `paid`, `names`, `step`, `reason`, `confirmations`, `hubTx`, `block`, `hubBlock`, `refund`, `reclaimAfter`, `payout`, `credit`, `replacedBy` and `updatedAt`, where they apply. A malformed transaction id is 400 `invalid_request`.',
   description:
     'finalized, lost_bid and invalid never change. 200 for every well-formed hash or signature. With `wait` the answer comes when the status differs from `since`, or after that time.',
   params: z.object({ tx: txText }),
@@ -199,10 +225,11 @@ const status = route.get('/v1/names/register/tx/:tx', {
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, looks } = await awaitStatus(context, id, { ms, since })
+    const origin = found.status === 'not_found' ? null : await originOf(context, id)
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
     return {
-      ...ok({ tx, ...found }, statusHeaders(found)),
+      ...ok({ tx, ...found, ...origin }, statusHeaders(found)),
       unspent,
       isPassing: !isOfJournal(tx, found),
     }

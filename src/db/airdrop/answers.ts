@@ -3,7 +3,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { OpenAirdrop } from './airdrops.js'
+import type { Known, OpenAirdrop } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
@@ -24,6 +24,24 @@ export async function findOpenAirdrop(
   const [row] = await byCommunity(db, network, [community])
   return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
 }
+
+/** Airdrop that may be claimed from. */
+type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
+  Known<'distributor' | 'token' | 'endsAtS'>
+
+const claimable = prepare<Claimable>(
+  'airdrops_open',
+  (l) => `SELECT community, label, total, distributor, token, ends_at_s FROM airdrops
+    WHERE network = ${l.network} AND state = ${AIRDROP_STATE.open} AND ends_at_s > $1
+    ORDER BY airdrop DESC LIMIT $2`,
+)
+
+/** Airdrops that may be claimed from, the newest first. */
+export const findClaimable = (
+  db: Queryable,
+  network: Network,
+  { nowS, limit }: { nowS: number; limit: number },
+): Promise<Claimable[]> => claimable(db, network, [nowS, limit])
 
 interface WalletRow {
   /** Stored address. */

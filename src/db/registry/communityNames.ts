@@ -172,6 +172,20 @@ export async function findOwnedCommunityNames(
   }))
 }
 
+const members = prepare<{ name: string; address: Buffer }>(
+  'community_members',
+  (l) => `SELECT name, address FROM ${l.community_names}
+    WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
+)
+
+/** Names below a community with their owners' stored addresses, in the order of ASCII. @param after name before the first */
+export const findMembers = (
+  db: Queryable,
+  network: Network,
+  community: string,
+  { after, limit }: { after: string; limit: number },
+) => members(db, network, [community, after, limit])
+
 const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)

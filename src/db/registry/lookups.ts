@@ -213,6 +213,23 @@ export async function findBundles(
   )) as Bundle[]
 }
 
+// a range, since the pattern of LIKE takes `_` for any character; `~` follows every character of names in ASCII
+const beginning = prepare<{ name: string }>(
+  'names_beginning',
+  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON}
+      AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
+)
+
+/** Registered names that begin with a text, in the order of ASCII. @param prefix in lower case */
+export async function findNamesBeginning(
+  db: Queryable,
+  network: Network,
+  prefix: string,
+  limit: number,
+): Promise<string[]> {
+  return (await beginning(db, network, [prefix, limit])).map(({ name }) => name)
+}
+
 export type Availability = 'free' | 'taken' | 'pending'
 
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(

@@ -1,14 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_AMOUNT_WEI, parseAmountWei } from './amount.js'
+import { defaultAmountWei, parseAmountWei } from './amount.js'
 
 const MAX = 2n ** 256n - 1n
 
-describe('parseAmountWei', () => {
-  it('has 0.01 ETH as the default', () => {
-    expect(DEFAULT_AMOUNT_WEI).toBe(10n ** 16n)
-  })
+it.each([
+  [0n, 10n ** 16n],
+  [10n ** 16n, 10n ** 16n],
+  [10n ** 16n + 1n, 10n ** 16n + 1n],
+])('a bid without an amount under a minimum of %d wei is of %d wei', (minimum, amount) => {
+  expect(defaultAmountWei(minimum)).toBe(amount)
+})
 
+describe('parseAmountWei', () => {
   it('reads every unsigned 256-bit integer in its one decimal form', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX }), (wei) => {

@@ -1,4 +1,9 @@
-export const DEFAULT_AMOUNT_WEI = 10_000_000_000_000_000n
+/** 0.01 ETH. */
+const DEFAULT_AMOUNT_WEI = 10_000_000_000_000_000n
+
+/** Amount of a bid for which none is named. @param minimumWei of the hub */
+export const defaultAmountWei = (minimumWei: bigint): bigint =>
+  minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
 
 const DECIMAL = /^(0|[1-9][0-9]{0,77})$/
 

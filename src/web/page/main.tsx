@@ -2,27 +2,30 @@ import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { placeOf } from '../paths.js'
+import { service } from './lib/service.js'
 import { Frame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
-import { Lookup, NotFound } from './views/notFound.js'
+import { EnsName, Lookup, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
 /** The pages, by what `placeOf` reads in the address bar. */
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
+  reference: lazy(() => import('./reference/index.js')),
   name: NamePage,
   member: MemberPage,
   tx: TxPage,
   address: AddressPage,
   search: Lookup,
+  ens: EnsName,
   none: NotFound,
 } as const
 
 function Pages() {
   const { path, query } = useLocation()
-  const { page, ...about } = placeOf(path, query.q)
+  const { page, ...about } = placeOf(path, query.q, service.ens)
   // the account is one for all of its pages
   const key = page === 'account' ? page : JSON.stringify(about)
   return (
@@ -35,7 +38,7 @@ function Pages() {
 }
 
 render(
-  <LocationProvider scope={/^\/(?!openapi|docs(?:\/|$)|v1\/)/}>
+  <LocationProvider scope={/^\/(?!openapi|docs\/|v1\/)/}>
     <Frame>
       <Pages />
     </Frame>

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
-import type { Claim, Claims } from '../lib/types.js'
-import { Address, Badge, Card } from '../parts/basics.js'
+import { useAsked } from '../lib/net.js'
+import type { Airdrop, Claim, Claims } from '../lib/types.js'
+import { Address, Badge, Card, Loaded, Name } from '../parts/basics.js'
 import { onceSent } from './followed.js'
 import { Action, chainText, Form, Input, type Typed } from './pieces.js'
 import { type Account, useAccount } from './state.js'
@@ -15,50 +16,92 @@ const REASONS: Readonly<Record<string, string>> = {
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service cannot permit it',
 }
+/** Open airdrops that are asked for the bundle at once, the newest. */
+const ASKED = 10
+
+const readClaims = ({ send }: Account, community: string): Promise<Claims> =>
+  send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
+
+/** What open airdrops give the bundle. */
+async function readOpen(account: Account): Promise<Claims[]> {
+  const open = await account.send<Airdrop[]>('/v1/airdrops')
+  const newest = open.slice(0, ASKED)
+  const all = await Promise.all(newest.map(({ community }) => readClaims(account, community)))
+  return all.filter(({ claims }) => claims.length > 0)
+}
+
 /** `/@airdrops`: what communities give the wallets of the bundle. */
 export function Airdrops() {
   const account = useAccount()
+  const [turn, setTurn] = useState(0)
   const [found, setFound] = useState<Claims | null>(null)
-  const read = (community: string) =>
-    account.send<Claims>(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
+  const { session, isTestnet } = account
+  const open = useAsked<Claims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
+    readOpen(account),
+  )
   const look = async (typed: Typed) => {
     setFound(null)
-    setFound(await read(nameOf(typed('community'))))
+    setFound(await readClaims(account, nameOf(typed('community'))))
     return false
   }
-  const refresh = async () => setFound(await read(found!.community))
+  const refresh = async () => {
+    setTurn((n) => n + 1)
+    if (found) setFound(await readClaims(account, found.community))
+  }
   return (
-    <Card title="Airdrops">
-      <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
-      <Form label="Look for an airdrop" work={look} submit="Look">
-        <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
-      </Form>
-      {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
-      {found && found.claims.length > 0 && (
-        <>
-          <p>
-            {found.total} base units in all, {found.totalUnclaimed} not claimed yet
-            {found.endsAt && `, until ${new Date(found.endsAt).toLocaleString()}`}.
-          </p>
-          <ul class="rows">
-            {found.claims.map((claim) => (
-              <li key={claim.address}>
-                <Address address={claim.address} />
-                <strong>{claim.amount}</strong>
-                {claim.transaction ? (
-                  <Action work={() => take(account, found, claim, refresh)}>Claim</Action>
-                ) : (
-                  <Badge kind={claim.claimed ? 'good' : ''}>
-                    {REASONS[claim.reason ?? ''] ?? claim.reason}
-                  </Badge>
-                )}
-              </li>
-            ))}
-          </ul>
-          <Assign community={found.community} />
-        </>
-      )}
-    </Card>
+    <>
+      <Card title="Airdrops">
+        <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
+        <Loaded asked={open}>
+          {(all) =>
+            all.length === 0 ? (
+              <p class="empty">No open airdrop gives your bundle anything.</p>
+            ) : (
+              all
+                .filter(({ community }) => community !== found?.community)
+                .map((one) => <Given key={one.community} found={one} refresh={refresh} />)
+            )
+          }
+        </Loaded>
+      </Card>
+      <Card title="Another airdrop">
+        <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
+          <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
+        </Form>
+        {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
+        {found && found.claims.length > 0 && <Given found={found} refresh={refresh} />}
+      </Card>
+    </>
+  )
+}
+
+/** What an airdrop gives the bundle. */
+function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void> }) {
+  const account = useAccount()
+  return (
+    <>
+      <p>
+        <Name name={found.community} /> gives {found.total} base units in all,{' '}
+        {found.totalUnclaimed} not claimed yet
+        {found.endsAt && `, until ${new Date(found.endsAt).toLocaleString()}`}.
+      </p>
+      <ul class="rows">
+        {found.claims.map((claim) => (
+          <li key={claim.address}>
+            <Address address={claim.address} />
+            <strong>{claim.amount}</strong>
+            {claim.transaction ? (
+              <Action work={() => take(account, found, claim, refresh)}>Claim</Action>
+            ) : (
+              <Badge kind={claim.claimed ? 'good' : ''}>
+                {REASONS[claim.reason ?? ''] ?? claim.reason}
+              </Badge>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Assign community={found.community} />
+    </>
   )
 }
 

@@ -12,7 +12,7 @@ import { Keys } from './keys.js'
 import { signing } from './otherWallets.js'
 import { Action, Dialog, Field, Form, Input, type Typed } from './pieces.js'
 import { RefundsPage } from './refunds.js'
-import { Register } from './register.js'
+import { Register, Terms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
 import { KIND_TEXT } from './wallets.js'
 
@@ -45,6 +45,10 @@ function Shown({ page }: { page: AccountPage }) {
     // a message of another page is over
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
+    // a narrow screen shows some of the tabs
+    document
+      .querySelector(`.tabs [href^="/@${page}"]`)
+      ?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [page])
   const { title, Page } = PAGES[page]
   useTitle(title)
@@ -73,6 +77,7 @@ function Shown({ page }: { page: AccountPage }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
+      {!session && page === 'register' && <Terms />}
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
     </>

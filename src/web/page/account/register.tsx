@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso/router'
 import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { pathOfName } from '../../paths.js'
 import { costText, moneyOf } from '../lib/format.js'
-import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
-import { type Asked, useAsked } from '../lib/net.js'
-import type { Chain, Quote } from '../lib/types.js'
-import { Card } from '../parts/basics.js'
+import { CLUSTER_NAME_RULES, ensNameOf, nameOf } from '../lib/names.js'
+import { type Asked, useAsk, useAsked } from '../lib/net.js'
+import { afterTyping, timeText, useOffer } from '../lib/offer.js'
+import type { Chain, Overview, Quote } from '../lib/types.js'
+import { Card, Link, Mono } from '../parts/basics.js'
 import { paidText } from './followed.js'
 import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
@@ -45,30 +46,93 @@ function priceText({ chain, quote }: Offer): string {
   return `It costs ${costText(quote, chain)} and gas${bridge}.`
 }
 
+function NameInput() {
+  const { wanted, setWanted } = useAccount()
+  return (
+    <Input
+      label="Name"
+      hint={NAME_RULE}
+      {...CLUSTER_NAME_RULES}
+      name="name"
+      value={wanted}
+      onInput={(event) => setWanted(event.currentTarget.value)}
+    />
+  )
+}
+
+/** Price and time of a name before anybody signs in. */
+export function Terms() {
+  const typed = nameOf(useAccount().wanted)
+  const { data, error } = useOffer(NAME.test(typed) ? typed : null)
+  const free = data?.isFree ? `${typed}/ is free. ` : ''
+  const text = data?.name === typed ? `${free}${data.text}` : ''
+  return (
+    <Card title="Register a name">
+      <div class="form">
+        <NameInput />
+        <p class={`price ${error ? 'bad' : ''}`} aria-live="polite">
+          {error?.message ?? text}
+        </p>
+      </div>
+      <p class="soft">
+        The name stands for all wallets that you add to it, on every chain, and has a page of its
+        own. Sign in below with the wallet that pays.
+      </p>
+    </Card>
+  )
+}
+
+/** What comes after a registration; of several the newest. */
+function Arrival() {
+  const { followed, isTestnet } = useAccount()
+  const arrived = followed.find(({ status }) => status?.status === 'finalized')
+  const path = arrived && pathOfName(arrived.title)
+  if (!path) return null
+  const ens = ensNameOf(arrived.title, isTestnet)
+  return (
+    <Card title={`${arrived.title}/ is yours`}>
+      {ens && (
+        <p>
+          In ENS it is <Mono text={ens} isWhole />
+        </p>
+      )}
+      <p class="row">
+        <Link to={path} class="button">
+          See its page
+        </Link>
+        <Link to="/@account" class="button plain">
+          Add a wallet
+        </Link>
+        <Link to={path} class="button plain">
+          Make it your primary name
+        </Link>
+      </p>
+    </Card>
+  )
+}
+
 /** `/@register`: the price stands there before anything is signed. */
 export function Register() {
   const account = useAccount()
-  const { query } = useLocation()
-  const [name, setName] = useState(query.name ?? '')
+  const { wanted, setWanted } = account
   const [label, setLabel] = useState('')
   const chains = payable(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
-  const typed = nameOf(name)
+  const typed = nameOf(wanted)
   const isName = NAME.test(typed)
   const offer = useAsked<Offer>(
     isName && chain
       ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}`
       : null,
     async (signal) => {
-      // a moment for the next letter
-      await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
-      signal.throwIfAborted()
+      await afterTyping(signal)
       return offerOf(account, typed, chain!)
     },
   )
+  const overview = useAsk<Overview>('/v1/overview')
   const submit = async () => {
     const isDone = await register(account, typed, chain!)
-    if (isDone) setName('')
+    if (isDone) setWanted('')
     return isDone
   }
   return (
@@ -82,14 +146,7 @@ export function Register() {
           </p>
         ) : (
           <Form label="Register a name" work={submit} submit="Register">
-            <Input
-              label="Name"
-              hint={NAME_RULE}
-              {...CLUSTER_NAME_RULES}
-              name="name"
-              value={name}
-              onInput={(event) => setName(event.currentTarget.value)}
-            />
+            <NameInput />
             <Field label="Pay on">
               <select
                 name="chain"
@@ -103,23 +160,36 @@ export function Register() {
                 ))}
               </select>
             </Field>
-            <Price offer={offer} isName={isName} name={typed} />
+            <Price
+              offer={offer}
+              isName={isName}
+              name={typed}
+              time={chain ? timeText(chain, overview.data) : ''}
+            />
           </Form>
         )}
       </Card>
+      <Arrival />
       <FollowedList />
     </>
   )
 }
-const TYPING_MS = 300
 
-function Price({ offer, isName, name }: { offer: Asked<Offer>; isName: boolean; name: string }) {
-  const found = offer.data?.name === name ? `${name}/ is free. ${priceText(offer.data)}` : '…'
+function Price({ offer, isName, name, time }: PriceProps) {
+  const { data } = offer
+  const found = data?.name === name ? `${name}/ is free. ${priceText(data)} ${time}` : '…'
   return (
     <p class={`price ${offer.error ? 'bad' : ''}`} aria-live="polite">
       {isName ? (offer.error?.message ?? found) : ''}
     </p>
   )
+}
+
+interface PriceProps {
+  offer: Asked<Offer>
+  isName: boolean
+  name: string
+  time: string
 }
 
 async function register(account: Account, name: string, chain: Chain): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/families.js'
 import { type Call, call } from '../lib/api.js'
@@ -157,7 +158,9 @@ type Shared = ReturnType<typeof useShared>
 /** State that all wallets of the page share. */
 function useShared() {
   const { isTestnet } = useNet()
+  const { query } = useLocation()
   const [session, setSession] = useState(() => load<Session>(SESSION_ITEM))
+  const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
   const talk = useTalk()
@@ -176,6 +179,9 @@ function useShared() {
     /** Chains of the network. */
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
     talk,
+    /** Name that the visitor wants to register, as it is typed: before signing in, and after. */
+    wanted,
+    setWanted,
     keep(next: Session | null): void {
       keepItem(SESSION_ITEM, next)
       setSession(next)
@@ -329,7 +335,7 @@ function walletActions(
 
 /** The account of one wallet on one network. */
 function useWallet(shared: Shared) {
-  const { isTestnet, session, wallets, chains, talk } = shared
+  const { isTestnet, session, wallets, chains, talk, wanted, setWanted } = shared
   const [leaving] = useState(() => new AbortController())
   useLayoutEffect(() => () => leaving.abort(), [leaving])
   const left = leaving.signal
@@ -343,6 +349,8 @@ function useWallet(shared: Shared) {
     session,
     wallets,
     chains,
+    wanted,
+    setWanted,
     ...known,
     isTestnet,
     say,

@@ -1,4 +1,5 @@
 import { familyOf } from '../../../registry/families.js'
+import { service } from './service.js'
 import type { Chain, Quote } from './types.js'
 
 /** `0x1234…cdef` */
@@ -63,7 +64,8 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
 
 export function chainName(network: string): string {
   const { label, name } = familyOf(network)
-  return label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
+  const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
+  return service.isLocal ? `local ${known}` : known
 }
 
 const UNITS = [
@@ -73,12 +75,17 @@ const UNITS = [
   [1_000, 's'],
 ] as const
 
+/** `3 min`, rounded down; `0 s` for less than a second */
+export function durationText(seconds: number): string {
+  const ms = Math.max(0, seconds * 1_000)
+  const [length, unit] = UNITS.find(([length]) => ms >= length) ?? [1_000, 's']
+  return `${Math.floor(ms / length)} ${unit}`
+}
+
 /** `3 min ago` */
 export function ago(ms: number, nowMs = Date.now()): string {
-  const age = Math.max(0, nowMs - ms)
-  const [length, unit] = UNITS.find(([length]) => age >= length) ?? [1_000, 's']
-  const count = Math.floor(age / length)
-  return count === 0 ? 'now' : `${count} ${unit} ago`
+  const age = durationText((nowMs - ms) / 1_000)
+  return age === '0 s' ? 'now' : `${age} ago`
 }
 
 /** `12,345` */

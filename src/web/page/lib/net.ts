@@ -1,18 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { call } from './api.js'
+import { service } from './service.js'
 
-/** The network that the address bar says, with paths and questions on it. */
+/** The network of the address bar, with paths and questions on it: the testnet where there is no other. */
 export function useNet() {
   const { query, route } = useLocation()
-  const isTestnet = query.testnet === 'true'
+  const isTestnet = query.testnet === 'true' || !service.networks.includes('mainnet')
   const href = (path: string, testnet = isTestnet) =>
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {
     isTestnet,
     /** A path of ours on this network. */
     href,
-    go: (path: string, replace = false) => route(href(path), replace),
+    go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
+      route(href(path, testnet), replace),
     get: <T>(path: string, signal?: AbortSignal) => call<T>(path, { isTestnet, signal }),
   }
 }

@@ -11,6 +11,7 @@ export type Cluster = Schemas['Cluster']
 /** A chain that takes registrations. */
 export type Chain = Schemas['Network']
 export type Overview = Answer<'GET', '/v1/overview'>
+export type Availability = Schemas['Availability']
 export type NameRecord = Schemas['NameRecord']
 export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']
@@ -31,4 +32,7 @@ export type Claims = Schemas['AirdropClaims']
 export type Claim = Schemas['AirdropClaim']
 /** A name below a community: registered, or to be paid. */
 export type Registration = Answer<'POST', '/v1/names/community/{communityName}/register'>
+/** A name below a community, with its owner. */
+export type Member = Answer<'GET', '/v1/communities/{name}/members'>[number]
+export type Airdrop = Answer<'GET', '/v1/airdrops'>[number]
 export type Payout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]

@@ -84,9 +84,9 @@ export const Inline = ({ address }: { address: string }) => (
   </Link>
 )
 
-/** A name with its page; `alice` is shown as `alice/`. */
-export function Name({ name }: { name: string }) {
-  const path = pathOfName(name)
+/** A name with its page, or as a text; `alice` is shown as `alice/`. */
+export function Name({ name, isText = false }: { name: string; isText?: boolean }) {
+  const path = isText ? null : pathOfName(name)
   const [first, rest = ''] = name.split('/')
   const text = (
     <>

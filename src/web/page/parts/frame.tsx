@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useNet } from '../lib/net.js'
+import { service } from '../lib/service.js'
 import { Link } from './basics.js'
 import { Search } from './search.js'
 
 /** Frame of every page. */
 export function Frame({ children }: { children: ComponentChildren }) {
-  const { path, route } = useLocation()
+  const { path, query, route } = useLocation()
   const { isTestnet, href } = useNet()
   return (
     <>
@@ -20,24 +21,27 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <circle cx="17" cy="8" r="4" class="second" />
             <circle cx="12" cy="17" r="4" class="third" />
           </svg>
-          clusterd
+          <span>clusterd</span>
         </Link>
-        {path !== '/' && <Search />}
+        {(path !== '/' || query.q) && <Search />}
         <nav aria-label="Pages">
           <Link to="/@account">My bundle</Link>
           <Link to="/@register" class="button">
             Register
           </Link>
-          <select
-            aria-label="Network"
-            value={isTestnet ? 'testnet' : 'mainnet'}
-            onChange={(event) => route(href(path, event.currentTarget.value === 'testnet'))}
-          >
-            <option value="mainnet">Mainnet</option>
-            <option value="testnet">Testnet</option>
-          </select>
+          {service.networks.length > 1 && (
+            <select
+              aria-label="Network"
+              value={isTestnet ? 'testnet' : 'mainnet'}
+              onChange={(event) => route(href(path, event.currentTarget.value === 'testnet'))}
+            >
+              <option value="mainnet">Mainnet</option>
+              <option value="testnet">Testnet</option>
+            </select>
+          )}
         </nav>
       </header>
+      {isTestnet && <p class="testnet">Test network: its names and its money are worth nothing.</p>}
       <main id="main" tabIndex={-1}>
         {children}
       </main>

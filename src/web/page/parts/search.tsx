@@ -1,84 +1,134 @@
-import { useRef, useState } from 'preact/hooks'
-import { type Found, find, pathOfName } from '../../paths.js'
-import { type Get, useNet } from '../lib/net.js'
-import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
+import { useId, useRef, useState } from 'preact/hooks'
+import { pathOfText, placeOf } from '../../paths.js'
+import { call } from '../lib/api.js'
+import { useAsked, useNet } from '../lib/net.js'
+import { afterTyping, readOffer } from '../lib/offer.js'
+import { Name } from './basics.js'
 
-/** Path of a cluster; null where there is none. */
-async function pathOfCluster(id: string, get: Get): Promise<string | null> {
-  const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
-  const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
-  if (!wallet) return null
-  const [owned] = await get<OwnedName[]>(`/v1/names/owner/address/${wallet.address}`)
-  return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
+/** A name below the box: registered, or free for a price. */
+interface Suggestion {
+  name: string
+  /** Of a free name. */
+  price?: string
 }
 
-async function isKnownAddress(text: string, get: Get): Promise<boolean> {
-  const { type, clusterName } = await get<NameRecord>(
-    `/v1/names/address/${encodeURIComponent(text)}`,
-  )
-  // an address of Aptos has the form of a hash, and counts where somebody has it
-  return type !== null && (clusterName !== null || !text.startsWith('0x'))
+/** Keys that move through the list. */
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
+
+/** The least letters for which the service suggests names. */
+const LEAST_LETTERS = 2
+
+/** Names that begin with a text, and the text itself where it is a free name. @param prefix null for nothing yet */
+function useSuggestions(prefix: string | null): readonly Suggestion[] {
+  const { isTestnet } = useNet()
+  const asked = useAsked<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
+    await afterTyping(signal)
+    const asking = { isTestnet, signal }
+    const [found, offer] = await Promise.all([
+      call<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
+      // registered names are of use without a price
+      readOffer(prefix!, asking).catch(() => null),
+    ])
+    return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
+  })
+  const known = useRef<readonly Suggestion[]>([])
+  if (asked.data) known.current = asked.data
+  // until the next answer, so that the list does not vanish at each letter
+  return prefix ? known.current.filter(({ name }) => name.startsWith(prefix)) : []
 }
 
-/** Path of the page of a text. @throws ClusterdError where the API does not answer */
-export async function pathOf({ text, candidates }: Found, get: Get): Promise<string> {
-  if (candidates[0] === 'cluster') {
-    const path = await pathOfCluster(text, get)
-    if (path) return path
-  }
-  if (
-    candidates.includes('address') &&
-    (candidates.length === 1 || (await isKnownAddress(text, get)))
-  )
-    return `/address/${encodeURIComponent(text)}`
-  if (candidates.at(-1) === 'tx') return `/tx/${text}`
-  const name = text.toLowerCase()
-  return pathOfName(name) ?? `/?q=${name}`
+/** Letters of a name in a typed text; null for what is no name, and for too few. */
+function prefixOf(text: string): string | null {
+  const place = placeOf('/', text)
+  return place.page === 'name' && place.name.length >= LEAST_LETTERS ? place.name : null
 }
 
-/** The one box for names, addresses and transactions. */
+/** The one box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
 export function Search({ isLarge = false }: { isLarge?: boolean }) {
-  const { get, go } = useNet()
+  const { go } = useNet()
+  const id = useId()
   const [text, setText] = useState('')
-  const [fault, setFault] = useState('')
-  const searches = useRef(0)
-  const search = async (event: Event) => {
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const options = useSuggestions(isOpen ? prefixOf(text) : null)
+  const isShown = options.length > 0
+  const close = () => {
+    setOpen(false)
+    setActive(-1)
+  }
+  const visit = (chosen: string) => {
+    close()
+    if (chosen.trim() !== '') go(pathOfText(chosen))
+  }
+  const submit = (event: Event) => {
     event.preventDefault()
-    const found = find(text)
-    if (!found) return
-    setFault('')
-    const turn = ++searches.current
-    const from = location.href
-    // a slow answer takes nobody away from what was opened meanwhile
-    const isStill = () => turn === searches.current && from === location.href
-    try {
-      const path = await pathOf(found, get)
-      if (isStill()) go(path)
-    } catch (error) {
-      if (isStill()) setFault((error as Error).message)
+    visit(options[active]?.name ?? text)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setOpen(true)
+      // one place more than there are options: the box itself
+      const places = options.length + 1
+      setActive(((active + 1 + step + places) % places) - 1)
     }
+    if (event.key === 'Escape') close()
+  }
+  const type = (typed: string) => {
+    setText(typed)
+    setOpen(true)
+    setActive(-1)
   }
   return (
     <search class={isLarge ? 'search large' : 'search'}>
-      <form onSubmit={(event) => void search(event)}>
+      <form onSubmit={submit}>
         <input
-          type="search"
+          type="text"
+          inputmode="search"
+          role="combobox"
           aria-label="Search for a name, an address or a transaction"
+          aria-autocomplete="list"
+          aria-expanded={isShown}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={options[active] ? `${id}-${active}` : undefined}
           placeholder={isLarge ? 'A name, an address, a transaction' : 'Search'}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
           maxLength={128}
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => type(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+          onBlur={close}
         />
         <button type="submit">Search</button>
       </form>
-      {fault && (
-        <p role="alert" class="fault">
-          {fault}
-        </p>
-      )}
+      <div
+        id={`${id}-list`}
+        role="listbox"
+        aria-label="Names"
+        class="suggestions"
+        hidden={!isShown}
+      >
+        {options.map(({ name, price }, i) => (
+          <div
+            key={name}
+            id={`${id}-${i}`}
+            role="option"
+            aria-selected={i === active}
+            tabIndex={-1}
+            // before the box loses the focus, which would close the list
+            onMouseDown={() => visit(name)}
+          >
+            <Name name={name} isText />
+            <span class={price ? 'good' : 'soft'}>{price ? `free, ${price}` : 'registered'}</span>
+          </div>
+        ))}
+      </div>
+      <p class="sr" role="status">
+        {isShown && `${options.length} ${options.length === 1 ? 'name' : 'names'} below the box`}
+      </p>
     </search>
   )
 }

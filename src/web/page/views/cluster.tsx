@@ -2,18 +2,21 @@ import type { ComponentChildren } from 'preact'
 import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
 import { call } from '../lib/api.js'
-import { chainName, costText, priceText } from '../lib/format.js'
+import { chainName, priceText } from '../lib/format.js'
 import { type Part, readNames, useParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
+import { ensNameOf } from '../lib/names.js'
 import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
+import { useOffer } from '../lib/offer.js'
 import type {
+  Airdrop,
   Chain,
   Cluster,
   Community,
   FeedEvent,
+  Member,
   NameRecord,
   OwnedName,
-  Quote,
 } from '../lib/types.js'
 import {
   Address,
@@ -42,7 +45,9 @@ const isMissing = (error: Error | undefined): boolean =>
 export function NamePage({ name }: { name: string }) {
   const cluster = useAsk<Cluster>(`/v1/clusters/name/${name}`)
   const community = useAsk<Community>(`/v1/communities/${name}`)
+  const isCommunity = community.data !== undefined && 'prices' in community.data
   const { error } = cluster
+  const ens = ensNameOf(name, useNet().isTestnet)
   useTitle(`${name}/`)
   if (isMissing(error)) return <FreeName name={name} />
   return (
@@ -51,11 +56,15 @@ export function NamePage({ name }: { name: string }) {
         <p class="soft">
           {cluster.data ? summaryOf(cluster.data) : (error?.message ?? 'Looking it up…')}
         </p>
+        {ens && (
+          <p>
+            <Mono text={ens} isWhole />
+          </p>
+        )}
       </Head>
-      {community.data && 'prices' in community.data && (
-        <Rules name={name} community={community.data} />
-      )}
+      {isCommunity && <Rules name={name} community={community.data!} />}
       <ClusterView asked={cluster} />
+      {isCommunity && <Members community={name} />}
     </>
   )
 }
@@ -87,7 +96,7 @@ function FreeName({ name }: { name: string }) {
   return (
     <Head picture={name} title={<Name name={name} />}>
       <p>Nobody holds this name on the {isTestnet ? 'testnet' : 'mainnet'}.</p>
-      <Cost name={name} />
+      <Terms name={name} />
       <p class="row">
         <Link to={`/@register?name=${name}`} class="button">
           Register it
@@ -100,22 +109,11 @@ function FreeName({ name }: { name: string }) {
   )
 }
 
-/** Payer of a quote that is only read: on the hub, all pay the same. */
-const ANYBODY = `0x${'11'.repeat(20)}`
-
-/** Cost of a free name on the hub, or why it can not be had now. */
-function Cost({ name }: { name: string }) {
-  const { isTestnet, get } = useNet()
-  const asked = useAsked(`${name} ${isTestnet}`, async (signal) => {
-    const chains = await get<Chain[]>('/v1/networks', signal)
-    const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)!
-    const body = { network: hub.network, sender: ANYBODY, names: [{ name }] }
-    const quote = await call<Quote>('/v1/names/register/evm', { isTestnet, signal, body })
-    return `On ${chainName(hub.network)} it costs ${costText(quote, hub)} and gas.`
-  })
+/** Terms of a free name on the hub, or why it can not be had now. */
+function Terms({ name }: { name: string }) {
   return (
-    <Loaded asked={asked} lines={1}>
-      {(text) => <p class="soft">{text}</p>}
+    <Loaded asked={useOffer(name)} lines={1}>
+      {({ text }) => <p class="soft">{text}</p>}
     </Loaded>
   )
 }
@@ -123,12 +121,14 @@ function Cost({ name }: { name: string }) {
 /** Rules of a community, in words. */
 function Rules({
   name,
-  community: { prices, ownersOnly },
+  community: { prices, ownersOnly, requirements },
 }: {
   name: string
   community: Community
 }) {
   const chains = useAsk<Chain[]>('/v1/networks')
+  const airdrops = useAsk<Airdrop[]>('/v1/airdrops')
+  const airdrop = airdrops.data?.find(({ community }) => community === name)
   if (!chains.data) return null
   const price = prices[0]
   const chain = chains.data.find(({ network }) => network === price?.network)
@@ -139,8 +139,53 @@ function Rules({
       {ownersOnly
         ? 'Its cluster gives names here.'
         : `Anybody may have a name here${cost ? ` for ${cost}` : ', free'}.`}
+      {requirements.length > 0 &&
+        ` Who wants one has to meet ${requirements.length} ${requirements.length === 1 ? 'requirement' : 'requirements'}.`}
       {!ownersOnly && <Link to={`/@communities?community=${name}`}>Get one</Link>}
+      {airdrop && (
+        <span>
+          Its airdrop of {airdrop.total} base units ends on {airdrop.endsAt.slice(0, 10)}.{' '}
+          <Link to="/@airdrops">See what it gives you</Link>
+        </span>
+      )}
     </p>
+  )
+}
+
+/** Names that a page of members has. */
+const MEMBERS = 25
+
+/** Names below a community, and who has them. */
+function Members({ community }: { community: string }) {
+  const { asked, more } = useParts<Member>(community, async (known, get): Promise<Part<Member>> => {
+    const query = new URLSearchParams({ limit: String(MEMBERS + 1) })
+    const last = known.at(-1)
+    if (last) query.set('after', last.name)
+    const read = await get<Member[]>(`/v1/communities/${community}/members?${query}`)
+    return { items: [...known, ...read.slice(0, MEMBERS)], isMore: read.length > MEMBERS }
+  })
+  return (
+    <Card title="Members">
+      <Loaded asked={asked}>
+        {({ items, isMore }) =>
+          items.length === 0 ? (
+            <p class="empty">Nobody has a name here yet.</p>
+          ) : (
+            <>
+              <ul class="rows">
+                {items.map(({ name, owner }) => (
+                  <li key={name}>
+                    <Name name={`${community}/${name}`} />
+                    <Address address={owner} />
+                  </li>
+                ))}
+              </ul>
+              <More isMore={isMore} onMore={more} />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
   )
 }
 

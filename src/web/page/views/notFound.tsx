@@ -1,8 +1,11 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { find, nameIn } from '../../paths.js'
-import { useAsked, useNet, useTitle } from '../lib/net.js'
+import { nameIn, type Place, pathOfName, pathOfText } from '../../paths.js'
+import { type Get, useAsked, useNet, useTitle } from '../lib/net.js'
+import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
 import { Link, Loaded } from '../parts/basics.js'
-import { pathOf, Search } from '../parts/search.js'
+import { Search } from '../parts/search.js'
+
+type SearchPlace = Extract<Place, { page: 'search' }>
 
 /** A path or a search without a page: says what the text was taken for, and how to go on. */
 export function NotFound({ text }: { text: string }) {
@@ -17,7 +20,7 @@ export function NotFound({ text }: { text: string }) {
       </p>
       {name && (
         <p>
-          <Link to={`/${name}`}>Look up {name}/</Link>
+          <Link to={pathOfText(name)}>Look up {name}/</Link>
         </p>
       )}
       <Search isLarge />
@@ -25,9 +28,47 @@ export function NotFound({ text }: { text: string }) {
   )
 }
 
+/** Path of a cluster; null where there is none. */
+async function pathOfCluster(id: string, get: Get): Promise<string | null> {
+  const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
+  const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
+  if (!wallet) return null
+  const [owned] = await get<OwnedName[]>(`/v1/names/owner/address/${wallet.address}`)
+  return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
+}
+
+/** Path of an address; null for one that nobody has here. */
+async function pathOfAddress(text: string, get: Get): Promise<string | null> {
+  const { type, clusterName } = await get<NameRecord>(
+    `/v1/names/address/${encodeURIComponent(text)}`,
+  )
+  // an address of Aptos has the form of a hash, and counts where somebody has it
+  const isKnown = type !== null && (clusterName !== null || !text.startsWith('0x'))
+  return isKnown ? `/address/${text}` : null
+}
+
+const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
+
 /** A hash or an address in the place of a name: leads to its page. */
-export function Lookup({ text }: { text: string }) {
+export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   const { get, go } = useNet()
-  const asked = useAsked(text, async () => go(await pathOf(find(text)!, get), true))
-  return <Loaded asked={asked}>{() => null}</Loaded>
+  const found = useAsked(text, async (signal) => {
+    for (const reading of asked) {
+      const path = await ASK[reading](text, get)
+      // who has opened another page meanwhile stays there
+      signal.throwIfAborted()
+      if (path) return go(path, { replace: true })
+    }
+    go(otherwise === 'name' ? pathOfName(text.toLowerCase())! : `/${otherwise}/${text}`, {
+      replace: true,
+    })
+  })
+  return <Loaded asked={found}>{() => null}</Loaded>
+}
+
+/** A name as ENS has it: leads to the name's page, on the network of its parent. */
+export function EnsName({ name, isTestnet }: { name: string; isTestnet: boolean }) {
+  const { go } = useNet()
+  const open = async () => go(pathOfText(name), { replace: true, isTestnet })
+  return <Loaded asked={useAsked(name, open)}>{() => null}</Loaded>
 }

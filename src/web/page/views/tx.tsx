@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { grouped, moneyOf } from '../lib/format.js'
+import { ago, chainName, durationText, grouped, moneyOf, priceText } from '../lib/format.js'
 import { isFinal, useStatus } from '../lib/live.js'
 import { useAsk, useNet, useTitle } from '../lib/net.js'
-import type { Chain, TxStatus } from '../lib/types.js'
-import { Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
+import type { Chain, Overview, TxStatus } from '../lib/types.js'
+import { Address, Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
 
 /** `/tx/:hash`: the progress of a transaction, which moves by itself. */
 
@@ -220,6 +220,67 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
   )
 }
 
+/** What a transaction is, as far as it is known. */
+function Facts({ found }: { found: TxStatus }) {
+  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
+  const { data: overview } = useAsk<Overview>('/v1/overview')
+  const { tx, network, sender, paid, block, updatedAt } = found
+  const chain = chains.find((one) => one.network === network)
+  const explorer = chain?.explorer
+  const expected = expectedText(found, overview)
+  return (
+    <Card title="Transaction">
+      <dl class="facts">
+        {network && <Fact title="Chain">{chainName(network)}</Fact>}
+        {sender && (
+          <Fact title="Sender">
+            <Address address={sender} />
+          </Fact>
+        )}
+        {paid && <Fact title="Amount">{priceText(paid, chain)}</Fact>}
+        {block !== undefined && (
+          <Fact title="Block">
+            {explorer ? (
+              <a href={`${explorer}/block/${block}`}>{grouped(block)}</a>
+            ) : (
+              grouped(block)
+            )}
+          </Fact>
+        )}
+        {updatedAt && <Fact title="Seen">{ago(Date.parse(isoOf(updatedAt)))}</Fact>}
+        {expected && <Fact title="Expected">{expected}</Fact>}
+        {explorer && (
+          <Fact title="Explorer">
+            <a href={`${explorer}/tx/${tx}`}>{new URL(explorer).host}</a>
+          </Fact>
+        )}
+      </dl>
+    </Card>
+  )
+}
+
+const Fact = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{title}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+/** `2026-11-20 08:00:00.123+00` in the form of ISO 8601. */
+const isoOf = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
+
+/** Time to the confirmation of a pending transaction; empty where it is not known. */
+function expectedText(
+  { status, network, confirmations }: TxStatus,
+  overview: Overview | undefined,
+): string {
+  const seconds = overview?.chains.find((one) => one.network === network)?.confirmSeconds
+  if (status !== 'pending' || !seconds) return ''
+  const { have, need } = confirmations ?? { have: 0, need: 1 }
+  const left = need === 0 ? 1 : Math.max(0, 1 - have / need)
+  return `confirmed in about ${durationText(Math.max(1, seconds * left))}`
+}
+
 export function TxPage({ tx }: { tx: string }) {
   const asked = useStatus(tx)
   const found = asked.data
@@ -242,6 +303,7 @@ export function TxPage({ tx }: { tx: string }) {
           )}
         </div>
       </div>
+      {found && found.status !== 'not_found' && <Facts found={found} />}
       <Card title="Progress">
         <Loaded asked={asked} lines={4}>
           {Way}

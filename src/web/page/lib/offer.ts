@@ -1,0 +1,65 @@
+import { call } from './api.js'
+import { chainName, durationText, moneyOf } from './format.js'
+import { useAsked, useNet } from './net.js'
+import type { Availability, Overview } from './types.js'
+
+/** What is known of a name before anybody signs in. */
+export interface Offer {
+  name: string
+  isFree: boolean
+  /** `0.01 ETH`: cost on the hub, without gas. */
+  price: string
+  /** Sentences for a page. */
+  text: string
+}
+
+/** Availability and price of a name. @throws ClusterdError */
+export async function readOffer(
+  name: string,
+  asked: { isTestnet: boolean; signal: AbortSignal },
+): Promise<Offer> {
+  const [[found], overview] = await Promise.all([
+    call<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
+    call<Overview>('/v1/overview', asked),
+  ])
+  const price = moneyOf(overview.bidWei)
+  const isFree = found?.isAvailable === true
+  const taken =
+    found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
+  return { name, isFree, price, text: isFree ? termsText(price, overview) : taken }
+}
+
+function termsText(price: string, overview: Overview): string {
+  const [hub] = overview.chains
+  if (!hub) return `It costs ${price} and gas.`
+  return `It costs ${price} on ${chainName(hub.network)} and gas. ${timeText(hub, overview)}`
+}
+
+/** Time from a payment on a chain to the name, as a sentence; empty where it is not known. */
+export function timeText({ network }: { network: string }, overview: Overview | undefined): string {
+  const { chains = [] } = overview ?? {}
+  const [hub] = chains
+  const chain = chains.find((one) => one.network === network)
+  if (!hub?.confirmSeconds || !chain?.confirmSeconds) return ''
+  if (chain === hub) return `It is yours about ${durationText(hub.confirmSeconds)} after you pay.`
+  const seconds = chain.confirmSeconds + hub.confirmSeconds
+  return `It is yours ${durationText(seconds)} after you pay at the earliest: a message has to reach ${chainName(hub.network)}.`
+}
+
+/** Pause after a letter, ms: the next one may follow. */
+const TYPING_MS = 200
+
+/** A moment for the next letter. @throws where one came */
+export async function afterTyping(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
+  signal.throwIfAborted()
+}
+
+/** Asks for the offer of a name while it is typed. @param name null for nothing yet */
+export function useOffer(name: string | null) {
+  const { isTestnet } = useNet()
+  return useAsked<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
+    await afterTyping(signal)
+    return readOffer(name!, { isTestnet, signal })
+  })
+}

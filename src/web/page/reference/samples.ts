@@ -1,0 +1,55 @@
+/** A request as the form of a route has it. */
+export interface Asked {
+  method: string
+  /** Template, as `/v1/names/address/{address}`. */
+  path: string
+  params: Readonly<Record<string, string>>
+  /** Without empty values. */
+  query: Readonly<Record<string, string>>
+  /** JSON; undefined for a route without a body. */
+  body: string | undefined
+  /** The route takes an authentication key. */
+  hasKey: boolean
+}
+
+/** Path with its parameters and query. */
+export function pathOf({ path, params, query }: Asked): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams(query).toString()
+  return search === '' ? filled : `${filled}?${search}`
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** The request as a command of curl. @param origin of the service */
+export function curlText(asked: Asked, origin: string): string {
+  const { method, body, hasKey } = asked
+  const lines = [`curl -s ${quoted(origin + pathOf(asked))}`]
+  if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
+  if (hasKey) lines.push(`-H "x-auth-key: $KEY"`)
+  if (body !== undefined) lines.push(`-H 'content-type: application/json'`, `-d ${quoted(body)}`)
+  return lines.join(' \\\n  ')
+}
+
+/** JSON as TypeScript writes it, within an object. */
+const literal = (json: string): string =>
+  json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
+
+/** The request by the typed client. @param origin of the service */
+export function clientText(
+  { method, path, params, query, body, hasKey }: Asked,
+  origin: string,
+): string {
+  const parts = Object.entries({ params, query }).filter(([, one]) => Object.keys(one).length > 0)
+  const inputs = parts.map(
+    ([name, one]) => `  ${name}: ${literal(JSON.stringify(one, null, 2))},\n`,
+  )
+  if (body !== undefined) inputs.push(`  body: ${literal(body)},\n`)
+  const input = inputs.length > 0 ? `, {\n${inputs.join('')}}` : ''
+  const options = hasKey ? `{ url: '${origin}', token }` : `{ url: '${origin}' }`
+  return [
+    "import { Client } from 'clusterd/client'\n",
+    `const client = new Client(${options})`,
+    `const answer = await client.request('${method.toUpperCase()}', '${path}'${input})`,
+  ].join('\n')
+}
