@@ -34,7 +34,8 @@ export const missingPart = (part: NativePart, platform: string, arch: string): s
  * @throws Error with one line that says what to install
  */
 export function locatePart(part: NativePart, file = '', within?: string): string {
-  const { platform, arch } = process
+  const platform = process.platform
+  const arch = process.arch
   try {
     const own = createRequire(import.meta.url)
     const from = within === undefined ? own : createRequire(own.resolve(within))
