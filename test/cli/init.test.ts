@@ -100,7 +100,7 @@ describe('clusterd init', () => {
     )
   })
 
-  it('makes a draft that `doctor` reads from `.env`: its contracts come first, then its nodes and keys are looked at', async () => {
+  it('makes a draft that `doctor` reads from `.env`: its contracts are named first, then its nodes and keys', async () => {
     const examine = async () => {
       const out = await run(['doctor', '--json'], at('first')).catch(
         (error: { stdout: string }) => error.stdout,
@@ -109,6 +109,8 @@ describe('clusterd init', () => {
     }
     expect(await examine()).toMatchObject([
       { about: 'configuration', found: expect.stringContaining('`clusterd contracts deploy`') },
+      { about: 'TRUST_PROXY' },
+      { about: 'database' },
     ])
     // as the deployment does
     const file = join(at('first'), 'chains.json')
