@@ -61,6 +61,7 @@ describe.runIf(executable)('the reference at /docs', () => {
     const { owner, name } = world().seeds.mainnet!
     await open.getByLabel('address').first().fill(owner)
     await open.getByText(`curl -s '${world().api}/v1/names/address/${owner}'`).waitFor()
+    await open.getByText("import { Client } from 'clusterd-client'").waitFor()
     await open.getByText(`client.request('GET', '${NAME}', {`).waitFor()
     await open.getByRole('button', { name: 'Send' }).click()
     await open.locator('.answer').getByText(`"clusterName": "${name}"`).waitFor()

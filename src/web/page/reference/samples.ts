@@ -48,7 +48,7 @@ export function clientText(
   const input = inputs.length > 0 ? `, {\n${inputs.join('')}}` : ''
   const options = hasKey ? `{ url: '${origin}', token }` : `{ url: '${origin}' }`
   return [
-    "import { Client } from 'clusterd/client'\n",
+    "import { Client } from 'clusterd-client'\n",
     `const client = new Client(${options})`,
     `const answer = await client.request('${method.toUpperCase()}', '${path}'${input})`,
   ].join('\n')
