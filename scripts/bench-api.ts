@@ -11,15 +11,18 @@ import { ask } from './bench/ask.js'
 import {
   type Bench,
   cpuMs,
+  cpuOf,
   median,
   peakMemoryKib,
   printTable,
   runBench,
   thousands,
+  treeCpuMs,
 } from './bench/bench.js'
-import { type BenchChain, fillChain, nameOf, walletOf } from './bench/chain.js'
+import { fillChain, nameOf, walletOf } from './bench/chain.js'
 import { addEns, benchEns } from './bench/ens.js'
 import { byRun, recordFigure } from './bench/figure.js'
+import type { LoadRequest } from './bench/generator.js'
 import {
   prepareBench,
   startBareServer,
@@ -27,6 +30,7 @@ import {
   waitUntilIndexed,
   waitUntilRested,
 } from './bench/programs.js'
+import { addressRequests, checkRequests, nameRequests, statusRequests } from './bench/requests.js'
 import { benchTokens } from './bench/tokens.js'
 
 const SINGLES = 1_000
@@ -124,25 +128,25 @@ async function main(bench: Bench): Promise<void> {
     {
       title: 'GET /v1/names/address/:address',
       ...ours,
-      requests: addressRequests(chain),
+      requests: driven(addressRequests(chain, VARIETY)),
       holds: `"${nameOf(0)}"`,
     },
     {
       title: 'POST /v1/names (one name)',
       ...ours,
-      requests: nameRequests(chain),
+      requests: driven(nameRequests(chain, VARIETY)),
       holds: walletOf(0),
     },
     {
       title: 'POST /v1/names/register/check (one name)',
       ...ours,
-      requests: checkRequests(chain),
+      requests: driven(checkRequests(chain, VARIETY)),
       holds: ':false',
     },
     {
       title: 'GET /v1/names/register/tx/:tx',
       ...ours,
-      requests: statusRequests(chain),
+      requests: driven(statusRequests(chain)),
       holds: '"finalized"',
     },
   ]
@@ -155,9 +159,11 @@ async function main(bench: Bench): Promise<void> {
     }
   }
   report(targets, results)
-  await benchJoin(daemon.api, daemon.child.pid)
-  await benchTokens(daemon.api, databaseUrl, tokens)
-  await benchEns(daemon.api, chain, ens, tokens)
+  const countMs = () => cpuMs([daemon.child.pid]) + treeCpuMs(postgres.pid)
+  const asked = { api: daemon.api, count: tokens, runs, countMs }
+  await benchJoin(daemon.api, daemon.child.pid, countMs)
+  await benchTokens(asked, databaseUrl)
+  await benchEns(asked, chain, ens)
 }
 
 /** Checks the first answer of a kind: wrong answers may be quick ones. */
@@ -169,29 +175,12 @@ async function checkAnswer({ title, url, requests, holds }: Target): Promise<voi
     throw new Error(`checking ${title}: its answer lacks ${holds}: ${text}`)
 }
 
-/** Registrations spread over the whole table. */
-const spread = ({ registrations }: BenchChain): number[] =>
-  Array.from({ length: VARIETY }, (_, i) => Math.floor((i * registrations) / VARIETY))
-
-const addressRequests = (chain: BenchChain): autocannon.Request[] =>
-  spread(chain).map((n) => ({ method: 'GET', path: `/v1/names/address/${walletOf(n)}` }))
-const statusRequests = ({ singles }: BenchChain): autocannon.Request[] =>
-  singles.map((hash) => ({ method: 'GET', path: `/v1/names/register/tx/${hash}` }))
-
-const posted = (path: string, body: unknown): autocannon.Request => ({
-  method: 'POST',
-  path,
-  body: JSON.stringify(body),
-  headers: { 'content-type': 'application/json' },
-})
-
-const nameRequests = (chain: BenchChain): autocannon.Request[] =>
-  spread(chain).map((n) => posted('/v1/names', [{ name: nameOf(n) }]))
-
-/** Every second name is free. */
-const checkRequests = (chain: BenchChain): autocannon.Request[] =>
-  spread(chain).map((n, i) =>
-    posted('/v1/names/register/check', [i % 2 === 0 ? nameOf(n) : `free-${n}`]),
+/** As the driver takes them. */
+const driven = (requests: readonly LoadRequest[]): autocannon.Request[] =>
+  requests.map(({ path, body }) =>
+    body === undefined
+      ? { method: 'GET', path }
+      : { method: 'POST', path, body, headers: { 'content-type': 'application/json' } },
   )
 
 async function drive({ title, url, pid, requests }: Target, duration: number): Promise<Result> {
@@ -212,29 +201,29 @@ async function drive({ title, url, pid, requests }: Target, duration: number): P
 }
 
 /** Joins wallets in one request, and looks them up in bulk. */
-async function benchJoin(url: string, pid: number): Promise<void> {
+async function benchJoin(url: string, pid: number, countMs: () => number): Promise<void> {
   const wallets = Array.from({ length: Math.min(registrations, 100_000) }, (_, n) => walletOf(n))
-  const took = async (path: string, length: number): Promise<number> => {
-    const startMs = performance.now()
-    for (let n = 0; n < wallets.length; n += length)
-      await ask(new Agent(), url + path, { body: JSON.stringify(wallets.slice(n, n + length)) })
-    return performance.now() - startMs
-  }
+  const costOf = (path: string, length: number): Promise<number> =>
+    cpuOf(countMs, async () => {
+      for (let n = 0; n < wallets.length; n += length)
+        await ask(new Agent(), url + path, { body: JSON.stringify(wallets.slice(n, n + length)) })
+    })
   const floor: number[] = []
   const join: number[] = []
-  const peakKib: number = peakMemoryKib(pid)
+  const peakKib = peakMemoryKib(pid)
   for (let run = 0; run < runs; run++) {
-    floor.push(await took('/v1/names/address', VARIETY))
-    join.push(await took('/v1/wallets', wallets.length))
+    floor.push(await costOf('/v1/names/address', VARIETY))
+    join.push(await costOf('/v1/wallets', wallets.length))
   }
   recordFigure({
     title: 'POST /v1/wallets',
     floor: 'POST /v1/names/address',
+    measure: 'processor',
     ratios: byRun(join, floor),
   })
   const more = ((peakMemoryKib(pid) - peakKib) / 1_024).toFixed(0)
   console.log(
-    `join of ${thousands(wallets.length)}: ${thousands(median(join))} ms (${thousands(median(floor))}), ${more} MiB`,
+    `join of ${thousands(wallets.length)}: ${thousands(median(join))} ms of processor (${thousands(median(floor))}), ${more} MiB`,
   )
 }
 
@@ -242,9 +231,12 @@ async function benchJoin(url: string, pid: number): Promise<void> {
 const ms = (value: number): string => (value < 1 ? '<1' : String(value))
 
 function report(targets: readonly Target[], results: readonly (readonly Result[])[]): void {
-  const perS = (i: number) => results[i]!.map((result) => result.perS)
-  for (const [i, { title }] of targets.entries())
-    if (i > 1) recordFigure({ title, floor: targets[1]!.title, ratios: byRun(perS(1), perS(i)) })
+  const costs = (i: number) => results[i]!.map(({ cpuUs }) => cpuUs)
+  const floor = targets[1]!.title
+  for (const [i, { title }] of targets.entries()) {
+    const ratios = byRun(costs(i), costs(1))
+    if (i > 1) recordFigure({ title, floor, measure: 'processor', ratios })
+  }
   const of = (i: number, key: keyof Result) => median(results[i]!.map((result) => result[key]))
   console.log(`\nmedian of ${runs}`)
   printTable([

@@ -76,6 +76,7 @@ async function main(bench: Bench): Promise<void> {
   recordFigure({
     title: 'idle on seven chains',
     floor: TITLE.floor,
+    measure: 'processor',
     ratios: byRun(shares.daemon, shares.floor),
   })
 }

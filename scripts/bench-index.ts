@@ -4,8 +4,7 @@
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import pg from 'pg'
-import { createDatabase, dropDatabase } from '../src/testing/processes/postgres.js'
+import { createDatabase, type Postgres, startPostgres } from '../src/testing/processes/postgres.js'
 import {
   type Bench,
   median,
@@ -13,11 +12,12 @@ import {
   printTable,
   runBench,
   thousands,
+  treeCpuMs,
 } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
 import { byRun, recordFigure } from './bench/figure.js'
 import {
-  buildLoop,
+  buildBare,
   countRegistrations,
   type Indexed,
   prepareBench,
@@ -63,8 +63,8 @@ if (values.help || ![registrations - 1, runs - 1].every(isCount)) {
 
 async function main(bench: Bench): Promise<void> {
   const { home, onEnd } = bench
-  const { cli, postgres } = await prepareBench(bench, values.cli)
-  const loop = buildLoop(onEnd)
+  const { cli } = await prepareBench(bench, values.cli)
+  const loop = buildBare(onEnd)
   const chain = await fillChain(home, registrations)
   onEnd(() => chain.anvil.stop())
   console.log(
@@ -76,39 +76,37 @@ async function main(bench: Bench): Promise<void> {
   const phases: Phase[] = values['no-floor'] ? ['daemon'] : ['daemon', 'viem']
   for (let run = 1; run <= runs; run++) {
     for (const phase of phases) {
-      const database = `${phase}_${run}`
-      const databaseUrl = await createDatabase(postgres.url, database)
-      await settle(postgres.url)
+      // a server of its own: none pays for the writes of another
+      const postgres = await startPostgres({ dataDir: `${home}/pg_${phase}_${run}` })
+      onEnd(() => postgres.stop())
+      const databaseUrl = await createDatabase(postgres.url, 'index')
+      const server = { postgres, databaseUrl }
       const result =
         phase === 'daemon'
-          ? await measureDaemon({ cli, home, chain, databaseUrl, ...profiling })
-          : await measureLoop(loop, { chain, databaseUrl, home })
+          ? await measureDaemon({ cli, home, chain, ...server, ...profiling })
+          : await measureLoop(loop, { chain, home, ...server })
+      await postgres.stop()
       results[phase].push(result)
       console.log(
         `run ${run}, ${TITLE[phase]}: ${thousands(result.perS)}/s, ${result.cpuUs.toFixed(1)} + ${result.serverCpuUs.toFixed(1)} µs, peak ${mib(result)} MiB`,
       )
-      await dropDatabase(postgres.url, database)
     }
   }
   report(results, phases)
 }
 
-/** Flushes pending writes of an earlier phase, so that the next one doesn't pay for them. */
-async function settle(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query('CHECKPOINT')
-  await client.end()
-}
-
-async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]): Promise<Result> {
-  const { chain, databaseUrl } = options
+async function measureDaemon(
+  options: Parameters<typeof startDaemonProcess>[0] & { postgres: Postgres },
+): Promise<Result> {
+  const { chain, databaseUrl, postgres } = options
+  const beforeMs = treeCpuMs(postgres.pid)
   const daemon = await startDaemonProcess(options)
   try {
     const indexed = await waitUntilIndexed(daemon, chain, databaseUrl)
+    const serverCpuMs = treeCpuMs(postgres.pid) - beforeMs
     const peakKib = peakMemoryKib(daemon.child.pid)
     checkCount('the daemon', await countRegistrations(databaseUrl))
-    return { ...perRegistration(indexed), peakKib }
+    return { ...perRegistration(indexed, serverCpuMs), peakKib }
   } finally {
     await daemon.stop()
   }
@@ -116,21 +114,28 @@ async function measureDaemon(options: Parameters<typeof startDaemonProcess>[0]):
 
 async function measureLoop(
   loop: string,
-  { chain, databaseUrl, home }: { chain: BenchChain; databaseUrl: string; home: string },
+  {
+    chain,
+    databaseUrl,
+    home,
+    postgres,
+  }: { chain: BenchChain; databaseUrl: string; home: string; postgres: Postgres },
 ): Promise<Result> {
   const { rpcUrl, hub, startBlock, lastBlock } = chain
   const job = { rpcUrl, hub, startBlock, lastBlock, databaseUrl }
+  const beforeMs = treeCpuMs(postgres.pid)
   const { rows, peakKib, ...took } = await runLoop(loop, job, home)
+  const serverCpuMs = treeCpuMs(postgres.pid) - beforeMs
   checkCount('the viem loop', rows)
-  return { ...perRegistration(took), peakKib }
+  return { ...perRegistration(took, serverCpuMs), peakKib }
 }
 
-function perRegistration(took: Indexed): Omit<Result, 'peakKib'> {
+function perRegistration(took: Indexed, serverCpuMs: number): Omit<Result, 'peakKib'> {
   const us = (ms: number) => (ms * 1_000) / registrations
   return {
     perS: (registrations * 1_000) / took.ms,
     cpuUs: us(took.cpuMs),
-    serverCpuUs: us(took.serverCpuMs),
+    serverCpuUs: us(serverCpuMs),
   }
 }
 
@@ -160,12 +165,16 @@ function report(results: Record<Phase, Result[]>, phases: readonly Phase[]): voi
     ]),
   ])
   if (phases.length === 1) return
-  const rates = (phase: Phase) => results[phase].map(({ perS }) => perS)
-  // the more per second, the less time
-  const ratios = byRun(rates('viem'), rates('daemon'))
-  recordFigure({ title: `index, beside ${TITLE.viem}`, floor: TITLE.viem, ratios })
+  const costs = (phase: Phase) =>
+    results[phase].map(({ cpuUs, serverCpuUs }) => cpuUs + serverCpuUs)
+  const times = (phase: Phase) => results[phase].map(({ perS }) => 1 / perS)
+  const figure = { title: 'index', floor: TITLE.viem }
+  const cost = byRun(costs('daemon'), costs('viem'))
+  const time = byRun(times('daemon'), times('viem'))
+  recordFigure({ ...figure, measure: 'processor', ratios: cost })
+  recordFigure({ ...figure, measure: 'clock', ratios: time })
   console.log(
-    `ratio of the daemon to the viem loop ${median(byRun(rates('daemon'), rates('viem'))).toFixed(2)}`,
+    `times the viem loop: ${median(cost).toFixed(2)} by processor time, ${median(time).toFixed(2)} by the clock`,
   )
 }
 

@@ -6,9 +6,18 @@ import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createDatabase } from '../src/testing/processes/postgres.js'
-import { type Bench, type Latency, latencyOf, printTable, runBench } from './bench/bench.js'
+import {
+  type Bench,
+  cpuMs,
+  type Latency,
+  latencyOf,
+  median,
+  printTable,
+  runBench,
+  treeCpuMs,
+} from './bench/bench.js'
 import { type BenchChain, fillChain, walletOf } from './bench/chain.js'
-import { recordFigure } from './bench/figure.js'
+import { byRun, recordFigure } from './bench/figure.js'
 import {
   prepareBench,
   startDaemonProcess,
@@ -22,23 +31,36 @@ const PER_BLOCK = [5, 500]
 /** Blocks that are not counted. */
 const WARM_UP = 10
 const POLL_MS = 1
-const GIVE_UP_MS = 10_000
+/** Also of a daemon that has to catch up with what the other program followed. */
+const GIVE_UP_MS = 60_000
 const USAGE = `usage: npm run bench:live -- [options]
-  --blocks <n>  of each measurement (default 100)
+  --blocks <n>  of each measurement (default 40)
+  --runs <n>    of each program, in turn, of which the median counts (default 3)
   --cli <file>  another build's command line (.js or .ts) instead of a fresh build`
 
 const { values } = parseArgs({
   options: {
-    blocks: { type: 'string', default: '100' },
+    blocks: { type: 'string', default: '40' },
+    runs: { type: 'string', default: '3' },
     cli: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
 const blocks = Number(values.blocks)
-if (values.help || !Number.isSafeInteger(blocks) || blocks < 1) {
+const runs = Number(values.runs)
+if (values.help || ![blocks, runs].every((n) => Number.isSafeInteger(n) && n > 0)) {
   console.log(USAGE)
   process.exit(values.help ? 0 : 2)
 }
+
+/** A block's delay, and the processor time that it costs the program and PostgreSQL, ms. */
+interface Followed extends Latency {
+  cpu: number
+}
+
+/** Measurements of a program, by the number of registrations a block, then by run. */
+type Runs = Map<number, Followed[]>
+const noRuns = (): Runs => new Map(PER_BLOCK.map((count) => [count, []]))
 
 async function main(bench: Bench): Promise<void> {
   const { home, onEnd } = bench
@@ -46,27 +68,47 @@ async function main(bench: Bench): Promise<void> {
   const chain = await fillChain(home, REGISTRATIONS, 0, { blocks: 0 })
   onEnd(() => chain.anvil.stop())
   const databaseUrl = await createDatabase(postgres.url, 'live')
-  const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
-  onEnd(() => daemon.stop())
-  await waitUntilIndexed(daemon, chain, databaseUrl)
-  const ours: Latency[] = []
-  for (const count of PER_BLOCK)
-    ours.push(await follow(chain, count, `${daemon.api}/v1/names/address`))
-  await daemon.stop()
   const { rpcUrl, hub, anvil } = chain
-  const loopUrl = await createDatabase(postgres.url, 'loop')
-  const loop = await startLiveLoop({ rpcUrl, wsUrl: anvil.wsUrl, hub, databaseUrl: loopUrl }, home)
-  onEnd(() => loop.child.end('SIGTERM', 1_000))
-  const floor: Latency[] = []
-  for (const count of PER_BLOCK) floor.push(await follow(chain, count, loop.url))
+  const ours = noRuns()
+  const floor = noRuns()
+  const measure = async (into: Runs, pid: number, base: string): Promise<void> => {
+    const countMs = () => cpuMs([pid]) + treeCpuMs(postgres.pid)
+    for (const [count, found] of into) found.push(await follow(chain, { count, base, countMs }))
+  }
+
+  for (let run = 1; run <= runs; run++) {
+    const daemon = await startDaemonProcess({ cli, home, chain, databaseUrl })
+    onEnd(() => daemon.stop())
+    await waitUntilIndexed(daemon, chain, databaseUrl)
+    await measure(ours, daemon.child.pid, `${daemon.api}/v1/names/address`)
+    await daemon.stop()
+
+    const loopUrl = await createDatabase(postgres.url, `loop_${run}`)
+    const job = { rpcUrl, wsUrl: anvil.wsUrl, hub, databaseUrl: loopUrl }
+    const loop = await startLiveLoop(job, home)
+    onEnd(() => loop.child.end('SIGTERM', 1_000))
+    await measure(floor, loop.child.pid, loop.url)
+    await loop.child.end('SIGTERM', 1_000)
+  }
   report(ours, floor)
 }
 
-/** Mines blocks and asks for each one's last registration until it is there. @returns the time that takes */
-async function follow(chain: BenchChain, count: number, base: string): Promise<Latency> {
+interface Question {
+  /** Registrations a block. */
+  count: number
+  /** Address under which a wallet is asked for. */
+  base: string
+  /** Processor time so far, ms. */
+  countMs(): number
+}
+
+/** Mines blocks and asks for each one's last registration until it is there. */
+async function follow(chain: BenchChain, { count, base, countMs }: Question): Promise<Followed> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const delays: number[] = []
+  let beforeMs = 0
   for (let block = -WARM_UP; block < blocks; block++) {
+    if (block === 0) beforeMs = countMs()
     const startedMs = performance.now()
     const last = await chain.mineBids(count)
     const minedMs = performance.now()
@@ -80,24 +122,32 @@ async function follow(chain: BenchChain, count: number, base: string): Promise<L
     await sleep(Math.max(0, BLOCK_MS - (performance.now() - startedMs)))
   }
   agent.destroy()
-  return latencyOf(delays)
+  return { ...latencyOf(delays), cpu: (countMs() - beforeMs) / blocks }
 }
 
-function report(ours: readonly Latency[], floor: readonly Latency[]): void {
-  console.log(`\nFrom a block to its answer over HTTP, ${blocks} blocks of ${BLOCK_MS} ms each`)
-  const row = (title: string, { p50, p99 }: Latency) => [title, p50.toFixed(1), p99.toFixed(1)]
+function report(ours: Runs, floor: Runs): void {
+  console.log(
+    `\nFrom a block to its answer over HTTP, ${runs} times ${blocks} blocks of ${BLOCK_MS} ms each`,
+  )
+  const of = (found: readonly Followed[], key: keyof Followed) => found.map((one) => one[key])
+  const row = (title: string, found: readonly Followed[]) => [
+    title,
+    ...(['p50', 'p99', 'cpu'] as const).map((key) => median(of(found, key)).toFixed(1)),
+  ]
   printTable([
-    ['', 'p50 ms', 'p99 ms'],
-    ...PER_BLOCK.flatMap((count, i) => [
-      row(`clusterd start, ${count} a block`, ours[i]!),
-      row(`bare follower, ${count} a block`, floor[i]!),
+    ['', 'p50 ms', 'p99 ms', 'ms of processor a block'],
+    ...PER_BLOCK.flatMap((count) => [
+      row(`clusterd start, ${count} a block`, ours.get(count)!),
+      row(`bare follower, ${count} a block`, floor.get(count)!),
     ]),
   ])
-  for (const [i, count] of PER_BLOCK.entries())
-    for (const of of ['p50', 'p99'] as const) {
-      const ratios = [ours[i]![of] / floor[i]![of]]
-      recordFigure({ title: `live, ${count} a block, ${of}`, floor: 'bare follower', ratios })
-    }
+  for (const count of PER_BLOCK) {
+    const figure = { title: `live, ${count} a block`, floor: 'bare follower' }
+    const ratios = (key: keyof Followed) =>
+      byRun(of(ours.get(count)!, key), of(floor.get(count)!, key))
+    recordFigure({ ...figure, measure: 'processor', ratios: ratios('cpu') })
+    recordFigure({ ...figure, measure: 'clock', ratios: ratios('p50') })
+  }
 }
 
 function isThere(agent: Agent, url: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import { beginningLeaf } from '../src/registry/log/beginning.js'
 import { treeHash } from '../src/registry/log/hash.js'
 import { logKeysOf, signedNote } from '../src/registry/log/signer.js'
 import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
+import { freePort } from '../src/testing/processes/ports.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
 import { describeMachine, runBench } from './bench/bench.js'
 import { buildDaemon } from './bench/programs.js'
@@ -60,11 +61,12 @@ await runBench(async ({ home, onEnd }) => {
   writeFiles(folder)
   const postgres = await startPostgres({ dataDir: join(home, 'pg') })
   onEnd(() => postgres.stop())
+  const port = String(await freePort())
   const env = {
     ...process.env,
     DATABASE_URL: postgres.url,
     CLUSTERD_CHAINS: join(home, 'none.json'),
-    PORT: '3999',
+    PORT: port,
     OPS_PORT: '0',
   }
   const startMs = performance.now()
@@ -74,7 +76,7 @@ await runBench(async ({ home, onEnd }) => {
     stdio: 'inherit',
   })
   onEnd(async () => void mirror.kill())
-  const url = `http://127.0.0.1:3999/v1/names/address/${walletOf(names - 1)}`
+  const url = `http://127.0.0.1:${port}/v1/names/address/${walletOf(names - 1)}`
   for (let answer = ''; !answer.includes(`"name-${names - 1}"`); ) {
     answer = await fetch(url)
       .then((one) => one.text())

@@ -14,6 +14,7 @@ import {
   FIGURES_FILE,
   type Figure,
   type Held,
+  nameOf,
   regressions,
   spreadOf,
   unheld,
@@ -23,7 +24,7 @@ import { writeTable } from './bench/page.js'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const RATIOS = new URL('./bench/ratios.json', import.meta.url)
 const USAGE = `usage: npm run bench -- [options]
-  --check    fail where a ratio got worse than scripts/bench/ratios.json allows
+  --check    fail where a ratio of processor times got worse than scripts/bench/ratios.json allows
   --hold     write the ratios of this run to scripts/bench/ratios.json and docs/measure/performance.md`
 
 const { values } = parseArgs({
@@ -84,14 +85,15 @@ function tableOf(figures: readonly Figure[], held: Held): string[][] {
     ['', 'ratio', 'least', 'most', 'held', 'floor'],
     ...figures.map((figure) => {
       const { median, least, most } = spreadOf(figure)
-      const { title, floor } = figure
+      const name = nameOf(figure)
+      const before = held[name]
       return [
-        title,
+        name,
         two(median),
         two(least),
         two(most),
-        held[title] === undefined ? '-' : two(held[title]),
-        floor,
+        before === undefined ? '-' : two(before),
+        figure.floor,
       ]
     }),
   ]
@@ -109,10 +111,7 @@ const results = {
 }
 writeFileSync(join(ROOT, 'artifacts', 'bench.json'), `${JSON.stringify(results, null, 2)}\n`)
 if (values.hold) {
-  const ratios = figures.map(({ title, ratios: ofRuns }) => [
-    title,
-    Number(median(ofRuns).toFixed(2)),
-  ])
+  const ratios = figures.map((figure) => [nameOf(figure), Number(median(figure.ratios).toFixed(2))])
   writeFileSync(RATIOS, `${JSON.stringify(Object.fromEntries(ratios), null, 2)}\n`)
   writeTable(
     'figures',

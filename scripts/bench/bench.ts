@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, constants, cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -50,22 +50,36 @@ export async function runBench(work: (bench: Bench) => Promise<void>): Promise<v
 
 /** The processes that started one, as far as they are of its process group: npm, a shell, tsx. None without /proc. */
 function ancestorsOf(pid: number): number[] {
-  const [parent, group] = parentOf(pid)
-  if (!parent || parentOf(parent)[1] !== group) return []
-  return [parent, ...ancestorsOf(parent)]
+  const stat = statOf(pid)
+  if (!stat || statOf(stat.parent)?.group !== stat.group) return []
+  return [stat.parent, ...ancestorsOf(stat.parent)]
 }
 
-/** Parent and process group of a process (proc(5), stat). */
-function parentOf(pid: number): readonly (number | undefined)[] {
+/** A process, as far as it is read (proc(5), stat). */
+interface Stat {
+  parent: number
+  group: number
+  /** Processor time, user and system, ms; `ended` of the children that it has waited for. */
+  own: number
+  ended: number
+}
+
+/** Null for a process that is gone, and where there is no /proc. */
+function statOf(pid: number): Stat | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(1, 3)
-      .map(Number)
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const [, parent, group] = fields.map(Number)
+    const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number)
+    const ms = (ticks: number) => (ticks * 1_000) / TICKS_PER_S
+    return {
+      parent: parent!,
+      group: group!,
+      own: ms(user! + system!),
+      ended: ms(endedUser! + endedSystem!),
+    }
   } catch {
-    return []
+    return null
   }
 }
 
@@ -94,14 +108,47 @@ export function peakMemoryKib(pid: number): number {
 const TICKS_PER_S = 100
 
 /** Processor time that processes have used so far, user and system, in milliseconds. NaN where there is no /proc. */
-export function cpuMs(pids: readonly number[]): number {
-  if (process.platform !== 'linux') return Number.NaN
-  const ticks = pids.map((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return Number(fields[11]) + Number(fields[12])
-  })
-  return (ticks.reduce((sum, n) => sum + n, 0) * 1_000) / TICKS_PER_S
+export const cpuMs = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + (statOf(pid)?.own ?? Number.NaN), 0)
+
+/**
+ * Processor time that a process and all that it started have used so far, ms, also those that have ended: a PostgreSQL
+ * with its backends and helpers. NaN where there is no /proc.
+ */
+export function treeCpuMs(root: number): number {
+  if (!statOf(root)) return Number.NaN
+  return treeOf(root).reduce((sum, pid) => {
+    const stat = statOf(pid)
+    return stat ? sum + stat.own + stat.ended : sum
+  }, 0)
+}
+
+/** Peak memory of the live processes of a tree, KiB: the sum of their peaks. */
+export const treePeakKib = (root: number): number =>
+  treeOf(root).reduce((sum, pid) => sum + peakMemoryKib(pid), 0)
+
+/** A process and all below it. */
+function treeOf(root: number): number[] {
+  const children = new Map<number, number[]>()
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const parent = statOf(Number(name))?.parent
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)])
+  }
+  const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)]
+  return below(root)
+}
+
+/** Processor time that work takes, ms, by a counter of it. */
+export async function cpuOf(countMs: () => number, work: () => Promise<unknown>): Promise<number> {
+  const beforeMs = countMs()
+  await work()
+  return countMs() - beforeMs
+}
+
+/** Processor time of this process so far, ms. */
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 /** Processor time of all processes, and what the host gave to others, ms since the machine began (proc(5)). */
@@ -110,14 +157,6 @@ export function machineMs(): [busy: number, stolen: number] {
   const [user, nice, system, , , irq, softirq, steal] = cpu.split(/\s+/).slice(1).map(Number)
   const ms = (ticks: number) => (ticks * 1_000) / TICKS_PER_S
   return [ms(user! + nice! + system! + irq! + softirq!), ms(steal!)]
-}
-
-/** Processor time of the server's processes that serve other clients of this client's database. */
-export async function serverCpuMs(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ pid: number }>(
-    'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-  )
-  return cpuMs(rows.map(({ pid }) => pid))
 }
 
 /** Median; the lower of the two middle values of an even count. */
@@ -129,19 +168,14 @@ export function median(values: readonly number[]): number {
 /** Latencies, ms. */
 export interface Latency {
   p50: number
+  p95: number
   p99: number
-  /** Medians of fifths of the time, which show how much a measurement varies. */
-  fifths: number[]
 }
 
 export function latencyOf(times: readonly number[]): Latency {
   const sorted = [...times].sort((a, b) => a - b)
   const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN
-  const fifth = Math.max(1, times.length / 5)
-  const fifths = Array.from({ length: Math.min(5, times.length) }, (_, i) =>
-    median(times.slice(Math.floor(i * fifth), Math.floor((i + 1) * fifth))),
-  )
-  return { p50: at(0.5), p99: at(0.99), fifths }
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
 export const thousands = (value: number): string => Math.round(value).toLocaleString('en-US')

@@ -5,10 +5,12 @@ import { deployEns, setGateway } from '../../src/testing/contracts/ens.js'
 import { testAccount, type WorldEns } from '../../src/testing/world.js'
 import { callOf, lookupOf } from '../../test/support/ens.js'
 import { ask } from './ask.js'
-import { type Latency, latencyOf } from './bench.js'
+import { cpuOf, type Latency } from './bench.js'
 import { type BenchChain, CHAIN_ID, nameOf } from './chain.js'
 import { byRun, recordFigure } from './figure.js'
-import { printLatencies, timed } from './tokens.js'
+import { type Asking, inRuns, printLatencies, timed } from './tokens.js'
+
+const FLOOR = 'POST /v1/names'
 
 const placeOf = ({ rpcUrl }: BenchChain) => ({ rpcUrl, chainId: CHAIN_ID })
 const clientsOf = (chain: BenchChain) => ({
@@ -24,44 +26,50 @@ export async function addEns(chain: BenchChain): Promise<WorldEns> {
   return ens
 }
 
-/** Names at the gateway beside look-ups, a request of each in turn, and the whole way of viem. Measures and prints. */
+/**
+ * Names at the gateway beside look-ups: all names of a run by look-ups, then by the gateway, then once more while it
+ * keeps their signatures. Last the whole way of viem. Measures and prints. `count`: names
+ */
 export async function benchEns(
-  api: string,
+  { api, count, runs, countMs }: Asking,
   chain: BenchChain,
   ens: WorldEns,
-  count: number,
 ): Promise<void> {
   await mineQuickly(placeOf(chain), () => setGateway(clientsOf(chain), ens, api))
   const names = Array.from({ length: count }, (_, n) => nameOf(n))
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const viem = createPublicClient({ transport: http(chain.rpcUrl) })
-  const times: number[][] = [[], [], []]
-  for (const name of names) {
-    const url = `${api}/ens/${ens.resolver}/${lookupOf(`${name}.${ens.parent}`, callOf('addr(bytes32)'))}.json`
-    const lookUp = () => ask(agent, `${api}/v1/names`, { body: JSON.stringify([{ name }]) })
-    for (const [i, work] of [lookUp, () => ask(agent, url), () => ask(agent, url)].entries()) {
-      const startedMs = performance.now()
-      await work()
-      times[i]!.push(performance.now() - startedMs)
-    }
+  const lookUp = (name: string) =>
+    ask(agent, `${api}/v1/names`, { body: JSON.stringify([{ name }]) })
+  const resolve = (name: string) => {
+    const call = lookupOf(`${name}.${ens.parent}`, callOf('addr(bytes32)'))
+    return ask(agent, `${api}/ens/${ens.resolver}/${call}.json`)
   }
+
+  const kinds = { [FLOOR]: lookUp, 'GET /ens, signed': resolve, 'GET /ens, kept': resolve }
+  const rows: [string, Latency][] = []
+  const costs = new Map<string, number[]>(Object.keys(kinds).map((title) => [title, []]))
+  for (const some of inRuns(names, runs))
+    for (const [title, work] of Object.entries(kinds)) {
+      const all = async () => rows.push([title, await timed(some, work)])
+      costs.get(title)!.push(await cpuOf(countMs, all))
+    }
   agent.destroy()
-  const [floor, signed, kept] = times.map((all) => latencyOf(all.slice(count / 10))) as [
-    Latency,
-    Latency,
-    Latency,
-  ]
+
+  const viem = createPublicClient({ transport: http(chain.rpcUrl) })
   const whole = await timed(names, async (name) => {
     const asked = { name: `${name}.${ens.parent}`, universalResolverAddress: ens.universalResolver }
     if (!(await viem.getEnsAddress(asked))) throw new Error(`resolving ${name}: it is nobody's`)
   })
-  const ours = { 'GET /ens, signed': signed, 'GET /ens, kept': kept }
-  const rows = { 'POST /v1/names': floor, ...ours, 'viem, the whole way': whole }
-  printLatencies(`Names of ENS, ${count}`, Object.entries(rows))
-  for (const [title, { fifths }] of Object.entries(ours))
-    recordFigure({
-      title: `${title}, p50`,
-      floor: 'POST /v1/names',
-      ratios: byRun(fifths, floor.fifths),
-    })
+  printLatencies(`Names of ENS, ${count} in ${runs} runs`, [
+    ...rows,
+    ['viem, the whole way', whole],
+  ])
+  for (const [title, cost] of costs)
+    if (title !== FLOOR)
+      recordFigure({
+        title,
+        floor: FLOOR,
+        measure: 'processor',
+        ratios: byRun(cost, costs.get(FLOOR)!),
+      })
 }

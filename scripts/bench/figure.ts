@@ -5,9 +5,14 @@ import { median } from './bench.js'
 export interface Figure {
   title: string
   floor: string
-  /** Times that ours took for one that the floor took, of each run: 1 is as quick, 2 takes twice as long. */
+  /** Processor time of the programs with their PostgreSQL, or time by the clock, in which neighbours show too. */
+  measure: 'processor' | 'clock'
+  /** Ours divided by the floor's, of each run: 1 is as cheap, 2 costs twice as much. */
   ratios: number[]
 }
+
+/** Name of a figure in the page and in the file of ratios. */
+export const nameOf = ({ title, measure }: Figure): string => `${title}, ${measure}`
 
 /** Environment variable: the file to which figures go, a line of JSON each. */
 export const FIGURES_FILE = 'CLUSTERD_BENCH_FIGURES'
@@ -29,7 +34,7 @@ export const spreadOf = ({ ratios }: Figure) => ({
   most: Math.max(...ratios),
 })
 
-/** Ratios that hold, by titles. */
+/** Ratios that hold, by the figures' names. */
 export type Held = Readonly<Record<string, number>>
 
 /** How much a median may be above what holds before it is a regression: two quiet machines differ by less. */
@@ -38,16 +43,19 @@ const TOLERANCE = 1.3
 /** Sentences about figures of which nothing is held: a new one, or one of the other size. That is no regression. */
 export const unheld = (figures: readonly Figure[], held: Held): string[] =>
   figures
-    .filter(({ title }) => held[title] === undefined)
-    .map(({ title }) => `${title}: no ratio is held for it`)
+    .filter((figure) => held[nameOf(figure)] === undefined)
+    .map((figure) => `${nameOf(figure)}: no ratio is held for it`)
 
-/** Sentences about figures that got worse than what holds. */
+/** Sentences about processor times that got worse than what holds. Times by the clock are not compared. */
 export function regressions(figures: readonly Figure[], held: Held): string[] {
-  return figures.flatMap(({ title, ratios }) => {
-    const now = median(ratios)
-    const before = held[title]
-    return before === undefined || now <= before * TOLERANCE
-      ? []
-      : [`${title}: ${now.toFixed(2)} times its floor, ${before.toFixed(2)} are held`]
-  })
+  return figures
+    .filter(({ measure }) => measure === 'processor')
+    .flatMap((figure) => {
+      const name = nameOf(figure)
+      const now = median(figure.ratios)
+      const before = held[name]
+      return before === undefined || now <= before * TOLERANCE
+        ? []
+        : [`${name}: ${now.toFixed(2)} times its floor, ${before.toFixed(2)} are held`]
+    })
 }

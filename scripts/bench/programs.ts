@@ -10,7 +10,7 @@ import { type Postgres, startPostgres } from '../../src/testing/processes/postgr
 import { type Child, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { LOCAL_KEYS } from '../../src/testing/stackParts.js'
 import { buildPrograms } from '../build-programs.js'
-import { type Bench, cpuMs, describeMachine, serverCpuMs } from './bench.js'
+import { type Bench, cpuMs, describeMachine } from './bench.js'
 import type { BenchChain } from './chain.js'
 import { recordFigure } from './figure.js'
 import type { LiveLoopJob } from './liveLoop.js'
@@ -150,9 +150,8 @@ function readLog(file: string): LogLine[] {
 /** Cost of indexing the chain. */
 export interface Indexed {
   ms: number
-  /** Processor time of the daemon, and of the server for it. */
+  /** Processor time of the program, without its server's. */
   cpuMs: number
-  serverCpuMs: number
 }
 
 /** Waits until the daemon's checkpoint is behind the chain's last bid. */
@@ -175,7 +174,6 @@ export async function waitUntilIndexed(
         return {
           ms: Date.now() - daemon.spawnedMs,
           cpuMs: cpuMs([daemon.child.pid]),
-          serverCpuMs: await serverCpuMs(client),
         }
       }
       if (daemon.child.hasExited())
@@ -214,19 +212,19 @@ export async function countRegistrations(databaseUrl: string): Promise<number> {
   return Number(rows[0]!.count)
 }
 
-/** Compiles the bare loop beside the daemon, so that it starts as quickly. @returns its file */
-export function buildLoop(onEnd: Bench['onEnd']): string {
+/** Compiles a program of this folder beside the daemon, so that it starts as quickly. @returns its file */
+export function buildBare(onEnd: Bench['onEnd'], program = 'loop'): string {
   const outDir = join(ROOT, `dist-bench-loop-${process.pid}`)
   mkdirSync(outDir)
   onEnd(async () => rmSync(outDir, { recursive: true, force: true }))
-  for (const name of ['loop', 'bench']) {
+  for (const name of [program, 'bench']) {
     const source = readFileSync(new URL(`./${name}.ts`, import.meta.url), 'utf8')
     writeFileSync(
       join(outDir, `${name}.js`),
       transformSync(source, { loader: 'ts', target: 'es2022' }).code,
     )
   }
-  return join(outDir, 'loop.js')
+  return join(outDir, `${program}.js`)
 }
 
 /** Runs a bare loop from its spawn to its last row. */

@@ -6,12 +6,12 @@ import pg from 'pg'
 import { type Hex, recoverMessageAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { ask } from './ask.js'
-import { type Latency, latencyOf, printTable } from './bench.js'
+import { cpuOf, type Latency, latencyOf, ownCpuMs, printTable } from './bench.js'
 import { byRun, recordFigure } from './figure.js'
 
 /**
- * Token exchange and a change of a cluster, one at a time, beside their lower bound: a bare check of the same
- * signatures in this process and a bare insert into the same server.
+ * Token exchange and a change of a cluster, one at a time, beside their lower bound by processor time: a bare check of
+ * the same signatures in this process, and a bare insert into the same server.
  */
 
 interface Proof {
@@ -83,53 +83,82 @@ async function checkBare({ type, message, signature, wallet }: Proof): Promise<v
   if (!isGood) throw new Error('checking a signature: it is not good')
 }
 
-/** Measures and prints. @param count exchanges of each type of wallet */
-export async function benchTokens(api: string, databaseUrl: string, count: number): Promise<void> {
+/** What a part of `bench:api` asks. */
+export interface Asking {
+  api: string
+  /** Requests of each kind, of all runs together. */
+  count: number
+  runs: number
+  /** Processor time of the daemon and of PostgreSQL so far, ms. */
+  countMs(): number
+}
+
+/** Elements in consecutive parts of about equal length. */
+export function inRuns<T>(elements: readonly T[], runs: number): T[][] {
+  const length = Math.ceil(elements.length / runs)
+  return Array.from({ length: runs }, (_, run) => elements.slice(run * length, (run + 1) * length))
+}
+
+/** Measures and prints. `count`: exchanges of each type of wallet */
+export async function benchTokens(
+  { api, count, runs, countMs }: Asking,
+  databaseUrl: string,
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query(
     'CREATE TABLE bench_bare (key bytea PRIMARY KEY, wallet bytea NOT NULL, at_ms bigint NOT NULL)',
   )
   const insert = { name: 'bare', text: 'INSERT INTO bench_bare VALUES ($1, $2, $3)' }
+  const insertRow = () =>
+    client.query({ ...insert, values: [randomBytes(32), randomBytes(21), Date.now()] })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const exchange = async ({ message: _, ...proof }: Proof): Promise<string> => {
+    const answer = await ask(agent, `${api}/v1/auth/token`, { body: JSON.stringify(proof) })
+    return (JSON.parse(answer) as { token: string }).token
+  }
+  /** A caller without a cluster: the change creates one, with the caller and the added wallet in it. */
+  const addWallet = (token: string) => {
+    const address = `0x${randomBytes(20).toString('hex')}`
+    const body = JSON.stringify([{ address, name: 'added', isPrivate: false }])
+    return ask(agent, `${api}/v1/clusters/wallets`, { body, token })
+  }
+
   const rows: [string, Latency][] = []
   for (const type of ['evm', 'solana'] as const) {
+    const costs = { check: [], exchange: [], insert: [], change: [] } as Record<string, number[]>
     const proofs = await makeProofs(api, type, count)
-    const check = await timed(proofs, checkBare)
-    rows.push([`${type}: bare check of a signature`, check])
-    const row = () =>
-      client.query({ ...insert, values: [randomBytes(32), randomBytes(21), Date.now()] })
-    const inserted = await timed(proofs, row)
-    rows.push([`${type}: bare insert`, inserted])
-    const bodies = proofs.map(({ message: _, ...proof }) => JSON.stringify(proof))
     const tokens: string[] = []
-    const exchange = async (body: string) =>
-      tokens.push(
-        (JSON.parse(await ask(agent, `${api}/v1/auth/token`, { body })) as { token: string }).token,
-      )
-    const exchanged = await timed(bodies, exchange)
-    rows.push([`${type}: POST /v1/auth/token`, exchanged])
-    // callers without a cluster: each change creates one, with the caller and the added wallet in it
-    const add = (token: string) => {
-      const wallet = {
-        address: `0x${randomBytes(20).toString('hex')}`,
-        name: 'added',
-        isPrivate: false,
+    for (const some of inRuns(proofs, runs)) {
+      const check = () => timed(some, checkBare)
+      costs.check!.push(await cpuOf(ownCpuMs, check))
+      const exchangeAll = async () => {
+        const latency = await timed(some, async (proof) => tokens.push(await exchange(proof)))
+        rows.push([`${type}: POST /v1/auth/token`, latency])
       }
-      return ask(agent, `${api}/v1/clusters/wallets`, { body: JSON.stringify([wallet]), token })
+      costs.exchange!.push(await cpuOf(countMs, exchangeAll))
     }
-    const added = await timed(tokens, add)
-    rows.push([`${type}: POST /v1/clusters/wallets`, added])
-    const beside = (title: string, ours: Latency, floor: Latency, of: string) =>
+    const beside = (title: string, ours: string, floor: string, of: string) =>
       recordFigure({
-        title: `${type}: ${title}, p50`,
+        title: `${type}: ${title}`,
         floor: of,
-        ratios: byRun(ours.fifths, floor.fifths),
+        measure: 'processor',
+        ratios: byRun(costs[ours]!, costs[floor]!),
       })
-    beside('POST /v1/auth/token', exchanged, check, 'bare check of a signature')
-    beside('POST /v1/clusters/wallets', added, inserted, 'bare insert')
+    beside('POST /v1/auth/token', 'exchange', 'check', 'bare check of a signature')
+    // a change costs the same, whatever wallet makes it
+    if (type === 'solana') continue
+    for (const some of inRuns(tokens, runs)) {
+      const insertAll = () => timed(some, insertRow)
+      costs.insert!.push(await cpuOf(() => ownCpuMs() + countMs(), insertAll))
+      const changeAll = async () => {
+        rows.push([`${type}: POST /v1/clusters/wallets`, await timed(some, addWallet)])
+      }
+      costs.change!.push(await cpuOf(countMs, changeAll))
+    }
+    beside('POST /v1/clusters/wallets', 'change', 'insert', 'bare insert')
   }
   agent.destroy()
   await client.end()
-  printLatencies(`Token exchanges and changes, ${count} of each`, rows)
+  printLatencies(`Token exchanges and changes, ${count} of each in ${runs} runs`, rows)
 }

@@ -1,18 +1,41 @@
-import { expect, test } from 'vitest'
-import { regressions, unheld } from '../../scripts/bench/figure.js'
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { type Figure, regressions, unheld } from '../../scripts/bench/figure.js'
 
-const figure = (title: string, ratios: number[]) => ({ title, floor: 'a loop', ratios })
+const figure = (
+  title: string,
+  ratios: number[],
+  measure: Figure['measure'] = 'processor',
+): Figure => ({ title, floor: 'a loop', measure, ratios })
 
-test('a median that is much above what holds is a regression, and one slow run is none', () => {
-  const held = { index: 1, api: 2 }
+it('a median that is much above what holds is a regression, and one slow run is none', () => {
+  const held = { 'index, processor': 1, 'api, processor': 2 }
   expect(regressions([figure('index', [1.1, 9, 1.2]), figure('api', [0.5])], held)).toEqual([])
   expect(regressions([figure('index', [1.1, 1.4, 1.5])], held)).toEqual([
-    'index: 1.40 times its floor, 1.00 are held',
+    'index, processor: 1.40 times its floor, 1.00 are held',
   ])
 })
 
-test('a figure of which nothing is held is told', () => {
-  expect(unheld([figure('new', [1]), figure('index', [1])], { index: 1 })).toEqual([
-    'new: no ratio is held for it',
+it('a time by the clock is shown and not compared: it shows what the neighbours do', () => {
+  const held = { 'index, clock': 1, 'index, processor': 1 }
+  const slow = [9, 9, 9]
+  expect(regressions([figure('index', slow, 'clock')], held)).toEqual([])
+  expect(regressions([figure('index', slow)], held)).toHaveLength(1)
+})
+
+it('a figure without a ratio is named', () => {
+  const held = { 'index, processor': 1 }
+  expect(unheld([figure('new', [1]), figure('index', [1])], held)).toEqual([
+    'new, processor: no ratio is held for it',
   ])
+})
+
+it('the ratios that are held and those of performance.md are of one run', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const page = read('docs/measure/performance.md')
+  const table = /<!-- figures -->\n([^<]*)<!-- end -->/.exec(page)![1]!
+  const rows = [...table.matchAll(/^\| ([^|]+) \| ([\d.]+) \|/gm)]
+  const shown = rows.map(([, name, ratio]) => [name, Number(ratio)])
+  expect(shown.length).toBeGreaterThan(5)
+  expect(JSON.parse(read('scripts/bench/ratios.json'))).toEqual(Object.fromEntries(shown))
 })

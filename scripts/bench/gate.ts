@@ -1,0 +1,46 @@
+/**
+ * Limits of `npm run bench:gate`, which no option moves: those of bigname's release gate (`benchmarks/release-gate.toml`),
+ * a service of the same kind.
+ */
+export const LIMITS = {
+  'look-ups': { p50: 5, p95: 10, p99: 25 },
+  'look-ups in a catch-up': { p99: 60 },
+} as const satisfies Record<string, Partial<Record<Percentile, number>>>
+
+/** Percentiles of latency, ms. */
+type Percentile = 'p50' | 'p95' | 'p99'
+
+/** What a generator measured. */
+export interface Load extends Record<Percentile, number> {
+  sent: number
+  /** Requests without the answer 200, also those that were never answered. */
+  failed: number
+  /** Why the first one failed. */
+  failure: string | null
+}
+
+/** Share of the machine that stays idle, below which the service shares its processor with the generator. */
+export const LEAST_IDLE = 0.2
+
+/** Sentences about what breaks the limits. */
+export function breaches(phase: keyof typeof LIMITS, load: Load): string[] {
+  const slow = Object.entries(LIMITS[phase]).flatMap(([name, limit]) => {
+    const ms = load[name as Percentile]
+    return ms > limit ? [`${phase}: ${name} is ${ms.toFixed(1)} ms, ${limit} are allowed`] : []
+  })
+  const { failed, failure } = load
+  return failed > 0
+    ? [...slow, `${phase}: ${failed} requests failed, the first by: ${failure}`]
+    : slow
+}
+
+/**
+ * Rate to try after a measurement: the one that would leave `LEAST_IDLE`, a little less to be sure. Work grows with the
+ * rate at most.
+ */
+export function nextRate(rate: number, idle: number): number {
+  const MARGIN = 0.95
+  if (idle >= LEAST_IDLE) return rate
+  const fitting = (rate * (1 - LEAST_IDLE)) / (1 - Math.max(0, idle))
+  return Math.floor(fitting * MARGIN)
+}

@@ -1,0 +1,87 @@
+/**
+ * Sends requests at a fixed rate, in a process of its own, whether earlier ones were answered or not (an open loop).
+ * Latency counts from the time at which a request was due: a service that stands still for a second shows in all requests
+ * that were due meanwhile.
+ *
+ *   node generator.js <file of a GeneratorJob>     prints a Load as JSON
+ */
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { latencyOf } from './bench.js'
+import type { Load } from './gate.js'
+
+/** A request: GET, or POST where there is a body. */
+export interface LoadRequest {
+  path: string
+  body?: string
+}
+
+export interface GeneratorJob {
+  url: string
+  /** Requests a second. */
+  rate: number
+  /** Time for which requests are due. */
+  seconds: number
+  /** Sent in turn. */
+  requests: LoadRequest[]
+}
+
+/** Connections that are kept open. More would hide that the service queues. */
+const CONNECTIONS = 64
+/** Time after which a request counts as failed, and the run ends at the latest. */
+const TIMEOUT_MS = 10_000
+
+async function send({ url, rate, seconds, requests }: GeneratorJob): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  const times: number[] = []
+  let failed = 0
+  let failure: string | null = null
+  const fail = (why: string): void => {
+    failed += 1
+    failure ??= why
+  }
+
+  const askOne = ({ path, body }: LoadRequest, dueMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      const headers = {
+        ...(body !== undefined && {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+        }),
+      }
+      const method = body === undefined ? 'GET' : 'POST'
+      const asked = request(url + path, { method, agent, headers, timeout: TIMEOUT_MS })
+      asked.on('response', (response) => {
+        response.resume()
+        response.on('end', () => {
+          times.push(performance.now() - dueMs)
+          if (response.statusCode !== 200) fail(`${path}: HTTP ${response.statusCode}`)
+          resolve()
+        })
+      })
+      asked.on('timeout', () => asked.destroy(new Error(`no answer in ${TIMEOUT_MS} ms`)))
+      asked.on('error', (error) => {
+        fail(`${path}: ${error.message}`)
+        resolve()
+      })
+      asked.end(body)
+    })
+
+  const startMs = performance.now()
+  const count = Math.round(rate * seconds)
+  const open: Promise<void>[] = []
+  while (open.length < count) {
+    const dueCount = Math.floor(((performance.now() - startMs) * rate) / 1_000)
+    while (open.length < Math.min(count, dueCount)) {
+      const dueMs = startMs + (open.length * 1_000) / rate
+      open.push(askOne(requests[open.length % requests.length]!, dueMs))
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(open)
+  agent.destroy()
+  const { p50, p95, p99 } = latencyOf(times)
+  return { sent: count, failed, failure, p50, p95, p99 }
+}
+
+console.log(JSON.stringify(await send(JSON.parse(readFileSync(process.argv[2]!, 'utf8')))))

@@ -1,0 +1,32 @@
+import type { Hex } from 'viem'
+import type { Child } from '../../../src/testing/processes/processes.js'
+
+/** What a peer reads, and where it writes. */
+export interface PeerJob {
+  rpcUrl: string
+  chainId: number
+  hub: Hex
+  startBlock: number
+  /** Database of its own, on a PostgreSQL of its own. */
+  databaseUrl: string
+  logFile: string
+}
+
+/** An indexer of others that is measured beside ours. */
+export interface Peer {
+  title: string
+  /** What it writes for a `Bid` log, and what it compares before it does. */
+  stores: string
+  checks: string
+  /** SQL that has a row once the registration of $1 is stored. */
+  query: string
+  /** Value of $1. @param word the name's 32 bytes */
+  keyOf(word: Hex): string
+  /** Makes what depends on the chain, before the time is taken. */
+  prepare?(job: PeerJob): Promise<void>
+  /** Starts it; it reads from the beginning, then follows the head. */
+  start(job: PeerJob): Promise<Child>
+}
+
+/** The event that is indexed. */
+export const BID_EVENT = 'event Bid(bytes32 from, uint256 amount, bytes32 name)'

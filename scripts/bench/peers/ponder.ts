@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../../../src/testing/processes/ports.js'
+import { spawnChild } from '../../../src/testing/processes/processes.js'
+import { installNewest } from './install.js'
+import { BID_EVENT, type Peer, type PeerJob } from './peer.js'
+
+/** Ponder asks for a newer Node.js than ours. */
+const BESIDE = ['node@22', 'viem', 'hono', 'typescript']
+const SCHEMA = 'peer'
+
+const CONFIG = `import { createConfig } from 'ponder'
+import { parseAbi } from 'viem'
+
+export default createConfig({
+  database: { kind: 'postgres', connectionString: process.env.DATABASE_URL },
+  chains: {
+    local: {
+      id: Number(process.env.CHAIN_ID),
+      rpc: process.env.RPC_URL,
+      pollingInterval: 100,
+    },
+  },
+  contracts: {
+    Hub: {
+      chain: 'local',
+      abi: parseAbi(['${BID_EVENT}']),
+      address: process.env.HUB as \`0x\${string}\`,
+      startBlock: Number(process.env.START_BLOCK),
+    },
+  },
+})
+`
+
+const TABLES = `import { onchainTable } from 'ponder'
+
+export const registration = onchainTable('registration', (t) => ({
+  name: t.hex().primaryKey(),
+  sender: t.hex().notNull(),
+  amount: t.bigint().notNull(),
+  txHash: t.hex().notNull(),
+}))
+`
+
+const HANDLER = `import { ponder } from 'ponder:registry'
+import { registration } from 'ponder:schema'
+
+ponder.on('Hub:Bid', async ({ event, context }) => {
+  const { from: sender, amount, name } = event.args
+  await context.db
+    .insert(registration)
+    .values({ name, sender, amount, txHash: event.transaction.hash })
+})
+`
+
+const API = `import { Hono } from 'hono'
+
+export default new Hono()
+`
+
+/** Installs Ponder, with a project that stores a row a bid. @throws Error where npm can't */
+export async function installPonder(folder: string): Promise<Peer> {
+  mkdirSync(join(folder, 'src', 'api'), { recursive: true })
+  const version = await installNewest(folder, 'ponder', BESIDE)
+  const files = {
+    'ponder.config.ts': CONFIG,
+    'ponder.schema.ts': TABLES,
+    'src/index.ts': HANDLER,
+    'src/api/index.ts': API,
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return {
+    title: `Ponder ${version}`,
+    stores: 'one row, and its cache of blocks, transactions and logs',
+    checks: 'parent hashes, and that a log and its block agree',
+    query: `SELECT FROM ${SCHEMA}.registration WHERE name = $1`,
+    keyOf: (word) => word,
+    start: (job) => startPonder(folder, job),
+  }
+}
+
+async function startPonder(folder: string, job: PeerJob) {
+  const port = String(await freePort())
+  const program = join('node_modules', 'ponder', 'dist', 'esm', 'bin', 'ponder.js')
+  return spawnChild({
+    command: join(folder, 'node_modules', '.bin', 'node'),
+    args: [program, 'start', '--schema', SCHEMA, '--port', port, '--log-level', 'warn'],
+    cwd: folder,
+    logFile: job.logFile,
+    env: {
+      ...process.env,
+      PONDER_TELEMETRY_DISABLED: '1',
+      DATABASE_URL: job.databaseUrl,
+      RPC_URL: job.rpcUrl,
+      CHAIN_ID: String(job.chainId),
+      HUB: job.hub,
+      START_BLOCK: String(job.startBlock),
+    },
+  })
+}
