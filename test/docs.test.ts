@@ -217,24 +217,28 @@ it.each([
   expect(wrongCommands(text)).toHaveLength(1)
 })
 
-describe('the package, which is in no registry yet', () => {
+describe('the packages, which are in no registry yet', () => {
   const { version, name } = JSON.parse(read('package.json'))
-  const own = `${name}-${version}.tgz`
+  const fileOf = (own: string) => `${own}-${version}.tgz`
+  const client = `${name}-client`
 
-  it('is named with this version where a page installs it', () => {
-    const named = DOCUMENTS.flatMap((path) => read(path).match(/\bclusterd-\d[\w.-]*\.tgz/g) ?? [])
+  it('are named with this version where a page installs them', () => {
+    const named = DOCUMENTS.flatMap(
+      (path) => read(path).match(/\bclusterd-(client-)?\d[\w.-]*\.tgz/g) ?? [],
+    )
     expect(named.length).toBeGreaterThan(2)
-    expect(new Set(named)).toEqual(new Set([own]))
+    expect(new Set(named)).toEqual(new Set([fileOf(name), fileOf(client)]))
   })
 
-  it('is what the examples depend on', () => {
-    for (const example of ['contract-harness', 'react-status']) {
-      const { dependencies = {}, devDependencies } = JSON.parse(
-        read(`examples/${example}/package.json`),
-      )
-      expect({ ...devDependencies, ...dependencies }[name]).toBe(`file:../../${own}`)
-      expect(read(`examples/${example}/README.md`)).toContain(`/${own}`)
-    }
+  it.each([
+    ['contract-harness', name],
+    ['react-status', client],
+  ])('are what the example %s depends on', (example, own) => {
+    const { dependencies = {}, devDependencies } = JSON.parse(
+      read(`examples/${example}/package.json`),
+    )
+    expect({ ...devDependencies, ...dependencies }[own]).toBe(`file:../../${fileOf(own)}`)
+    expect(read(`examples/${example}/README.md`)).toContain(`/${fileOf(own)}`)
   })
 })
 

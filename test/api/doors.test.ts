@@ -190,6 +190,8 @@ describe('statements that look up many at once', () => {
         const isCounted = statement.test(given[0].name ?? '')
         if (isCounted) count += 1
         if (isCounted) most = Math.max(most, ++underWay)
+        // long enough for others to arrive
+        if (isCounted) await setTimeout(50)
         return Reflect.apply(plain, world.pool, given).finally(() => isCounted && underWay--)
       }
       Object.assign(world.pool, { query })

@@ -157,7 +157,6 @@ describe('GET /v1/names/register/tx/:tx', () => {
         tx: hash,
         status: 'pending',
         network: '1',
-        sender: account.address.toLowerCase(),
       })
     })
     await mine(1)
@@ -171,7 +170,6 @@ describe('GET /v1/names/register/tx/:tx', () => {
       tx: hash,
       status: 'pending',
       network: '1',
-      sender: account.address.toLowerCase(),
       paid: { token: 'native', amount: String(2n * MINIMUM_WEI) },
       step: 'leading',
       names: names.map((name) => ({ name, outcome: 'leading' })),

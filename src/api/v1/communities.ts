@@ -8,6 +8,7 @@ import {
 } from '../../registry/community/rules.js'
 import { familyOf, isLabelOf } from '../../registry/families.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
+import { parseName } from '../../registry/primitives/name.js'
 import { availabilityOf } from '../communities/availability.js'
 import {
   communityByName,
@@ -23,7 +24,7 @@ import { FAMILY_FORMS } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
 import { longRules } from '../http/dearest.js'
-import type { ErrorCode } from '../http/errors.js'
+import { ApiError, type ErrorCode } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
 import { answers, z } from '../http/schema.js'
@@ -113,7 +114,10 @@ const members = route.get('/v1/communities/:name/members', {
   async handle({ params, query }, { pool, network }) {
     const community = requireName(params.name!)
     const limit = limitOf(query, { default: MEMBERS_AT_ONCE, max: MEMBERS_AT_ONCE })
-    const after = query.get('after')?.toLowerCase() ?? ''
+    const given = query.get('after')
+    const after = given === undefined ? '' : parseName(given)
+    if (after === null)
+      throw new ApiError('invalid_request', '`after` is the name of an earlier record.')
     const found = await findMembers(pool, network, community, { after, limit })
     const list = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
     return listed(ok(list), list.length)

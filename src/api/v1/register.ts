@@ -102,7 +102,9 @@ const StatusSchema = named('TransactionStatus', {
     description: 'Label of the chain that it was sent on',
     example: '8453',
   }),
-  sender: addressText.optional().describe('The wallet that bids or pays'),
+  sender: addressText
+    .optional()
+    .describe('The bidder, once it has won a name: a wallet that holds none may be private'),
   paid: z
     .object({ token: z.string(), amount: z.string() })
     .optional()

@@ -1,8 +1,8 @@
 import { decodeBid } from '../../registry/journal/bid.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
-import { addressOfWord } from '../../registry/primitives/address.js'
 import { txKey } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
+import { WON } from '../pg/codes.js'
 import { entryAt, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
@@ -10,7 +10,7 @@ import type { Queryable } from '../pg/rows.js'
 export interface Origin {
   /** Network label of its chain. */
   label: string
-  /** Stored address; null where no record has it. */
+  /** Stored address of a bidder that won a name; null for others, whose wallet may be private. */
   sender: Buffer | null
   /** Of its bids on the hub in wei, or of its payments in the smallest unit of the token; null for a message. */
   paid: { token: string; amount: bigint } | null
@@ -22,26 +22,25 @@ interface Row {
   label: string
   /** Of a bid. */
   body: Buffer | null
-  /** Stored address, or its word. */
-  sender: Buffer | null
+  isWon: boolean
   token: string | null
   amount: bigint | null
 }
 
 const records = prepare<Row>(
   'tx_origin',
-  (l) => `SELECT o.rank, c.label, o.body, o.sender, o.token, o.amount FROM (
-      SELECT 0 AS rank, e.chain, e.log_index AS position, e.body, NULL::bytea AS sender, NULL AS token, NULL::numeric AS amount
+  (l) => `SELECT o.rank, c.label, o.body, o.is_won, o.token, o.amount FROM (
+      SELECT 0 AS rank, e.chain, e.log_index AS position, e.body, n.outcome = ${WON} AS is_won, NULL AS token, NULL::numeric AS amount
       FROM ${l.names} n JOIN journal_heads h ON h.network = ${l.network}
       CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
       WHERE n.network = ${l.network} AND n.tx_key = $1 AND substring(e.body FROM 1 FOR 32) = $2
-      UNION ALL SELECT 1, chain, log_index, body, NULL, NULL, NULL FROM facts
+      UNION ALL SELECT 1, chain, log_index, body, false, NULL, NULL FROM facts
       WHERE network = ${l.network} AND tx_hash = $2 AND kind = ${ENTRY_KIND.bid}
-      UNION ALL SELECT 2, chain, log_index, NULL, sender, NULL, NULL FROM messages
+      UNION ALL SELECT 2, chain, log_index, NULL, false, NULL, NULL FROM messages
       WHERE network = ${l.network} AND tx_hash = $2
-      UNION ALL SELECT 3, chain, sequence, NULL, payer, token, amount FROM payments
+      UNION ALL SELECT 3, chain, sequence, NULL, false, token, amount FROM payments
       WHERE network = ${l.network} AND tx = $2
-      UNION ALL SELECT 4, chain, 0, NULL, decode(repeat('00', 12), 'hex') || sender, NULL, NULL FROM tracked_txs
+      UNION ALL SELECT 4, chain, 0, NULL, false, NULL, NULL FROM tracked_txs
       WHERE network = ${l.network} AND hash = $2
     ) o JOIN chains c ON c.network = ${l.network} AND c.chain = o.chain ORDER BY o.rank, o.position`,
 )
@@ -56,19 +55,18 @@ export async function findOrigin(
   const [first] = rows
   if (!first) return null
   const own = rows.filter(({ rank }) => rank === first.rank)
-  const { label, body, sender, token } = first
+  const { label, body, token } = first
   if (body) {
     const amounts = own.map((row) => decodeBid(row.body!).amountWei)
     return {
       label,
-      sender: decodeBid(body).wallet,
+      sender: own.some(({ isWon }) => isWon) ? decodeBid(body).wallet : null,
       paid: { token: 'native', amount: sumOf(amounts) },
     }
   }
   const ofToken = own.filter((row) => row.token === token)
   const amount = sumOf(ofToken.map((row) => row.amount ?? 0n))
-  const stored = sender?.length === 32 ? addressOfWord(sender) : sender
-  return { label, sender: stored, paid: token === null ? null : { token, amount } }
+  return { label, sender: null, paid: token === null ? null : { token, amount } }
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint =>
