@@ -29,25 +29,21 @@ export class LogMemory {
   #log: StoredLog | null = null
   #epoch = 0
 
+  /** Notes a log before it is written: nobody knows whether a write that fails was published. */
   remember(log: StoredLog, epoch: number): void {
     this.#log = log
     this.#epoch = epoch
   }
 
-  forget(): void {
-    this.#log = null
-  }
-
   /**
-   * Whether the log of a generation is as this process left it.
+   * What was signed last under the log of a generation.
    * @param epoch of the lead: between two leads in a row nobody else has signed
    * @returns null where this process does not know
    */
-  isAsLeft(log: StoredLog | null, generation: number, epoch: number): boolean | null {
-    const left = this.#log
-    if (left?.generation !== generation || epoch > this.#epoch + 1) return null
+  lastSigned(generation: number, epoch: number): StoredLog | null {
+    if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
     this.#epoch = epoch
-    return log?.size === left.size && isSameHash(log.root, left.root)
+    return this.#log
   }
 }
 
@@ -93,12 +89,14 @@ export function logWorker(
       if (!isCaughtUp) return 'idle'
       behind = newest + 1 - (log?.size ?? 0)
       const isHere = !log || log.server === server
-      const isAsLeft = memory.isAsLeft(log, generation, epoch)
-      if (!(isAsLeft ?? (isHere || isNeverSigned(log)))) {
+      const signed = memory.lastSigned(generation, epoch)
+      const beginAnew = async () => {
         await beginOnceAfterRestore(pool, network, generation)
         options.onWentBack?.()
-        return 'idle'
+        return 'idle' as const
       }
+      const mayGoOn = signed ? isWithin(signed, log, newest) : isHere || isNeverSigned(log)
+      if (!mayGoOn) return beginAnew()
       if (log?.note && keys.length === 0) {
         if (behind === 0) return 'idle'
         throw new Error(
@@ -106,13 +104,12 @@ export function logWorker(
         )
       }
       if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
-      const grown = await grow(ctx, { ...followed, server }, options)
+      const grown = await grow(ctx, { ...followed, server, signed }, options)
       // a rewind came between: the next step finds its generation
-      if (!grown) return 'progressed'
-      // where the commit fails, nobody knows what was published
-      memory.forget()
-      await writeLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
+      if (grown === 'rewound') return 'progressed'
+      if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
+      await writeLog(ctx, grown.log, { size: log?.size ?? 0, tiles: grown.tiles })
       behind = newest + 1 - grown.log.size
       return 'progressed'
     },
@@ -121,19 +118,21 @@ export function logWorker(
 
 /**
  * Reads the events behind a log's end.
- * @returns the log with them, signed; null where their generation has ended
+ * @param signed what the log has to continue, where that is known
+ * @returns the log with them, signed; `rewound` where their generation has ended, `forked` where other events stand where
+ *   some were signed
  * @throws Error where tiles or events are missing
  */
 async function grow(
   { pool, network }: Pick<LeaderContext, 'network' | 'pool'>,
-  { generation, log, previous, server }: FollowedLog & { server: string },
+  { generation, log, previous, server, signed }: FollowedLog & Signing,
   { domain, keys }: Pick<LogOptions, 'domain' | 'keys'>,
-): Promise<{ log: StoredLog; tiles: FilledTile[] } | null> {
+): Promise<{ log: StoredLog; tiles: FilledTile[] } | 'rewound' | 'forked'> {
   const origin = log?.origin ?? originOf(domain, network, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
   const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
-  if (found?.generation !== generation) return null
+  if (found?.generation !== generation) return 'rewound'
   assertGapless(found.items, first)
   const leaves = found.items.map(leafWriter(found.idOf))
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
@@ -141,10 +140,28 @@ async function grow(
   const tree = new GrowingTree(treeHash, { size, edge })
   if (log) assertRoot(log, tree.root)
   const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
+  if (signed) {
+    const until = new GrowingTree(treeHash, { size, edge })
+    until.append(hashes.slice(0, signed.size - size))
+    if (!isSameHash(until.root, signed.root)) return 'forked'
+  }
   const tiles = tree.append(hashes)
   const head = { origin, size: tree.size, root: Buffer.from(tree.root) }
   const note = signedNote(head, keys)
   return { log: { ...head, generation, note, server }, tiles }
+}
+
+interface Signing {
+  /** Identity of the database that is read. */
+  server: string
+  signed: StoredLog | null
+}
+
+/** Whether a log is what was signed, or shorter with as many events behind it. */
+function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boolean {
+  const size = log?.size ?? 0
+  if (size === signed.size) return isSameHash(log!.root, signed.root)
+  return size < signed.size && signed.size <= newest + 1
 }
 
 /** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */

@@ -102,19 +102,39 @@ describe('the log of a feed', () => {
     await stop()
   })
 
-  it('begins anew where the process that leads has signed what is gone', async () => {
+  it('goes on where what was signed last was not written, and its events are there', async () => {
+    const leader = await workerOf(world.pool, { memory: new LogMemory() })
+    await grow(2)
+    await leader.catchUp()
+    const { size, root, note } = (await logOf(world.pool))!
+    await grow(2)
+    await leader.catchUp()
+    const signed = (await logOf(world.pool))!
+    await world.pool.query(
+      `UPDATE logs SET size = $1, root = $2, note = $3, server = 'another' WHERE origin = $4`,
+      [size, root, note, signed.origin],
+    )
+    await grow(1)
+    await leader.catchUp()
+    expect(leader.wentBack).toEqual([])
+    expect(await logOf(world.pool)).toMatchObject({ origin: signed.origin, size: signed.size + 3 })
+  })
+
+  it.each([
+    ['others stand in its place', 1],
+    ['fewer are there', 100],
+  ])('begins anew where events that it has signed are gone: %s', async (_what, more) => {
     const memory = new LogMemory()
     const leader = await workerOf(world.pool, { memory })
     await grow(2)
     await leader.catchUp()
-    const before = await logOf(world.pool)
-    await grow(2)
-    await leader.catchUp()
-    const { size, root, note } = before!
-    await world.pool.query('UPDATE logs SET size = $1, root = $2, note = $3', [size, root, note])
+    const before = (await logOf(world.pool))!
+    const epoch = await readEpoch(world.pool, 'mainnet', 'index')
+    memory.remember({ ...before, size: before.size + more, root: Buffer.alloc(32, 1) }, epoch)
+    await grow(1)
     await leader.catchUp()
     expect(leader.wentBack).toHaveLength(1)
-    await begins(world.pool, before!)
+    await begins(world.pool, before)
   })
 
   it('goes on where other processes have signed since', async () => {

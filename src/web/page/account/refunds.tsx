@@ -25,7 +25,7 @@ export function RefundsPage() {
             <ul class="rows">
               {refunds.map((refund) => (
                 <Line
-                  key={JSON.stringify(refund)}
+                  key={bare(refund)}
                   refund={refund}
                   onTaken={() => setTurn((n) => n + 1)}
                 />
