@@ -24,11 +24,7 @@ export function RefundsPage() {
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
             <ul class="rows">
               {refunds.map((refund) => (
-                <Line
-                  key={bare(refund)}
-                  refund={refund}
-                  onTaken={() => setTurn((n) => n + 1)}
-                />
+                <Line key={bare(refund)} refund={refund} onTaken={() => setTurn((n) => n + 1)} />
               ))}
             </ul>
             {truncated && <p>There is more; it shows once some of this is taken.</p>}
