@@ -104,7 +104,7 @@ describe('PostgreSQL gone', () => {
     const ready = await askReady(stack.ops)
     expect(ready.ready).toBe(false)
     expect(ready.problems.join('\n')).toMatch(
-      /the database .*(does not answer|can not be reached|terminat|in time)/,
+      /the database .*(does not answer|can not be reached|terminat|broke|in time)/,
     )
     expect((await fetch(`${stack.ops}/ready`)).status).toBe(503)
     expect((await fetch(`${stack.ops}/health`)).status).toBe(200)

@@ -25,6 +25,7 @@ const OF_DRIVER: readonly (readonly [beginning: string, sentence: string])[] = [
   ['Connection terminated due to connection timeout', 'the database took no connection in time'],
   ['timeout expired', 'the database took no connection in time'],
   ['Connection terminated', 'the connection to the database broke'],
+  ['Client has encountered a connection error', 'the connection to the database broke'],
   ['Query read timeout', 'the database gave no answer in time'],
 ]
 
