@@ -105,7 +105,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The name within a text that is not a name, as `alice` in `@alice` and `alice.local.eth`; null where there is none. */
+/** The name within a text that is not a name, as `alice` in `@alice` and `alice.local.eth`; null for a text without one. */
 export function nameIn(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
   return isName(name) ? name.toLowerCase() : null

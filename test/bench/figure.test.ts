@@ -8,7 +8,7 @@ const figure = (
   measure: Figure['measure'] = 'processor',
 ): Figure => ({ title, floor: 'a loop', measure, ratios })
 
-it('a median that is much above what holds is a regression, and one slow run is none', () => {
+it('a median that is much above what holds is a regression, and one slow run is not', () => {
   const held = { 'index, processor': 1, 'api, processor': 2 }
   expect(regressions([figure('index', [1.1, 9, 1.2]), figure('api', [0.5])], held)).toEqual([])
   expect(regressions([figure('index', [1.1, 1.4, 1.5])], held)).toEqual([

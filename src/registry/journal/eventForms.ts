@@ -63,7 +63,7 @@ function jsonOf(kind: FieldKind, value: unknown): string {
 const CLUSTER_ID = /^0x[0-9a-f]{64}$/
 const WEI = /^\d{1,78}$/
 
-/** Values of fields by their JSON in `data` of v1; undefined for what is none. */
+/** Values of fields by their JSON in `data` of v1; undefined for other JSON. */
 const READERS: {
   readonly [Kind in FieldKind]: (json: unknown) => FieldValues<string>[Kind] | undefined
 } = {

@@ -28,7 +28,7 @@ export function NotFound({ text }: { text: string }) {
   )
 }
 
-/** Path of a cluster; null where there is none. */
+/** Path of a cluster; null for a cluster without a path. */
 async function pathOfCluster(id: string, get: Get): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
