@@ -28,6 +28,8 @@ process.on('exit', () => {
 const options = {
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // what a test waits for comes late on a busy machine: vitest's own limit is one second
+  expect: { poll: { timeout: 20_000 } },
   // tests kill servers, never the machine: nothing has to reach the disk
   provide: { programs, postgres: { template, settings: { fsync: 'off' } } },
   setupFiles: ['test/setup/prepare.ts'],

@@ -213,7 +213,7 @@ describe('workers', () => {
 
   it('end when a step hangs, and leave it behind; a sign of life gives it its time again', async () => {
     const { context } = setup()
-    const limits = { stepMs: 200, endMs: 2 ** 30, lostMs: 100 }
+    const limits = { stepMs: 1_000, endMs: 2 ** 30, lostMs: 100 }
     let signs = 0
     const hangs: Partial<Worker> = {
       step: async (_, alive) => {

@@ -56,7 +56,7 @@ async function expectRefused(proof: unknown, status: number, error: string): Pro
   const before = await sessions()
   const startedMs = performance.now()
   expect(await exchange(proof)).toMatchObject({ status, body: { status, error } })
-  expect(performance.now() - startedMs).toBeLessThan(3_000)
+  expect(performance.now() - startedMs).toBeLessThan(15_000)
   expect(await sessions()).toBe(before)
 }
 

@@ -113,5 +113,5 @@ it('it does at once where the chain takes the question and says nothing', async 
   isSilent = true
   const beganMs = performance.now()
   expect(await available(name, 'wished')).toMatchObject({ isAvailable: false, reason: 'pending' })
-  expect(performance.now() - beganMs).toBeLessThan(6_000)
+  expect(performance.now() - beganMs).toBeLessThan(20_000)
 })

@@ -2,9 +2,12 @@ import { expect, it } from 'vitest'
 import { ok } from '../../src/api/http/answer.js'
 import { type Price, route } from '../../src/api/http/route.js'
 import { z } from '../../src/api/http/schema.js'
-import { useApi } from './support.js'
+import { type ApiWorld, useApi } from './support.js'
 
-/** Work of more than a unit is begun in turns of the event loop, however much of it arrives together. */
+/**
+ * Work of more than a unit is begun in turns of the event loop, however much of it arrives together. Of cheap requests of
+ * one address, two begin as they arrive and the others in turns.
+ */
 
 const WORK_MS = 5
 let turn = 0
@@ -27,10 +30,22 @@ const priced = (path: string, units: number) => {
   })
 }
 
-const world = useApi({ moreRoutes: [priced('/made-up/dear', 2), priced('/made-up/cheap', 1)] })
+const moreRoutes = [priced('/made-up/dear', 2), priced('/made-up/cheap', 1)]
+const MANY = { perSecond: 1_000, burst: 10_000 }
+const limits = {
+  address: MANY,
+  key: MANY,
+  keysPerDay: 1,
+  changesPerMinute: 1,
+  changesPerDay: 1,
+  clustersPerDay: 1,
+  namesPerDay: 1,
+}
+const limited = useApi({ moreRoutes, limits })
+const unlimited = useApi({ moreRoutes })
 
 /** Most requests that were begun in one turn, of so many that arrive together. */
-async function mostInATurn(path: string): Promise<number> {
+async function mostInATurn(world: ApiWorld, path: string): Promise<number> {
   begun.length = 0
   let isCounting = true
   const count = () => {
@@ -45,10 +60,14 @@ async function mostInATurn(path: string): Promise<number> {
   return Math.max(...ofTurn)
 }
 
-it('begins one dear request in a turn', async () => {
-  expect(await mostInATurn('/made-up/dear')).toBe(1)
+it('begins one expensive request in a turn', async () => {
+  expect(await mostInATurn(unlimited, '/made-up/dear')).toBe(1)
 })
 
-it('begins all cheap ones that arrived', async () => {
-  expect(await mostInATurn('/made-up/cheap')).toBeGreaterThan(1)
+it('begins two cheap requests of an address as they arrive, and of its others one in a turn', async () => {
+  expect(await mostInATurn(limited, '/made-up/cheap')).toBeLessThanOrEqual(3)
+})
+
+it('begins all cheap requests of a client whose limits the operator has raised', async () => {
+  expect(await mostInATurn(unlimited, '/made-up/cheap')).toBeGreaterThan(3)
 })

@@ -27,6 +27,11 @@ import type { Exchange } from './exchange.js'
 import { createMemory, keyOf, type Made } from './memory.js'
 import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
+/**
+ * Requests of an address under way that begin as they arrive. Its others wait for turns, as expensive requests do: the
+ * requests of many connections would otherwise all come before the next look-up of somebody else.
+ */
+const IMMEDIATE_REQUESTS = { perClient: 2, total: Number.POSITIVE_INFINITY }
 /** Bytes of joins under way, whose strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Time after which an address with so many is to ask again. */
@@ -55,6 +60,7 @@ interface Shared extends Serving {
   contexts: Contexts
   memory: ReturnType<typeof createMemory>
   joins: Slots
+  immediate: Slots
   deadlineMs: number
 }
 
@@ -66,6 +72,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
     deadlineMs,
     memory: createMemory(contexts.mainnet.batches),
     joins: new Slots(JOIN_BYTES),
+    immediate: new Slots(IMMEDIATE_REQUESTS),
   }
   return (route: Route, exchange: Exchange): void => {
     void new RouteExchange(shared, route, exchange).serve()
@@ -153,6 +160,8 @@ class RouteExchange {
     if (route.isBulk) this.#meter = owing(this.#meter)
     const meter = this.#meter
     const caller = callerOf(exchange, meter)
+    const isCrowded = !this.#isImmediate(caller)
+    if (isCrowded) await caller.turn()
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
@@ -168,7 +177,18 @@ class RouteExchange {
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
     const mayLongPoll = this.#mayLongPoll
-    const request = { route, exchange, meter, caller, query, bytes, body, spent, mayLongPoll }
+    const request = {
+      route,
+      exchange,
+      meter,
+      caller,
+      isCrowded,
+      query,
+      bytes,
+      body,
+      spent,
+      mayLongPoll,
+    }
     return messageFor(request, this.#shared)
   }
 
@@ -204,6 +224,15 @@ class RouteExchange {
     return { bytes, counted }
   }
 
+  /** True if the request need not wait for a turn. Holds its place until its answer is whole. */
+  #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
+    if (isRaised) return true
+    const free = this.#shared.immediate.take(address)
+    if (typeof free === 'string') return false
+    whenGone(free)
+    return true
+  }
+
   /** Takes memory for a join until the caller is gone. @throws ApiError if none is free */
   #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
     const { joins } = this.#shared
@@ -234,6 +263,8 @@ interface Request {
   exchange: Exchange
   meter: Meter
   caller: Caller
+  /** True if the caller has other requests under way: the statements of this one wait in a line. */
+  isCrowded: boolean
   query: Query
   bytes: Buffer | undefined
   body: unknown
@@ -253,7 +284,8 @@ async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
 ): Promise<Message> {
-  const { route, exchange, meter, caller, query, bytes, body, spent, mayLongPoll } = request
+  const { route, exchange, meter, caller, isCrowded, query, bytes, body, spent, mayLongPoll } =
+    request
   const { req } = exchange
   const network = networkOf(query)
   const context = contexts[network]
@@ -268,7 +300,10 @@ async function messageFor(
   const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
   if (isDear(cost)) await caller.turn()
-  const limits = { isDear: isDear(cost), changeMs: deadlineMs - CHANGE_MARGIN_MS }
+  const limits = {
+    isInLine: isCrowded || isDear(cost),
+    changeMs: deadlineMs - CHANGE_MARGIN_MS,
+  }
   const own = ownContext(request, context, limits)
   const session = route.auth ? await authenticate(req, route.auth, own) : null
   if (route.countedTogether) await meter.spendTogether(route.countedTogether, cost)
@@ -298,7 +333,7 @@ async function messageFor(
 function ownContext(
   { route, exchange, caller }: Request,
   context: Context,
-  { isDear, changeMs }: { isDear: boolean; changeMs: number },
+  { isInLine, changeMs }: { isInLine: boolean; changeMs: number },
 ): Context {
   const isRead = route.method === 'get' || route.kept !== undefined
   return {
@@ -306,7 +341,7 @@ function ownContext(
     caller,
     turn: caller.turn,
     chains: context.chains.map((port) => context.questions.of(port, caller)),
-    ...(isDear && { pool: context.statements.of(context.pool, caller) }),
+    ...(isInLine && { pool: context.statements.of(context.pool, caller) }),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }

@@ -11,19 +11,14 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
+import { expectWithin } from '../../../test/setup/processorTime.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { evm, parseEvmSignature, personalHash, recoverSigner } from './evm.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 import { isSignedBySolana, parseSolanaSignature } from './solana.js'
 
-/** A check takes about two milliseconds; a busy machine is forgiven, a quadratic decoding is not. */
-const SLOW_MS = 500
-function quick<T>(work: () => T): T {
-  const startedMs = performance.now()
-  const result = work()
-  expect(performance.now() - startedMs).toBeLessThan(SLOW_MS)
-  return result
-}
+/** A check takes about two milliseconds. */
+const quick = <T>(work: () => T): T => expectWithin(500, work)
 
 describe('EVM signatures', () => {
   const account = privateKeyToAccount(generatePrivateKey())
