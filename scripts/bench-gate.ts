@@ -11,7 +11,7 @@ import { createDatabase } from '../src/testing/processes/postgres.js'
 import { spawnChild } from '../src/testing/processes/processes.js'
 import { type Bench, machineMs, printTable, runBench, thousands } from './bench/bench.js'
 import { type BenchChain, fillChain } from './bench/chain.js'
-import { breaches, LEAST_IDLE, type Load, nextRate } from './bench/gate.js'
+import { breaches, heldSentence, type Load, nextRate, percent } from './bench/gate.js'
 import type { GeneratorJob, LoadRequest } from './bench/generator.js'
 import {
   buildBare,
@@ -134,10 +134,7 @@ async function main(bench: Bench): Promise<void> {
     held = next
   }
   const lookUps = await ask(held, seconds)
-  if (held < rate)
-    console.log(
-      `this machine can't carry ${thousands(rate)}/s with its generator: ${thousands(held)}/s is the highest rate that leaves ${percent(LEAST_IDLE)} idle`,
-    )
+  if (held < rate) console.log(heldSentence({ wanted: rate, held, idle: lookUps.idle }))
   await daemon.stop()
 
   for (let logged = 0; logged < logs; logged += BIDS_A_BLOCK)
@@ -166,8 +163,6 @@ async function main(bench: Bench): Promise<void> {
   for (const line of broken) console.error(line)
   if (broken.length > 0) process.exitCode = 1
 }
-
-const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
 
 function report(loads: Readonly<Record<string, Measured>>): void {
   printTable([

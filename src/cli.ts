@@ -65,7 +65,7 @@ program
   .option('--check', 'name the migrations that are missing, and apply none')
   .action(async (options) => (await import('./cli/migrate.js')).migrateDatabase(options))
 
-withNetwork(program.command('mirror'), 'default: both')
+withNetwork(program.command('mirror'), 'default: both, testnet where the source has one')
   .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
   .argument(
     '[url]',

@@ -44,3 +44,14 @@ export function nextRate(rate: number, idle: number): number {
   const fitting = (rate * (1 - LEAST_IDLE)) / (1 - Math.max(0, idle))
   return Math.floor(fitting * MARGIN)
 }
+
+export const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
+
+/** What a rate below the wanted one left idle. */
+export function heldSentence(of: { wanted: number; held: number; idle: number }): string {
+  const [wanted, held] = [of.wanted, of.held].map((rate) => rate.toLocaleString('en-US'))
+  const start = `this machine can't carry ${wanted}/s with its generator: `
+  return of.idle >= LEAST_IDLE
+    ? `${start}${held}/s left ${percent(of.idle)} idle`
+    : `${start}${held}/s, the lowest rate that was tried, left ${percent(of.idle)} idle, less than ${percent(LEAST_IDLE)}`
+}

@@ -65,12 +65,13 @@ export interface LogOptions {
   sha256?: Sha256 | undefined
 }
 
-export interface EntriesOptions {
-  signal?: AbortSignal | undefined
-  /** Tree of the entries that are known already; default: of none. @internal of a mirror */
-  tree?: GrowingTree | undefined
-  /** Takes the tiles that each bundle makes longer. @internal of a mirror */
-  onTiles?(tiles: readonly FilledTile[]): void
+/** Entries of a bundle that were not known before. @internal of a mirror */
+interface VerifiedBundle {
+  /** Place of the first of them in the log. */
+  from: number
+  texts: string[]
+  /** Tiles that they make longer. */
+  tiles: FilledTile[]
 }
 
 /** Longest entry, note and other answer that are read, bytes. */
@@ -186,8 +187,20 @@ export class LogReader {
   }
 
   /** Entries up to a checkpoint, in their order, each of a bundle that the checkpoint's tiles prove. */
-  async *entries(head: TreeHead, options: EntriesOptions = {}): AsyncGenerator<LogEntry> {
-    const { signal: given, tree = new GrowingTree(this.#tree), onTiles } = options
+  async *entries(
+    head: TreeHead,
+    { signal }: { signal?: AbortSignal } = {},
+  ): AsyncGenerator<LogEntry> {
+    const tree = new GrowingTree(this.#tree)
+    for await (const { from, texts } of this.bundles(head, { signal, tree }))
+      for (const [i, text] of texts.entries()) yield { index: from + i, text }
+  }
+
+  /** Entries behind those of a tree, which grows by them. @internal of a mirror */
+  async *bundles(
+    head: TreeHead,
+    { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
+  ): AsyncGenerator<VerifiedBundle> {
     const first = Math.floor(tree.size / TILE_WIDTH)
     const left = new AbortController()
     const signal = given ? AbortSignal.any([given, left.signal]) : left.signal
@@ -213,9 +226,7 @@ export class LogReader {
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
           .catch(refuseIn(head))
-        onTiles?.(tiles)
-        for (const [i, entry] of entries.slice(known).entries())
-          yield { index: from + i, text: entryText(entry) }
+        yield { from, texts: entries.slice(known).map(entryText), tiles }
       }
     } finally {
       left.abort()

@@ -3,7 +3,6 @@
  * apart from the client, which is half as large.
  */
 export {
-  type EntriesOptions,
   type LogEntry,
   type LogOptions,
   LogReader,

@@ -160,10 +160,13 @@ export class Daemon {
 
   async #startMirrors(opening: Omit<Context, 'network' | 'signal'>): Promise<void> {
     const { mirror, isSqlServed } = this.#config
-    for (const network of mirror?.networks ?? []) {
+    if (!mirror) return
+    for (const network of mirror.networks) {
+      // most services have no testnet: one is copied where it is there, unless it was named
+      const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leases, listener: this.#listener }
-      this.#mirrors.push(await runMirror(ctx, { source: mirror!, isSqlServed }, at))
+      this.#mirrors.push(await runMirror(ctx, { source: mirror, isSqlServed, isExpected }, at))
     }
   }
 

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
@@ -124,6 +125,7 @@ export async function statusOf(sources: StatusSources) {
   return {
     isGood: problems.length === 0,
     ok: problems.length === 0,
+    version: VERSION,
     problems: problems.map(textOf),
     warnings: warnings.map(textOf),
     alarms: [...problems, ...warnings].map(alarmAnswer),

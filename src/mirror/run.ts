@@ -24,6 +24,8 @@ export interface MirrorSettings {
   source: MirrorSource
   /** True if the views of `registry_v1` are kept. */
   isSqlServed: boolean
+  /** True if the source has to have a log of the network. */
+  isExpected: boolean
 }
 
 /**
@@ -32,7 +34,7 @@ export interface MirrorSettings {
  */
 export async function runMirror(
   ctx: Context,
-  { source, isSqlServed }: MirrorSettings,
+  { source, isSqlServed, isExpected }: MirrorSettings,
   at: { leases: pg.Pool; listener: Listener },
 ): Promise<MirrorRun> {
   const { network, log, loops, signal, pool } = ctx
@@ -60,7 +62,15 @@ export async function runMirror(
     try {
       await runWorkers(
         [
-          mirrorWorker({ network, pool, epoch, reader, onFailure, onStep: health.succeeded }),
+          mirrorWorker({
+            network,
+            pool,
+            epoch,
+            reader,
+            isExpected,
+            onFailure,
+            onStep: health.succeeded,
+          }),
           retentionWorker(leader, isSqlServed),
           ...(isSqlServed ? [sqlWorker(leader)] : []),
         ],

@@ -11,7 +11,7 @@ import type { Worker } from '../ops/worker.js'
 import { edgeOf, GrowingTree } from '../registry/log/append.js'
 import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
-import { readLeaf } from '../registry/log/leafReader.js'
+import { type ReadEvent, readLeaf } from '../registry/log/leafReader.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** Name of the loop. */
@@ -31,6 +31,8 @@ export interface MirrorOptions {
   /** Epoch of the leader that writes. */
   epoch: number
   reader: LogReader
+  /** False where the source need not have a log of the network. */
+  isExpected: boolean
   onFailure?(error: Error): void
   onStep?(): void
 }
@@ -40,7 +42,7 @@ export interface MirrorOptions {
  * anything is wrong, nothing.
  */
 export function mirrorWorker(options: MirrorOptions): Worker {
-  const { network, pool, epoch, reader, onFailure, onStep } = options
+  const { network, pool, epoch, reader, isExpected, onFailure, onStep } = options
   const startedMs = performance.now()
   let takenMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
@@ -51,7 +53,8 @@ export function mirrorWorker(options: MirrorOptions): Worker {
     async step(signal, alive) {
       const { log } = await readFollowedLog(pool, network)
       reader.last = log
-      const mayWait = log === null && performance.now() - startedMs < BEGINS_MS
+      const mayBegin = !isExpected || performance.now() - startedMs < BEGINS_MS
+      const mayWait = log === null && mayBegin
       const head = await newestOf(reader, mayWait, signal)
       if (head === null) return 'idle'
       const nowMs = performance.now()
@@ -115,27 +118,30 @@ async function takeIn(
       { stored, next: { generation, origin } },
     )
     if (!copy) return
-    const entries = reader.entries(head, {
-      signal,
-      tree,
-      onTiles(tiles) {
+    try {
+      for await (const { from, texts, tiles } of reader.bundles(head, { signal, tree })) {
         copy.addTiles(tiles)
         alive()
-      },
-    })
-    for await (const { index, text } of entries) {
-      const refused = (error: unknown) => refusalOf(error, `Entry ${index} of ${origin}`)
-      try {
-        if (index > 0) await copy.take(readLeaf(text, index))
-        else await copy.follow(previousOf(text, head, network))
-      } catch (error) {
-        throw refused(error)
+        let index = from
+        try {
+          const events: ReadEvent[] = []
+          for (const text of texts) {
+            if (index > 0) events.push(readLeaf(text, index))
+            else await copy.follow(previousOf(text, head, network))
+            index += 1
+          }
+          await copy.take(events)
+        } catch (error) {
+          throw refusalOf(error, `Entry ${index} of ${origin}`)
+        }
       }
+      const log = { generation, origin, size, root: Buffer.from(head.root), note, server: null }
+      await copy.end(log).catch((error: unknown) => {
+        throw refusalOf(error, `The log ${origin}`)
+      })
+    } finally {
+      await copy.settled()
     }
-    const log = { generation, origin, size, root: Buffer.from(head.root), note, server: null }
-    await copy.end(log).catch((error: unknown) => {
-      throw refusalOf(error, `The log ${origin}`)
-    })
     failpoint('mirror.taken')
   })
   failpoint('mirror.committed')

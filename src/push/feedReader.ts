@@ -29,14 +29,19 @@ interface Items extends Omit<Events, 'events'> {
  * Reads events, oldest first and whole entries only.
  * @param first number of an entry's first event
  * @param limit entries, at most
+ * @param events that the entries begin within, from the first one on; default: any number
  * @returns null where a rewind has come between; the next read finds its generation
  */
 export async function readItems(
   db: Queryable,
   network: Network,
-  { first, limit }: { first: number; limit: number },
+  {
+    first,
+    limit,
+    events = Number.MAX_SAFE_INTEGER,
+  }: { first: number; limit: number; events?: number },
 ): Promise<Items | null> {
-  const range = { first, limit, floor: 1, events: Number.MAX_SAFE_INTEGER, from: null }
+  const range = { first, limit, floor: 1, events, from: null }
   const { generation, newest, rows } = await readStretch(db, network, { order: 'oldest', ...range })
   const items = rows.flatMap(itemsOf)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
@@ -74,7 +79,11 @@ export async function readNumbered(
   } as const
   const { rows } = await readStretch(db, network, before)
   const first = rows[0]?.publicFirst ?? from
-  const found = await readItems(db, network, { first, limit: to - from + 1 })
+  const found = await readItems(db, network, {
+    first,
+    limit: to - from + 1,
+    events: to - first,
+  })
   const items = found?.items.filter(({ number }) => number >= from && number <= to) ?? []
   return found && { ...found, items }
 }

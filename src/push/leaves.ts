@@ -1,5 +1,6 @@
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import type { Queryable } from '../db/pg/rows.js'
+import { mapInTurns, type Turn } from '../ops/turns.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
@@ -14,6 +15,10 @@ import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
 import { readNumbered } from './feedReader.js'
 
+/** Leaves that are written, or hashed, in a turn of the event loop: some tenths of a millisecond. */
+const LEAVES_A_TURN = 64
+const NO_TURN: Turn = async () => {}
+
 /** A log, and the network that it is of. */
 export type LogOfNetwork = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
@@ -22,10 +27,11 @@ export async function readLeaves(
   db: Queryable,
   { network, generation, origin }: LogOfNetwork,
   { from, to }: { from: number; to: number },
+  turn = NO_TURN,
 ): Promise<string[] | null> {
   const found = await readNumbered(db, network, { from: Math.max(1, from), to })
   if (found?.generation !== generation) return null
-  const events = found.items.map(leafWriter(found.idOf))
+  const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
   const { previous } = await readFollowedLog(db, network)
   return [beginningLeaf(origin, previous), ...events]
@@ -40,17 +46,19 @@ export async function readBundle(
   db: Queryable,
   log: LogOfNetwork,
   { index, width }: Bundle,
+  turn = NO_TURN,
 ): Promise<Uint8Array | null> {
   const from = index * TILE_WIDTH
   const tile = { level: 0, index, width }
   const [leaves, tiles] = await Promise.all([
-    readLeaves(db, log, { from, to: from + width - 1 }),
+    readLeaves(db, log, { from, to: from + width - 1 }, turn),
     readTiles(db, log.network, log.generation, [tile]),
   ])
   const hashes = tiles.get(keyOfTile(tile))
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
-  if (!isSameHash(joinHashes(entries.map((entry) => treeHash.leaf(entry))), hashes))
+  const made = await mapInTurns(turn, entries, (entry) => treeHash.leaf(entry), LEAVES_A_TURN)
+  if (!isSameHash(joinHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)
   return packBundle(entries)
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
-import { breaches, type Load, nextRate } from '../../scripts/bench/gate.js'
+import { breaches, heldSentence, type Load, nextRate } from '../../scripts/bench/gate.js'
 
 const GENERATOR = fileURLToPath(new URL('../../scripts/bench/generator.ts', import.meta.url))
 
@@ -41,6 +41,16 @@ it.each([
   ['a tenth idle is too little', 2_000, 0.1, 1_688],
 ])('%s', (_, rate, idle, next) => {
   expect(nextRate(rate, idle)).toBe(next)
+})
+
+it.each([
+  [0.21, "this machine can't carry 2,000/s with its generator: 1,500/s left 21 % idle"],
+  [
+    0.12,
+    "this machine can't carry 2,000/s with its generator: 1,500/s, the lowest rate that was tried, left 12 % idle, less than 20 %",
+  ],
+])('a rate that was held is said with what it left idle: %s', (idle, sentence) => {
+  expect(heldSentence({ wanted: 2_000, held: 1_500, idle })).toBe(sentence)
 })
 
 /** A server that answers 200, runs a generator at it, and stands still meanwhile. */

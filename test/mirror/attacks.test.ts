@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Worker } from '../../src/ops/worker.js'
 import { checkpointText } from '../../src/registry/log/note.js'
 import { logKeysOf } from '../../src/registry/log/signer.js'
 import { randomAddress } from '../api/support.js'
@@ -290,15 +291,18 @@ describe('an empty mirror writes nothing of a source with', () => {
     },
   )
 
-  it('no log, which it reports after the first minute', async () => {
+  it('no log, which it reports after the first minute where one is expected', async () => {
     const message = 'No key signs the log of this service: its operator sets LOG_KEY.'
     const none = () => Response.json({ error: 'not_found', message }, { status: 404 })
-    const worker = await mirrorOf(fresh, answering('checkpoint', none))
-    const step = () => worker.step(new AbortController().signal, () => {})
-    expect(await step()).toBe('idle')
+    const from = answering('checkpoint', none)
+    const expected = await mirrorOf(fresh, from)
+    const optional = await mirrorOf(fresh, from, { isExpected: false })
+    const step = (worker: Worker) => worker.step(new AbortController().signal, () => {})
+    expect(await step(expected)).toBe('idle')
     const startedMs = performance.now()
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => startedMs + 61_000)
-    await expect(step()).rejects.toThrow(message)
+    await expect(step(expected)).rejects.toThrow(message)
+    expect(await step(optional)).toBe('idle')
     clock.mockRestore()
   })
 

@@ -74,11 +74,15 @@ function clientOf(from: string | typeof fetch | Client, timeoutMs: number): Clie
 export async function mirrorOf(
   { pool }: Pick<Database, 'pool'>,
   from: string | typeof fetch | Client,
-  { timeoutMs = 5_000, ...options }: { timeoutMs?: number } & Partial<LogOptions> = {},
+  {
+    timeoutMs = 5_000,
+    isExpected = true,
+    ...options
+  }: { timeoutMs?: number; isExpected?: boolean } & Partial<LogOptions> = {},
 ): Promise<Worker> {
   const reader = new LogReader(clientOf(from, timeoutMs), { key, sha256: sha256Once, ...options })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
-  return mirrorWorker({ network: 'mainnet', pool, epoch, reader })
+  return mirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected })
 }
 
 /** Steps a mirror until it has nothing to do. */

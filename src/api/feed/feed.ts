@@ -1,4 +1,5 @@
 import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
+import { mapInTurns } from '../../ops/turns.js'
 import { clustersOf } from '../../registry/journal/eventForms.js'
 import { type FeedItem, type FeedRow, itemsOf, type Place } from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
@@ -167,7 +168,11 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
   let last: FeedRow | null = null
   for (let read = asked; ; read += asked) {
     const { generation, newest, rows } = await readRows(context, from, asked, events)
-    const next = take(items, rows, from, request)
+    const entries = await mapInTurns(context.turn, rows, (row) => ({
+      publicFirst: row.publicFirst,
+      own: itemsOf(row),
+    }))
+    const next = take(items, entries, from, request)
     last = rows.at(-1) ?? last
     if (next || !last || rows.length < asked) return { generation, newest, items, next, last }
     const following = {
@@ -198,13 +203,11 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
 /** @returns the first event that did not fit, null where all did */
 function take(
   items: FeedItem[],
-  rows: readonly FeedRow[],
+  entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
 ): Place | null {
-  for (const row of rows) {
-    const { publicFirst } = row
-    const own = itemsOf(row)
+  for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!
       if (shows && !shows(item.event)) continue

@@ -28,10 +28,10 @@ import { createMemory, keyOf, type Made } from './memory.js'
 import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
 /**
- * Requests of an address under way that begin as they arrive. Its others wait for turns, as expensive requests do: the
- * requests of many connections would otherwise all come before the next look-up of somebody else.
+ * A request begins as it arrives while its address has no other under way. Its others wait for turns, as expensive
+ * requests do: the requests of many connections would otherwise all come before the next look-up of somebody else.
  */
-const IMMEDIATE_REQUESTS = { perClient: 2, total: Number.POSITIVE_INFINITY }
+const IMMEDIATE_REQUESTS = { perClient: 1, total: Number.POSITIVE_INFINITY }
 /** Bytes of joins under way, whose strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Time after which an address with so many is to ask again. */

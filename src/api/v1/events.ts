@@ -1,3 +1,4 @@
+import { mapInTurns } from '../../ops/turns.js'
 import { eventWriter } from '../../registry/journal/events.js'
 import { EVENTS, type FieldKind, type Fields } from '../../registry/journal/eventTypes.js'
 import { feedPage } from '../feed/feed.js'
@@ -78,7 +79,7 @@ const events = route.get('/v1/events', {
       sinceMs: sinceOf(request.query),
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
-    return pageAnswer(page, page.items.map(write))
+    return pageAnswer(page, await mapInTurns(context.turn, page.items, write))
   },
 })
 

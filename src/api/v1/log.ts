@@ -136,7 +136,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     },
   },
   errors: ['not_found'],
-  async handle({ params }, { pool }) {
+  async handle({ params }, { pool, turn }) {
     const asked = parseTilePath(params.tile!)
     const place = placeOf(params)
     const log = asked && (await readLog(pool, place.network, place.generation))
@@ -148,7 +148,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     const { level, index, width } = asked
     const bytes =
       level === null
-        ? await readBundle(pool, { ...place, ...log }, asked)
+        ? await readBundle(pool, { ...place, ...log }, asked, turn)
         : await readTile(pool, place, { level, index, width })
     if (!bytes)
       throw new ApiError('not_found', 'The tiles of a generation that has ended are gone.')

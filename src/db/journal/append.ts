@@ -18,6 +18,7 @@ import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
 import { WON } from '../pg/codes.js'
+import { COPIED_ROWS, copyRows } from '../pg/copyRows.js'
 import { leaf, type PartitionedTable } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
 import { execute, type Queryable } from '../pg/rows.js'
@@ -52,7 +53,7 @@ export async function appendEntries(
     probeEntries(db, network, entries),
   ])
   const decided = await decideEntries(client, network, { entries, head, probed, ...options })
-  await pipelined(client, (db) => writeChanges(db, network, decided.changes))
+  await writeBatch(client, network, decided.changes)
   return decided
 }
 
@@ -89,11 +90,33 @@ export async function decideEntries(
   return { changes, writerMs }
 }
 
+/**
+ * Writes the rows of a fold and moves the locked head, with other statements in the same pipeline. The rows of many
+ * entries are copied before it.
+ */
+export async function writeBatch(
+  client: pg.ClientBase,
+  network: Network,
+  changes: Changes,
+  others: (db: Queryable) => readonly Promise<unknown>[] = () => [],
+): Promise<void> {
+  // a row that is removed may be listed again
+  const isCopied = changes.journal.length >= COPIED_ROWS && changes.walletRemovals.length === 0
+  if (isCopied)
+    for (const { table, columns, items } of rowsOfMany(changes))
+      await copyRows(client, network, { table: leaf(table, network), columns, items })
+  await pipelined(client, (db) => [
+    ...writeChanges(db, network, changes, { isCopied }),
+    ...others(db),
+  ])
+}
+
 /** Writes the rows of a fold and moves the locked head, in a pipeline; nothing for a fold without entries. */
 export function writeChanges(
   db: Queryable,
   network: Network,
   changes: Changes,
+  { isCopied } = { isCopied: false },
 ): Promise<unknown>[] {
   const ifAny = <Row>(
     rows: Row[],
@@ -104,7 +127,7 @@ export function writeChanges(
     ...ifAny(changes.walletRemovals, removeWallets),
     ...ifAny(changes.movesEnded, endMoves),
     ...ifAny(changes.communityNamesFreed, freeNames),
-    ...insertAll(db, network, changes),
+    ...insertAll(db, network, changes, isCopied),
     ...ifAny(changes.walletUpdates, updateWallets),
     ...ifAny(changes.nameMoves, moveNames),
     ...ifAny(changes.communities, markCommunities),
@@ -112,23 +135,46 @@ export function writeChanges(
   ]
 }
 
-function insertAll(db: Queryable, network: Network, changes: Changes): Promise<unknown>[] {
-  const insert = <Item>(table: PartitionedTable, columns: Columns<Item>, items: readonly Item[]) =>
-    insertRows(db, network, { table: leaf(table, network), columns, items })
-  return [
-    insert(
-      'journal',
-      [['generation', 'int4', () => changes.head.generation], ...JOURNAL],
-      changes.journal,
-    ),
-    insert('names', NAMES, changes.names),
-    insert('clusters', CLUSTERS, changes.clusters),
-    insert('wallets', WALLETS, changes.wallets),
-    insert('communities', COMMUNITIES, changes.communities),
-    insert('community_names', COMMUNITY_NAMES, changes.communityNames),
-    insert('moves', MOVES, changes.moves),
-  ]
+/** New rows of a table. */
+interface NewRows {
+  table: PartitionedTable
+  columns: Columns<never>
+  items: readonly never[]
 }
+
+const newRows = <Item>(
+  table: PartitionedTable,
+  columns: Columns<Item>,
+  items: readonly Item[],
+): NewRows => ({ table, columns, items: items as readonly never[] })
+
+/** Tables that a batch writes a row an entry to. */
+const rowsOfMany = (changes: Changes): NewRows[] => [
+  newRows(
+    'journal',
+    [['generation', 'int4', () => changes.head.generation], ...JOURNAL],
+    changes.journal,
+  ),
+  newRows('names', NAMES, changes.names),
+  newRows('clusters', CLUSTERS, changes.clusters),
+  newRows('wallets', WALLETS, changes.wallets),
+]
+
+const rowsOfFew = (changes: Changes): NewRows[] => [
+  newRows('communities', COMMUNITIES, changes.communities),
+  newRows('community_names', COMMUNITY_NAMES, changes.communityNames),
+  newRows('moves', MOVES, changes.moves),
+]
+
+const insertAll = (
+  db: Queryable,
+  network: Network,
+  changes: Changes,
+  isCopied: boolean,
+): Promise<unknown>[] =>
+  [...(isCopied ? [] : rowsOfMany(changes)), ...rowsOfFew(changes)].map(({ table, ...rows }) =>
+    insertRows(db, network, { table: leaf(table, network), ...rows }),
+  )
 
 const JOURNAL: Columns<JournalRow> = [
   ...named<JournalRow>('int8', 'seq', 'txKey', 'atMs', 'publicFirst'),

@@ -6,10 +6,9 @@ import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
 import { leaf, STATE_TABLES } from '../pg/partitions.js'
-import { pipelined } from '../pg/pipeline.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
-import { writeChanges } from './append.js'
+import { writeBatch } from './append.js'
 import { readCopies } from './copies.js'
 import { assertLeader, type LockedHead, lockHead } from './head.js'
 import {
@@ -98,9 +97,9 @@ export class CopyWriter {
     return new CopyWriter(client, { network, generation, head })
   }
 
-  /** Takes the next event. @throws RangeError for an event that does not fit the state */
-  async take(event: ReadEvent): Promise<void> {
-    this.#events.push(event)
+  /** Takes the next events. @throws RangeError for an event that does not fit the state */
+  async take(events: readonly ReadEvent[]): Promise<void> {
+    this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
     const entries = entriesOf(this.#events)
     // the last entry may go on
@@ -120,8 +119,13 @@ export class CopyWriter {
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
     // the next events are read meanwhile
-    this.#writing = pipelined(client, (db) => writeChanges(db, network, changes))
+    this.#writing = writeBatch(client, network, changes)
     this.#writing.catch(() => {})
+  }
+
+  /** Ends once nothing is being written. What is written behind a transaction's end would stay. */
+  async settled(): Promise<void> {
+    await this.#writing.catch(() => {})
   }
 
   /** Takes tiles that are new or longer. */

@@ -1,7 +1,7 @@
 import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
-import { decideEntries, probeEntries, writeChanges } from '../../db/journal/append.js'
+import { decideEntries, probeEntries, writeBatch } from '../../db/journal/append.js'
 import { type Checkpoint, moveCheckpoint } from '../../db/journal/chains.js'
 import { lockHead } from '../../db/journal/head.js'
 import { forgetConfirmedTail, writeTail } from '../../db/journal/tail.js'
@@ -10,7 +10,6 @@ import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { Changes } from '../../registry/fold/rows.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
 
@@ -28,19 +27,18 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /**
- * Writes what confirmed logs change, in a pipeline: entries of the journal, messages and payments of their tables. What is
+ * Writes what confirmed logs change beside the journal, in a pipeline: messages and payments of their tables. What is
  * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
  */
 function writeConfirmed(
   db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
-  { to, logs, changes }: { to: Checkpoint; logs: DecodedLogs; changes: Changes },
+  { to, logs }: { to: Checkpoint; logs: DecodedLogs },
 ): Promise<unknown>[] {
   const { network, chain } = row
   const { received, sent, payments, credits, ends } = logs
   const blocks = { isConfirmed: true, block: to.nextBlock }
   return [
-    ...writeChanges(db, network, changes),
     confirmCredits(db, network, credits),
     role === 'hub'
       ? writeReceipts(db, network, blocks, received)
@@ -83,11 +81,13 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
     const decided = undecided && (await decideEntries(client, row.network, undecided))
     const { minimumWei } = decided?.changes.head ?? write
     failpoint(`${at}.before_commit`)
-    await pipelined(client, (db) => [
-      ...(to && decided ? writeConfirmed(db, options, { to, logs, ...decided }) : []),
+    const others = (db: Queryable): Promise<unknown>[] => [
+      ...(to && decided ? writeConfirmed(db, options, { to, logs }) : []),
       ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
       notifyBlock(db, row.network),
-    ])
+    ]
+    if (decided) await writeBatch(client, row.network, decided.changes, others)
+    else await pipelined(client, others)
     return minimumWei
   })
 }

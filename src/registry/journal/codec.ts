@@ -1,11 +1,12 @@
 import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
+import { ByteSink } from '../primitives/byteSink.js'
 
 /**
  * Binary form described once for both directions: big-endian integers, length-prefixed variable parts. Readers throw
  * RangeError for bytes that their writer does not make.
  */
 export interface Codec<T> {
-  write(out: number[], value: T): void
+  write(out: ByteSink, value: T): void
   read(from: Source): T
 }
 
@@ -27,18 +28,13 @@ function take(from: Source, length: number): Buffer {
 const isAtEnd = ({ bytes, at }: Source): boolean => at === bytes.length
 
 const u8: Codec<number> = {
-  write: (out, value) => out.push(value),
+  write: (out, value) => out.byte(value),
   read: (from) => take(from, 1)[0]!,
 }
 
 /** Safe integer from 0 on, in eight bytes. */
 export const u64: Codec<number> = {
-  write(out, value) {
-    const high = Math.floor(value / 2 ** 32)
-    const low = value % 2 ** 32
-    for (const half of [high, low])
-      out.push(half >>> 24, (half >>> 16) & 0xff, (half >>> 8) & 0xff, half & 0xff)
-  },
+  write: (out, value) => out.int64(value),
   read(from) {
     const value = Number(take(from, 8).readBigUInt64BE())
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
@@ -48,19 +44,25 @@ export const u64: Codec<number> = {
 
 /** Unsigned integer of 256 bits, in 32 bytes. */
 export const u256: Codec<bigint> = {
-  write: (out, value) => out.push(...bigIntToWord(value)),
+  write: (out, value) => out.bytes(bigIntToWord(value)),
   read: (from) => wordToBigInt(take(from, 32)),
 }
 
 /** Byte string of up to 255 bytes. */
 export const bytes: Codec<Buffer> = {
-  write: (out, value) => out.push(value.length, ...value),
+  write(out, value) {
+    out.byte(value.length)
+    out.bytes(value)
+  },
   read: (from) => take(from, u8.read(from)),
 }
 
 /** ASCII text of up to 255 characters (names). */
 export const ascii: Codec<string> = {
-  write: (out, value) => bytes.write(out, Buffer.from(value, 'latin1')),
+  write(out, value) {
+    out.byte(value.length)
+    out.latin1(value)
+  },
   read: (from) => bytes.read(from).toString('latin1'),
 }
 
@@ -71,7 +73,7 @@ export function constant<T extends string | boolean>(
   const codeOf = new Map(codes)
   const valueByCode = new Map(codes.map(([value, code]) => [code, value]))
   return {
-    write: (out, value) => out.push(codeOf.get(value)!),
+    write: (out, value) => out.byte(codeOf.get(value)!),
     read(from) {
       const code = u8.read(from)
       const value = valueByCode.get(code)
@@ -158,11 +160,15 @@ export function union<Key extends string, C extends Cases>(
   }
 }
 
+/** Of all values, which are encoded one after the other. */
+const sink = new ByteSink()
+
 /** Encodes a value behind the version of its form. */
 export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
-  const out = [version]
-  codec.write(out, value)
-  return Buffer.from(out)
+  sink.clear()
+  sink.byte(version)
+  codec.write(sink, value)
+  return sink.copy()
 }
 
 /** @throws RangeError for another version or surplus bytes */

@@ -1,0 +1,82 @@
+import { finished } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { ByteSink } from '../../registry/primitives/byteSink.js'
+import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
+import type { Rows } from './arrays.js'
+
+/** Rows from which on COPY takes the database less time than `insertRows`, though it is a round trip of its own. */
+export const COPIED_ROWS = 500
+
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+const NULL_LENGTH = -1
+/** In place of the number of a row's fields. */
+const END = -1
+
+/** Writes a value behind its length, by its type in PostgreSQL. */
+const FIELDS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> = {
+  int2(sink, value: number) {
+    sink.int32(2)
+    sink.int16(value)
+  },
+  int4(sink, value: number) {
+    sink.int32(4)
+    sink.int32(value)
+  },
+  int8(sink, value: number | bigint) {
+    sink.int32(8)
+    sink.int64(value)
+  },
+  bool(sink, value: boolean) {
+    sink.int32(1)
+    sink.byte(Number(value))
+  },
+  bytea(sink, value: Uint8Array) {
+    sink.int32(value.length)
+    sink.bytes(value)
+  },
+  text: (sink, value: string) => FIELDS.bytea!(sink, Buffer.from(value) as never),
+}
+
+const sink = new ByteSink()
+
+/** Rows in the binary form of COPY: each field behind its length, in one piece of memory for all of them. */
+function encodeRows<Item>(network: Network, { columns, items }: Rows<Item>): Buffer {
+  const code = NETWORK_CODE[network]
+  const fields = columns.map(([, type, of]) => ({ write: FIELDS[type]!, of }))
+  sink.clear()
+  sink.bytes(SIGNATURE)
+  sink.int32(0) // flags
+  sink.int32(0) // length of what may follow
+  for (const item of items) {
+    sink.int16(fields.length + 1)
+    sink.int32(2)
+    sink.int16(code)
+    for (const { write, of } of fields) {
+      const value = of(item)
+      if (value === null || value === undefined) sink.int32(NULL_LENGTH)
+      else write(sink, value as never)
+    }
+  }
+  sink.int16(END)
+  return sink.copy()
+}
+
+/**
+ * Inserts many rows of a network by COPY. The client must not be in a pipeline.
+ * @param rows without a conflict clause
+ */
+export async function copyRows<Item>(
+  client: pg.ClientBase,
+  network: Network,
+  rows: Omit<Rows<Item>, 'onConflict'>,
+): Promise<void> {
+  const { table, columns, items } = rows
+  if (items.length === 0) return
+  const names = columns.map(([column]) => column).join(', ')
+  const stream = client.query(
+    copyFrom(`COPY ${table} (network, ${names}) FROM STDIN (FORMAT binary)`),
+  )
+  stream.end(encodeRows(network, rows))
+  await finished(stream)
+}

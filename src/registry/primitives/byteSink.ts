@@ -1,0 +1,63 @@
+const FIRST_BYTES = 4_096
+
+/** Bytes that are written one behind the other, integers big-endian, into memory that is used again. */
+export class ByteSink {
+  #buffer = Buffer.alloc(FIRST_BYTES)
+  #length = 0
+
+  /** Forgets what was written. */
+  clear(): void {
+    this.#length = 0
+  }
+
+  /** @param value 0 to 255 */
+  byte(value: number): void {
+    this.#length = this.#room(1).writeUInt8(value, this.#length)
+  }
+
+  /** @param value signed, two bytes */
+  int16(value: number): void {
+    this.#length = this.#room(2).writeInt16BE(value, this.#length)
+  }
+
+  /** @param value signed, four bytes */
+  int32(value: number): void {
+    this.#length = this.#room(4).writeInt32BE(value, this.#length)
+  }
+
+  /** @param value safe integer, or signed; eight bytes */
+  int64(value: number | bigint): void {
+    const buffer = this.#room(8)
+    if (typeof value === 'bigint') this.#length = buffer.writeBigInt64BE(value, this.#length)
+    else {
+      buffer.writeInt32BE(Math.floor(value / 2 ** 32), this.#length)
+      this.#length = buffer.writeUInt32BE(value >>> 0, this.#length + 4)
+    }
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#room(value.length).set(value, this.#length)
+    this.#length += value.length
+  }
+
+  /** @param value text whose characters are a byte each */
+  latin1(value: string): void {
+    this.#length += this.#room(value.length).write(value, this.#length, 'latin1')
+  }
+
+  /** A copy of what was written. */
+  copy(): Buffer {
+    return Buffer.from(this.#buffer.subarray(0, this.#length))
+  }
+
+  /** @returns the memory, with room for so many bytes more */
+  #room(length: number): Buffer {
+    const needed = this.#length + length
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.alloc(2 * needed)
+      larger.set(this.#buffer.subarray(0, this.#length))
+      this.#buffer = larger
+    }
+    return this.#buffer
+  }
+}
