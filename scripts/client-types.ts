@@ -1,12 +1,13 @@
 import openapiTypes, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
 import type { TypeNode } from 'typescript'
 
-/** Members that openapi-typescript writes for what a route does not have, and comments that repeat a type or show a value. */
+/** Members and types that openapi-typescript writes for what is not there, and comments that repeat a type or show a value. */
 const NOISE = [
-  /^ *\w+\?: never;\n/gm,
+  /^ *\w+\??: never;\n/gm,
   /^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm,
   /^ *parameters: \{\n *\};\n/gm,
   /^ *(\/\*\*|\*) (@enum|@example|Format:) .*\n/gm,
+  /^export type (webhooks|\$defs|operations) = .*\n/gm,
 ]
 /** What stays of a comment that had more than one line. */
 const LONELY = /\/\*\*\n *\* (.*)\n *\*\//g

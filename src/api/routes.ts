@@ -19,6 +19,7 @@ import { keyRoutes } from './v1/keys.js'
 import { logRoutes } from './v1/log.js'
 import { imageRoutes, lookupRoutes } from './v1/lookups.js'
 import { overviewRoutes } from './v1/overview.js'
+import { primaryRoutes } from './v1/primary.js'
 import { refundRoutes } from './v1/refunds.js'
 import { registerRoutes } from './v1/register.js'
 import { walletRoutes } from './v1/wallets.js'
@@ -61,7 +62,7 @@ const V1: Tagged = {
   Log: logRoutes,
   Authentication: authRoutes,
   'API keys': keyRoutes,
-  ENS: ensRoutes,
+  ENS: [...ensRoutes, ...onNetwork(lookups(primaryRoutes))],
   Pictures: imageRoutes,
 }
 

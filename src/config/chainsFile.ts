@@ -13,7 +13,7 @@ import {
 import { networkDeployment } from './deployment.js'
 import { ConfigError, inOneError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
-import { hex, httpUrl, wei } from './fields.js'
+import { byChainId, hex, httpUrl, wei } from './fields.js'
 
 /** Permissions of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -40,6 +40,8 @@ const ensParent = z.strictObject({
   /** Nodes of that chain where `chains` does not list it, and ENS's registry on a local one: the commands ask them. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
   registry: hex(20).optional(),
+  /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
+  reverseRegistrars: byChainId(hex(20)).optional(),
 })
 
 const sections = z.strictObject({

@@ -65,3 +65,17 @@ it('a draft lacks the resolver, a start does not', () => {
     /`clusterd contracts deploy --ens bundles.eth` deploys it/,
   )
 })
+
+it.each([
+  ['1', true],
+  ['999999999', true],
+  ['0', false],
+  ['1000000000', false],
+  ['base', false],
+])('a reverse registrar of chain %s is read: %s', (chainId, isRead) => {
+  const reverseRegistrars = { [chainId]: `0x${'AB'.repeat(20)}` }
+  const ens = { mainnet: { ...of('bundles.eth'), reverseRegistrars } }
+  const read = () => parseChainsFile({ ...example, ens }, 'x').ens.mainnet?.reverseRegistrars
+  if (isRead) expect(read()).toEqual({ [chainId]: `0x${'ab'.repeat(20)}` })
+  else expect(read).toThrow(`ens.mainnet.reverseRegistrars.${chainId}: is not the id of a chain`)
+})

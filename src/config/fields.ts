@@ -37,3 +37,9 @@ export const durationOrNever = z.union([duration, z.int().positive(), z.null()])
 
 /** A decimal amount; uint256 has at most 78 digits. */
 export const wei = z.string().regex(/^(0|[1-9][0-9]{0,77})$/, 'must be a decimal amount of wei')
+
+/** Values by the ids of EVM chains, which have up to nine digits here. */
+export const byChainId = <Value extends z.ZodType>(value: Value) =>
+  z.record(z.string().regex(/^[1-9][0-9]{0,8}$/), value, {
+    error: ({ code }) => (code === 'invalid_key' ? 'is not the id of a chain' : undefined),
+  })

@@ -219,6 +219,7 @@ export class Daemon {
         ens,
         relayerAccount(ensKey).signTypedData,
       )
+    const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNames(ens)
     const { createApi } = await import('../api/server.js')
     const { addTestWallet, describeService } = await import('../web/page.js')
     describeService({
@@ -243,6 +244,7 @@ export class Daemon {
       moreRoutes: this.#families.flatMap(({ routes = [] }) => routes),
       permissionSigner: airdropOperatorKey ? createPermissionSigner(airdropOperatorKey) : null,
       ens: gateway ?? null,
+      primaryNames: primaryNames ?? null,
       releaseSigner: relayer && ((word) => relayer.signTypedData(releaseTypedData(word))),
       // readConfig demands the key where the API runs
       config: { ...this.#config, tokenKey: this.#config.tokenKey! },

@@ -1,6 +1,6 @@
 import { normalize } from 'viem/ens'
 import type { ChainsFile } from '../config/chainsFile.js'
-import { parseFullName } from '../registry/primitives/name.js'
+import { type FullName, parseFullName } from '../registry/primitives/name.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { EnsRequestError, reading } from './error.js'
 
@@ -18,9 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
   const given = reading('The name is not DNS-encoded.', () => labelsOf(bytes).join('.'))
-  const text = reading('The name is none that ENS normalizes (ENSIP-15).', () =>
-    PLAIN.test(given) ? given : normalize(given),
-  )
+  const text = normalized(given)
   for (const network of NETWORKS) {
     const under = parents[network]
     if (!under || !`.${text}`.endsWith(`.${under.parent}`)) continue
@@ -28,6 +26,22 @@ export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
     return { text, network, under, own: parseFullName(labels.reverse().join('/')) }
   }
   throw new EnsRequestError('The name is not below an ENS name that is served here.')
+}
+
+/** @throws EnsRequestError */
+const normalized = (text: string): string =>
+  reading('The name is none that ENS normalizes (ENSIP-15).', () =>
+    PLAIN.test(text) ? text : normalize(text),
+  )
+
+/** A name of ours below a parent, as `readName` reads it; null where ENS does not normalize it. */
+export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
+  const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
+  try {
+    return normalized(text)
+  } catch {
+    return null
+  }
 }
 
 /** RFC 1035, 3.1. @throws Error where the name does not end with the empty label */

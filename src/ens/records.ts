@@ -28,7 +28,7 @@ export async function recordOf(
 ): Promise<string | null> {
   if (own === null) return null
   const [, second] = args
-  if (name === 'addr') return addressOf(own, coinOf(second as bigint | undefined), lookups)
+  if (name === 'addr') return addressOf(own, second as bigint | undefined, lookups)
   if (name !== 'text' && name !== 'name') return null
   const isShown =
     own.wallet === null
@@ -44,21 +44,22 @@ export async function recordOf(
   return name === 'name' ? text : (new Map(Object.entries(texts)).get(second as string) ?? null)
 }
 
-const ETH = 60n
+export const ETH = 60n
 /** Coin types of EVM chains are this bit and a chain’s id (ENSIP-11); the bit alone is any of them (ENSIP-19). */
 const EVM_BIT = 31n
 
-function coinOf(asked = ETH): Coin | undefined {
+function coinOf(asked: bigint): Coin | undefined {
   const type = asked >> EVM_BIT === 1n ? ETH : asked
   return KIND_NAMES.map((name) => KINDS[name].coin).find((coin) => coin.type === type)
 }
 
 /** Address in the coin’s own bytes of the wallet that a name stands for, in hex (ENSIP-9). */
-async function addressOf(
+export async function addressOf(
   name: FullName,
-  coin: Coin | undefined,
-  lookups: Lookups,
+  coinType = ETH,
+  lookups: Pick<Lookups, 'walletOf' | 'verifiedOf'>,
 ): Promise<string | null> {
+  const coin = coinOf(coinType)
   if (!coin) return null
   const { cluster, wallet } = name
   const hit = await (wallet === null

@@ -55,6 +55,8 @@ export interface WorldEns {
   universalResolver: Hex
   /** The EnsResolver of `parent`, in the registry and behind the universal resolver. */
   resolver: Hex
+  /** Where accounts of the hub's chain set their primary names. */
+  reverseRegistrar: Hex
   /** `local.eth`, on testnet `local-testnet.eth`. */
   parent: string
 }

@@ -10,7 +10,7 @@ import { type Member, memberOf } from '../api/members.js'
 import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { badRequests, ensLookup } from '../support/dearest.js'
-import { testGateway } from '../support/ens.js'
+import { testEns } from '../support/ens.js'
 import { useWorld } from '../support/useWorld.js'
 
 /** Row of the table: sent as it stands, once the words in braces are filled in. */
@@ -35,7 +35,7 @@ const world = useWorld(() =>
   startApi({
     rpcUrls: { '1': anvil.rpcUrl, '11155111': anvil.rpcUrl },
     shareKeys: [Buffer.alloc(32, 5)],
-    ens: testGateway(),
+    ...testEns(),
   }),
 )
 const people: Record<string, Member> = {}

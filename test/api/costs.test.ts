@@ -11,7 +11,7 @@ import { type Scene, times } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
 import { routes } from '../../src/api/routes.js'
 import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
-import { testGateway } from '../support/ens.js'
+import { testEns } from '../support/ens.js'
 import { useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
 import { type Cost, ProcessorTime, type Sent } from './processorTime.js'
@@ -52,7 +52,7 @@ const LIMITS = {
 
 const { world, ownerOf, community } = useCommunities({
   limits: LIMITS,
-  ens: testGateway(),
+  ...testEns(),
   otherChains: [quotingCluster('testnet')],
 })
 const name = freshName()

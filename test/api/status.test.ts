@@ -9,7 +9,7 @@ import {
 } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
@@ -193,6 +193,26 @@ describe('GET /v1/names/register/tx/:tx', () => {
       updatedAt: expect.any(String),
     })
     await world.tail('mainnet', [])
+  })
+
+  it('takes one statement for a registered name, facts included', async () => {
+    const tx = randomHash()
+    await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx })])
+    const asked = vi.spyOn(world.pool, 'query')
+    const found = await statusOf(tx)
+    const statements = asked.mock.calls.map(
+      ([query]) => (query as unknown as { name: string }).name,
+    )
+    asked.mockRestore()
+    expect(found).toMatchObject({
+      status: 'finalized',
+      network: '1',
+      sender: account.address.toLowerCase(),
+      paid: { token: 'native', amount: String(MINIMUM_WEI) },
+    })
+    expect(statements.filter((name) => !name?.includes('version'))).toEqual([
+      'read_txs_in_journal_mainnet',
+    ])
   })
 
   it('reports who leads in the tail, and who won', async () => {

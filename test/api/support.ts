@@ -88,6 +88,7 @@ export interface ApiWorldOptions {
   trustProxy?: NonNullable<ApiDeps['trustProxy']>
   requestDeadlineMs?: number
   ens?: ApiDeps['ens']
+  primaryNames?: ApiDeps['primaryNames']
   keepAliveMs?: number
   moreRoutes?: NonNullable<ApiDeps['moreRoutes']>
   /** Beside the two hubs. */
@@ -152,6 +153,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
     }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ens: options.ens ?? null,
+    primaryNames: options.primaryNames ?? null,
     moreRoutes: options.moreRoutes ?? [],
   })
   const server = createServer(api.limits, api.listener)

@@ -43,6 +43,8 @@ describe('a payment', () => {
       expect(await at.status(tx)).toMatchObject({
         status: 'pending',
         names,
+        network: on,
+        paid: { token: 'native', amount: String(PRICE) },
         confirmations: { have: 0, need: 2 },
       })
       expect(await at.judgeOf().step()).toEqual({ kind: 'idle' })

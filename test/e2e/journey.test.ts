@@ -8,11 +8,13 @@ import { until } from '../../src/testing/until.js'
 import { operatorAccount } from '../../src/testing/world.js'
 import { loadRows, payBy } from '../support/airdrop.js'
 import { type ClusterdProcess, startClusterd } from '../support/clusterdProcess.js'
+import { ensClients } from '../support/ens.js'
 import { freshName, freshWallet, hubOf, registerOn, world } from '../support/world.js'
 import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } from './browser.js'
 import { endAtFirstFailure } from './steps.js'
 
 const WAIT_MS = 60_000
+const POLLING = { timeout: WAIT_MS, interval: 200 }
 /** The world's account that makes the journey; another one is chosen at first. */
 const ACCOUNT = 3
 
@@ -129,6 +131,19 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await look('refunds')
     await page.getByRole('button', { name: 'Take it' }).click()
     await page.getByText('Nothing is owed to your wallet.').waitFor()
+  })
+
+  it('makes a name its primary one in ENS', async () => {
+    const { hub, ens } = world().networks.mainnet
+    const { viem, ethers } = ensClients(hub, ens)
+    ethers.destroy()
+    const ensName = `${names.hub}.${ens.parent}`
+    await goTo('Bundle')
+    await page.locator('select[name=primary]').selectOption(names.hub)
+    await look('primary')
+    await page.getByRole('button', { name: `Set ${ensName}` }).click()
+    await told('Sent. ENS has your primary name')
+    await expect.poll(() => viem.getEnsName({ address: own() }), POLLING).toBe(ensName)
   })
 
   it('joins a community', async () => {

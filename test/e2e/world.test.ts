@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { getAddress } from 'viem'
+import { getAddress, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, inject, it } from 'vitest'
+import { walletOf } from '../../src/testing/chains/localChain.js'
+import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { until } from '../../src/testing/index.js'
 import { waitFor } from '../../src/testing/processes/processes.js'
 import { programCommand } from '../../src/testing/processes/programs.js'
@@ -12,6 +14,12 @@ import { ensClients } from '../support/ens.js'
 import { ask, freshName, freshWallet, hubOf, sendRegistration, world } from '../support/world.js'
 
 const run = promisify(execFile)
+
+/** Primary name of an address on a chain. */
+interface OnChain {
+  chainId: number
+  transaction: { to: Hex; data: Hex; value: string } | null
+}
 
 /** Runs a command of ours on the shared world. */
 async function clusterd(...args: string[]): Promise<string> {
@@ -123,6 +131,31 @@ describe('the local world', () => {
       ethers.destroy()
     },
   )
+
+  it('shows a registered name as the primary one of its owner, and of nobody else', async () => {
+    const { hub, ens } = world().networks.mainnet
+    const { viem, ethers } = ensClients(hub, ens)
+    ethers.destroy()
+    const owner = await freshWallet()
+    const stranger = await freshWallet()
+    const name = freshName()
+    await until.status(world(), await sendRegistration(owner, [{ name }]), 'finalized')
+    const primaryOf = async (address: Hex) =>
+      (await ask<{ chains: OnChain[] }>('GET', `/v1/names/${name}/primary/${address}`)).body.chains
+    const [given] = await primaryOf(owner.address)
+    const { to, data, value } = given!.transaction!
+    expect(given).toMatchObject({ chainId: hub.chainId, transaction: { to: ens.reverseRegistrar } })
+    expect(await primaryOf(stranger.address)).toEqual([
+      { chainId: hub.chainId, transaction: null, reason: 'other_address' },
+    ])
+    expect(await viem.getEnsName({ address: owner.address })).toBeNull()
+    for (const account of [owner, stranger]) {
+      const hash = await walletOf(hub, account).sendTransaction({ to, data, value: BigInt(value) })
+      await receiptOf(hubOf('mainnet').reader, hash)
+    }
+    expect(await viem.getEnsName({ address: owner.address })).toBe(`${name}.${ens.parent}`)
+    expect(await viem.getEnsName({ address: stranger.address })).toBeNull()
+  })
 
   it('registers a name from quote to event', async () => {
     const account = await freshWallet()

@@ -1,4 +1,4 @@
-import { encodeDeployData, encodeFunctionData, namehash } from 'viem'
+import { encodeDeployData, encodeFunctionData, type Hex, namehash } from 'viem'
 import {
   localEnsRegistryAbi,
   localEnsRegistryBytecode,
@@ -8,12 +8,16 @@ import {
   localUniversalResolverBytecode,
 } from '../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import { createEnsGateway, type EnsGateway } from '../../src/ens/gateway.js'
+import { createPrimaryNames } from '../../src/ens/primary.js'
 import { freePort } from '../../src/testing/processes/ports.js'
 import { memberOf } from '../api/members.js'
 import { bid, randomAddress, startApi } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { startEnsWorld as startContracts } from '../contracts/support/ens.js'
 import { ENS_CHAIN_ID, ensClients, ensKey, parentsWith } from '../support/ens.js'
+
+/** Reverse registrar of a chain that does not run. */
+export const L2_REGISTRAR = `0x${'12'.repeat(20)}` as const
 
 export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
 
@@ -44,17 +48,31 @@ export async function startEnsWorld() {
     })
     await contracts.succeed({ from: owner, to: registry, data })
   }
-  const right = createEnsGateway(parentsWith(resolver), ensKey.signTypedData)
+  const reverseRegistrar = (
+    await contracts.publicClient.readContract({
+      address: universalResolver,
+      abi: localUniversalResolverAbi,
+      functionName: 'reverseRegistrar',
+    })
+  ).toLowerCase() as Hex
+  const parents = parentsWith(resolver)
+  const right = createEnsGateway(parents, ensKey.signTypedData)
+  const reverseRegistrars = { [ENS_CHAIN_ID]: reverseRegistrar, 8453: L2_REGISTRAR }
   let gateway: EnsGateway = right
   const api = await startApi({
     port: Number(new URL(url).port),
     siteUrl: url,
     ens: (asked, lookups) => gateway(asked, lookups),
+    primaryNames: createPrimaryNames({
+      mainnet: { ...parents.mainnet, reverseRegistrars },
+      testnet: parents.testnet,
+    }),
   })
   const clients = ensClients({ rpcUrl, chainId: ENS_CHAIN_ID }, { registry, universalResolver })
   return {
     contracts,
     resolver,
+    reverseRegistrar,
     url,
     api,
     ...clients,
@@ -107,5 +125,5 @@ async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   await join(payer, young, 'young')
   await alice.call('PUT', '/v1/communities/seedling', {})
   await bob.call('POST', '/v1/names/community/seedling/register', { name: 'bob' })
-  return { alice, late, hot, bob, sol, payer }
+  return { alice, late, secret, hot, bob, sol, payer }
 }

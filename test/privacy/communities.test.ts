@@ -8,7 +8,7 @@ import { type Member, memberOf } from '../api/members.js'
 import { readFeed } from '../api/mirror.js'
 import { bid, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { lookupsOf, testGateway } from '../support/ens.js'
+import { lookupsOf, testEns } from '../support/ens.js'
 import { bytesOf, expectOk, useObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
@@ -21,7 +21,7 @@ const NOBODY = `0x${'0'.repeat(40)}`
 const FREE = { prices: [], ownersOnly: false, startsAt: null, requirements: [] }
 
 const { world, logged } = useObservedApi({
-  ens: testGateway(),
+  ...testEns(),
   configs: (configs) =>
     configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
 })

@@ -2,7 +2,7 @@ import { zeroAddress } from 'viem'
 import { beforeAll, expect, it } from 'vitest'
 import { encodeChange } from '../../src/registry/journal/change.js'
 import { bid, randomAddress, START_MS, useApi } from '../api/support.js'
-import { callOf, lookupOf, testGateway } from '../support/ens.js'
+import { callOf, lookupOf, testEns } from '../support/ens.js'
 import { bytesOf } from './observedApi.js'
 
 /** Wallets of a cluster in private, and in public. */
@@ -20,7 +20,7 @@ const ADDR = callOf('addr(bytes32)')
 
 const hidden = Array.from({ length: WALLETS }, randomAddress)
 
-const world = useApi({ ens: testGateway() })
+const world = useApi(testEns())
 beforeAll(async () => {
   for (const name of ['secretive', 'plain']) {
     const owner = randomAddress()

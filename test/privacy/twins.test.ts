@@ -7,7 +7,7 @@ import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { type ApiWorld, startApi } from '../api/support.js'
 import { proofOf, solanaAccount } from '../api/wallets.js'
-import { lookupsOf, testGateway } from '../support/ens.js'
+import { lookupsOf, testEns } from '../support/ens.js'
 import { nodesOf, rowsRead } from '../support/plan.js'
 import { pathsOf } from './paths.js'
 import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
@@ -23,7 +23,7 @@ let askers: Record<string, string>[]
 beforeAll(async () => {
   // an answer may tell the time
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
-  twins = [await startApi({ ens: testGateway() }), await startApi({ ens: testGateway() })]
+  twins = [await startApi(testEns()), await startApi(testEns())]
   // streams end after what they have, and nothing waits
   for (const world of twins) world.release()
   const [first, second] = twins

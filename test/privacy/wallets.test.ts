@@ -4,11 +4,11 @@ import { type Member, memberOf } from '../api/members.js'
 import { mirrorOf, readFeed } from '../api/mirror.js'
 import { bid, freshName, randomAddress, randomHash } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
-import { lookupsOf, testGateway } from '../support/ens.js'
+import { lookupsOf, testEns } from '../support/ens.js'
 import { expectOk, formsOf, useObservedApi } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
-const { world, logged } = useObservedApi({ ens: testGateway(), shareKeys: [Buffer.alloc(32, 9)] })
+const { world, logged } = useObservedApi({ ...testEns(), shareKeys: [Buffer.alloc(32, 9)] })
 /** Traces of private wallets in a text. */
 let shows = (_text: string): string[] => []
 

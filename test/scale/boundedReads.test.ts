@@ -4,7 +4,6 @@ import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
 import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
-import { findOrigin } from '../../src/db/journal/origin.js'
 import { findJournalled } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
@@ -181,7 +180,6 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
     3,
     (db) => verifiedInClusters(db, NETWORK, walletOf(OWNER), [nameOf(OWNER), nameOf(FULL)]),
   ],
-  ['where a transaction was sent', 3, (db) => findOrigin(db, NETWORK, txOf(ORDINARY, 0))],
   ['bids of a transaction', 2, (db) => findJournalled(db, NETWORK, [txOf(ORDINARY, 0)])],
   [
     'the first page of the feed',

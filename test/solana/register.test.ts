@@ -246,6 +246,8 @@ describe('the status of a payment', () => {
     await watch()
     expect(await status(won)).toMatchObject({
       status: 'bridging',
+      network: 'solana',
+      paid: { token: 'native', amount: expect.stringMatching(/^[1-9][0-9]*$/) },
       names: [{ name: 'wanted', outcome: 'bridging' }],
     })
     await world.hub.bid(3, ['wanted-too'])

@@ -14,6 +14,7 @@ import { packetToBytes } from 'viem/ens'
 import { ensResolverAbi } from '../../contracts/evm/artifacts/EnsResolver.js'
 import { answerTypedData, type EnsAnswer, encodeAnswer } from '../../src/ens/answer.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
+import { createPrimaryNames } from '../../src/ens/primary.js'
 import type { WorldEns } from '../../src/testing/index.js'
 
 export const ENS_CHAIN_ID = 31_337
@@ -30,8 +31,18 @@ export const parentsWith = (resolver: Hex) => ({
 })
 export const RESOLVER = `0x${'e5'.repeat(20)}` as const
 
-/** A gateway for APIs without a chain. */
-export const testGateway = () => createEnsGateway(parentsWith(RESOLVER), ensKey.signTypedData)
+/** What APIs without a chain serve of ENS: a gateway, and primary names on two chains of each network. */
+export function testEns() {
+  const { mainnet, testnet } = parentsWith(RESOLVER)
+  const reverseRegistrars = { [ENS_CHAIN_ID]: RESOLVER, 8453: RESOLVER }
+  return {
+    ens: createEnsGateway({ mainnet, testnet }, ensKey.signTypedData),
+    primaryNames: createPrimaryNames({
+      mainnet: { ...mainnet, reverseRegistrars },
+      testnet: { ...testnet, reverseRegistrars },
+    }),
+  }
+}
 
 /** Clients as people have them: viem asks ENS's universal resolver, ethers walks its registry. */
 export function ensClients(

@@ -43,6 +43,7 @@ describe('a message on its way', () => {
     const name = freshName()
     const tx = await registerOn(SPOKE, account, [{ name }], stack)
     expect(await until.status(stack, tx, 'bridging')).toMatchObject({
+      network: SPOKE,
       names: [{ name, outcome: 'bridging' }],
     })
     const [packet] = await packetsIn(tx)

@@ -9,6 +9,7 @@ import {
 import { readPageKey } from '../../db/deployment/deployment.js'
 import type { Patience } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
+import type { PrimaryNames } from '../../ens/primary.js'
 import { type Asker, FairQueue } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
@@ -67,6 +68,8 @@ export interface Context {
   releaseSigner: ReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
+  /** Transactions for primary names in ENS; null where no ENS name is served. */
+  primaryNames: PrimaryNames | null
   auth: AuthSettings
   /** Limits of clients and wallets; null where nobody is limited. */
   limits: LimitSettings | null
@@ -92,7 +95,9 @@ const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps
   extends Pick<Context, 'pool' | 'chains'>,
-    Partial<Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'limits'>> {
+    Partial<
+      Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'primaryNames' | 'limits'>
+    > {
   /** Wakes who waits; without it the time does. */
   news?: News
   /** Gets errors of our own code, with what was asked. */
@@ -114,6 +119,7 @@ export function createContexts({
   permissionSigner = null,
   releaseSigner = null,
   ens = null,
+  primaryNames = null,
   limits = null,
   news = new News(),
   ...deps
@@ -132,6 +138,7 @@ export function createContexts({
     permissionSigner,
     releaseSigner: releaseSigner && onceEach(releaseSigner),
     ens,
+    primaryNames,
     limits,
     now,
     pageKey,

@@ -6,7 +6,7 @@ import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
-const NO_NAME = `A name is ${NAME_RULE}.`
+export const NO_NAME = `A name is ${NAME_RULE}.`
 
 /** Canonical form. @throws ApiError invalid_name */
 export function requireName(input: string): string {

@@ -1,8 +1,18 @@
 import { type StatusAnswer, type StatusInput, status } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 
+/** Facts of a transaction that its status does not depend on. */
+export interface Origin {
+  /** Network label of its chain. */
+  network?: string | undefined
+  /** Its bidder, once it has won a name: a wallet that holds none may be private. */
+  sender?: string
+  /** Sum of its bids on the hub in wei, or of its payments in the smallest unit of the token; absent for a message. */
+  paid?: { token: string; amount: string }
+}
+
 /** The status of a transaction as it is answered after `tx`. */
-export interface TxStatus extends StatusAnswer {
+export interface TxStatus extends StatusAnswer, Origin {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
   /** Block or slot of the transaction's own chain. */

@@ -11,6 +11,7 @@ import {
   type TrackedTx,
 } from '../../db/journal/transactions.js'
 import { bestEffort } from '../../db/pg/unavailable.js'
+import { decodeAddress } from '../../registry/primitives/address.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { isTerminal } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
@@ -55,21 +56,31 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = millisecondsText(tracked.lastSeenMs)
-    return { ...decide(context, { tracked }), ...replaced, updatedAt }
+    const { label } = tracked
+    return { ...decide(context, { tracked }), network: label, ...replaced, updatedAt }
   }
   if (paid) return ofPaidNames(context, paid)
-  if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy)
+  if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }
 
-async function ofJournal(query: TxQuery, { bids, block, atMs }: JournalledTx): Promise<TxStatus> {
+async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus> {
+  const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
-  return { ...decide(query.context, { journal: bids, credit }), ...onHub(query, block, atMs) }
+  const answer = decide(query.context, { journal: bids, credit })
+  const sender = winner && { sender: decodeAddress(winner).text }
+  return { ...answer, ...onHub(query, block, found), ...sender }
 }
 
 /** Fields of a transaction of the hub itself. */
-const onHub = ({ tx }: TxQuery, block: number, atMs: number) => ({
+const onHub = (
+  { context, tx }: TxQuery,
+  block: number,
+  { atMs, amountWei }: Pick<JournalledTx, 'atMs' | 'amountWei'>,
+) => ({
+  network: evmChainsOf(context)[0]?.label,
+  paid: { token: 'native', amount: String(amountWei) },
   hubTx: toHex(tx),
   block,
   hubBlock: block,
@@ -80,7 +91,7 @@ function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStat
   // a reorg may take the transaction out of the tail: its sender and nonce are stored
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
-  return { ...answer, ...onHub(query, tail.bids[0]!.block, tail.atMs) }
+  return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
 }
 
 async function rememberFromHub(query: TxQuery): Promise<void> {
@@ -116,10 +127,11 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
     const by = await replacementOf(chain, { tx, confirmed: confirmedOn(chain) }, tracked)
     if (by) {
       await bestEffort(keepReplacement(context.pool, context.network, tx, by))
-      return ofReplacement(query, by)
+      return ofReplacement(query, by, chain.label)
     }
     return {
       ...decide(context, { tracked, seen }),
+      network: tracked.label,
       updatedAt: millisecondsText(tracked.lastSeenMs),
     }
   }
@@ -127,7 +139,8 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(context.pool, context.network, tx, answer.reason)
-  return chain.role === 'hub' && seen.state === 'mined' ? { ...answer, hubTx: toHex(tx) } : answer
+  const isOnHub = chain.role === 'hub' && seen.state === 'mined'
+  return { ...answer, network: chain.label, ...(isOnHub && { hubTx: toHex(tx) }) }
 }
 
 async function replacementOf(
@@ -142,7 +155,7 @@ async function replacementOf(
 }
 
 /** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
-async function ofReplacement(query: EvmQuery, by: Buffer): Promise<TxStatus> {
+async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
   const answer: TxStatus =
@@ -150,7 +163,8 @@ async function ofReplacement(query: EvmQuery, by: Buffer): Promise<TxStatus> {
       ? await follow({ ...query, tx: by, replacementsLeft: left - 1 })
       : { status: 'pending' }
   // a replacement is confirmed on its chain, so `not_found` comes from a node that lags
-  if (answer.status === 'not_found') return { status: 'pending', reason: 'replaced', replacedBy }
+  if (answer.status === 'not_found')
+    return { status: 'pending', network, reason: 'replaced', replacedBy }
   if (answer.status === 'invalid') await keepVerdict(context.pool, context.network, tx, 'replaced')
-  return { ...answer, reason: 'replaced', replacedBy }
+  return { ...answer, network: answer.network ?? network, reason: 'replaced', replacedBy }
 }

@@ -15,7 +15,7 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decide, type TxQuery, type TxStatus } from './decide.js'
+import { decide, type Origin, type TxQuery, type TxStatus } from './decide.js'
 
 /** Blocks that answers name: of the transaction's own chain, and of the hub's transactions that took its messages. */
 interface Blocks {
@@ -30,14 +30,30 @@ const blocksOf = (sent: readonly Pick<TxMessage | TxPayment, 'block' | 'received
   ),
 })
 
+/** Sum of payments in the token of the first one. */
+function paidBy(
+  payments: readonly { token: string; amount: bigint }[],
+): NonNullable<Origin['paid']> {
+  const { token } = payments[0]!
+  const ofToken = payments.filter((payment) => payment.token === token)
+  const amount = ofToken.reduce((sum, payment) => sum + payment.amount, 0n)
+  return { token, amount: String(amount) }
+}
+
 /** Packets as the status function takes them, and their time. */
-export type Sent = { packets: SentPacket[]; sentMs: number } & Blocks
+export type Sent = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
 
 export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {
   const answer = decide(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
   const updatedAt = millisecondsText(sent.sentMs)
-  return { ...answer, updatedAt, block: sent.block, ...(hubBlock !== undefined && { hubBlock }) }
+  return {
+    ...answer,
+    ...sent.origin,
+    updatedAt,
+    block: sent.block,
+    ...(hubBlock !== undefined && { hubBlock }),
+  }
 }
 
 export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
@@ -45,7 +61,8 @@ export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> 
   const first = messages[0]
   if (!first) return null
   const packets = await Promise.all(messages.map((message) => packetOf(context, message)))
-  return { packets, sentMs: first.sentMs, ...blocksOf(messages) }
+  const origin = { network: first.label }
+  return { packets, sentMs: first.sentMs, origin, ...blocksOf(messages) }
 }
 
 async function packetOf(context: Context, message: TxMessage): Promise<SentPacket> {
@@ -87,7 +104,8 @@ export async function paymentsOf(
       }),
     ),
   )
-  return { packets, sentMs: first.paidMs, ...blocksOf(payments) }
+  const origin = { network: first.label, paid: paidBy(payments) }
+  return { packets, sentMs: first.paidMs, origin, ...blocksOf(payments) }
 }
 
 /** Placeholder: the status function reports no confirmations of a confirmed payment. */
@@ -148,34 +166,29 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
   return creditAnswer(credits[0] && { ...credits[0], amountWei })
 }
 
-export type Paid = { paidNames: PaidName[]; paidMs: number; block: number }
+export type Paid = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
 
-export const ofPaidNames = (context: Context, { paidNames, paidMs, block }: Paid): TxStatus => ({
-  ...decide(context, { paidNames }),
-  block,
-  updatedAt: millisecondsText(paidMs),
-})
+export function ofPaidNames(
+  context: Context,
+  { paidNames, paidMs, block, origin }: Paid,
+): TxStatus {
+  const answer = decide(context, { paidNames })
+  return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
+}
 
 export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
-  const paidNames = payments.map(
-    ({
-      sequence,
-      community,
-      name,
-      isConfirmed,
-      confirmations,
-      paidMs: _,
-      block: __,
-      ...money
-    }) => ({
-      logIndex: sequence,
-      name: `${wordText(community)}/${wordText(name)}`,
-      source: { isConfirmed, confirmations },
-      ...money,
-    }),
-  )
-  return { paidNames, paidMs: first.paidMs, block: first.block }
+  const paidNames = payments.map((payment) => ({
+    logIndex: payment.sequence,
+    name: `${wordText(payment.community)}/${wordText(payment.name)}`,
+    source: { isConfirmed: payment.isConfirmed, confirmations: payment.confirmations },
+    judgement: payment.judgement,
+    refund: payment.refund,
+    outcome: payment.outcome,
+    reclaimableMs: payment.reclaimableMs,
+  }))
+  const origin = { network: first.label, paid: paidBy(payments) }
+  return { paidNames, paidMs: first.paidMs, block: first.block, origin }
 }

@@ -37,11 +37,11 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const known = await ofPayments()
   if (known) return known
   const tracked = await findTracked(pool, network, tx)
-  if (tracked?.verdict)
-    return { ...decide(context, { tracked }), updatedAt: millisecondsText(tracked.lastSeenMs) }
-  if (ports.length === 0) return decide(context, { tracked })
+  const remembered = { ...decide(context, { tracked }), ...(tracked && { network: tracked.label }) }
+  if (tracked?.verdict) return { ...remembered, updatedAt: millisecondsText(tracked.lastSeenMs) }
+  if (ports.length === 0) return remembered
   const { chain, seen } = await ask()
-  if (seen.state !== 'mined') return decide(context, { tracked })
+  if (seen.state !== 'mined') return remembered
   // the watcher may have stored the payment between the two questions
   const late = await ofPayments()
   if (late) return late
@@ -57,7 +57,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const answer = decide(context, { tracked, seen })
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(pool, network, tx, answer.reason)
-  return answer
+  return { ...answer, network: chain.label }
 }
 
 /** Confirmations of a transaction; an unavailable chain withholds no answer that our records give. */

@@ -1,12 +1,9 @@
 import type { ChainPort } from '../../chains/chain.js'
-import { findOrigin } from '../../db/journal/origin.js'
-import { decodeWallet } from '../../registry/primitives/address.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
 import { NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
-import type { Context } from '../http/context.js'
 import { times } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { integerOf, wordOf } from '../http/query.js'
@@ -176,18 +173,6 @@ function statusHeaders({ status }: TxStatus): Answer['headers'] {
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 
-/** Facts of a transaction that its status does not depend on. */
-async function originOf({ pool, network }: Context, tx: Buffer) {
-  const origin = await findOrigin(pool, network, tx)
-  if (!origin) return null
-  const { label, sender, paid } = origin
-  return {
-    network: label,
-    sender: sender ? decodeWallet(sender).text : undefined,
-    paid: paid ? { token: paid.token, amount: String(paid.amount) } : undefined,
-  }
-}
-
 const status = route.get('/v1/names/register/tx/:tx', {
   bad: {
     what: 'a text that is no transaction',
@@ -227,11 +212,10 @@ const status = route.get('/v1/names/register/tx/:tx', {
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
     const { found, looks } = await awaitStatus(context, id, { ms, since })
-    const origin = found.status === 'not_found' ? null : await originOf(context, id)
     // each further look at an unknown transaction asks the chains again
     const unspent = found.status === 'not_found' ? CHAIN_COST * (1 - looks) : unspentOf(found)
     return {
-      ...ok({ tx, ...found, ...origin }, statusHeaders(found)),
+      ...ok({ tx, ...found }, statusHeaders(found)),
       unspent,
       isPassing: !isOfJournal(tx, found),
     }

@@ -7,6 +7,8 @@ import type { Plain, Queryable } from '../pg/rows.js'
 
 type Row = ReceiptRow &
   Pick<Plain<Message>, 'guid' | 'chain' | 'block' | 'logIndex' | 'packet' | 'sentMs'> & {
+    /** Network label of the chain. */
+    label: string
     isConfirmed: boolean
     /** Reason of the last failed delivery, else null. */
     failure: string | null
@@ -21,7 +23,7 @@ const byTx = prepare<Row>(
   'tx_messages',
   (
     l,
-  ) => `SELECT m.guid, m.chain, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
+  ) => `SELECT m.guid, m.chain, c.label, m.log_index, m.block, m.packet, m.sent_ms, m.confirmed AS is_confirmed, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = m.chain) AS latest,
       ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = m.guid

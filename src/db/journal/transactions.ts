@@ -22,6 +22,10 @@ export interface JournalledTx {
   bids: JournalledBid[]
   block: number
   atMs: number
+  /** Sum of the bids, wei. */
+  amountWei: bigint
+  /** Stored address of the first bidder that won a name; null without one, since the other wallets may be private. */
+  winner: Buffer | null
 }
 
 interface JournalledRow extends Pick<Plain<Journal>, 'atMs' | 'body' | 'effects'> {
@@ -55,9 +59,18 @@ export async function findJournalled(
   const rows = await journalled(db, network, [hashes.map((hash) => txKey(hash).toString()), hashes])
   const found = hashes.map((): JournalledTx | null => null)
   for (const row of rows) {
-    const bids = found[row.ord - 1]?.bids ?? []
-    bids.push(asBid(row))
-    found[row.ord - 1] = { bids, block: row.block, atMs: row.atMs }
+    const earlier = found[row.ord - 1]
+    const bid = asBid(row)
+    const bids = earlier?.bids ?? []
+    bids.push(bid)
+    const { wallet, amountWei } = decodeBid(row.body)
+    found[row.ord - 1] = {
+      bids,
+      block: row.block,
+      atMs: row.atMs,
+      amountWei: (earlier?.amountWei ?? 0n) + amountWei,
+      winner: earlier?.winner ?? (bid.outcome === 'won' ? wallet : null),
+    }
   }
   const lost = found.flatMap((tx) => tx?.bids.filter(({ outcome }) => outcome === 'lost') ?? [])
   if (lost.length > 0) await addWinners(db, network, lost)
@@ -109,6 +122,8 @@ export interface TailTx {
   confirmations: Confirmations
   /** Time of the block, ms. */
   atMs: number
+  /** Sum of the bids, wei. */
+  amountWei: bigint
 }
 
 interface TailRow extends Pick<Plain<Fact>, 'logIndex' | 'block' | 'causeMs' | 'body'> {
@@ -153,6 +168,7 @@ export async function findInTail(
     })),
     confirmations: confirmationsOf(first.block, first),
     atMs: first.causeMs,
+    amountWei: rows.reduce((sum, { body }) => sum + decodeBid(body).amountWei, 0n),
   }
 }
 
@@ -161,13 +177,16 @@ export type TrackedTx = Pick<
   Plain<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
 > & {
+  /** Network label of the chain. */
+  label: string
   verdict: InvalidReason | null
 }
 
 export const findTracked = prepareOne<TrackedTx, [hash: Buffer]>(
   'tracked_tx',
-  (l) => `SELECT chain, sender, nonce, last_seen_ms, verdict, replaced_by
-    FROM tracked_txs WHERE network = ${l.network} AND hash = $1`,
+  (l) => `SELECT t.chain, c.label, t.sender, t.nonce, t.last_seen_ms, t.verdict, t.replaced_by
+    FROM tracked_txs t JOIN chains c ON c.network = t.network AND c.chain = t.chain
+    WHERE t.network = ${l.network} AND t.hash = $1`,
 )
 
 const confirmed = prepare<{ chain: number; block: number }>(

@@ -17,7 +17,9 @@ import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '
 import type { Plain, Queryable } from '../pg/rows.js'
 
 type PaymentColumns = ReceiptRow &
-  Pick<Plain<Payment>, 'id' | 'block' | 'sequence' | 'paidMs' | 'outcome'> & {
+  Pick<Plain<Payment>, 'id' | 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> & {
+    /** Network label of the chain. */
+    label: string
     /** Word. */
     name: Buffer
     isConfirmed: boolean
@@ -32,12 +34,15 @@ export type TxPayment = Awaited<ReturnType<typeof findPayments>>[number]
 
 const paymentsByTx = prepare<PaymentColumns>(
   'tx_payments',
-  (l) => `SELECT p.id, p.block, p.sequence, p.name_word AS name, p.paid_ms,
+  (
+    l,
+  ) => `SELECT p.id, c.label, p.block, p.sequence, p.token, p.amount, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, p.verdict = ${QUOTE_VERDICT.foreign} AS is_foreign,
       p.outcome, ${RECEIPT_COLUMNS},
       (SELECT j.reason FROM jobs j WHERE j.network = ${l.network} AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver}
         AND j.state <> ${JOB_STATE.confirmed}) AS failure
     FROM payments p
+    JOIN chains c ON c.network = p.network AND c.chain = p.chain
     LEFT JOIN received r ON r.network = p.network AND r.guid = p.id
     WHERE p.network = ${l.network} AND p.tx = $1 AND p.kind = ${PAYMENT_KIND.name}
     ORDER BY p.sequence`,
@@ -53,7 +58,9 @@ export async function findPayments(db: Queryable, network: Network, signature: B
 }
 
 interface PaidNameColumns
-  extends Pick<Plain<Payment>, 'block' | 'sequence' | 'paidMs' | 'outcome'> {
+  extends Pick<Plain<Payment>, 'block' | 'sequence' | 'token' | 'amount' | 'paidMs' | 'outcome'> {
+  /** Network label of the chain. */
+  label: string
   /** Words. */
   community: Buffer
   name: Buffer
@@ -70,7 +77,9 @@ interface PaidNameColumns
 
 const paidNamesByTx = prepare<PaidNameColumns>(
   'tx_paid_names',
-  (l) => `SELECT p.sequence, p.block, p.community_word AS community, p.name_word AS name, p.paid_ms,
+  (
+    l,
+  ) => `SELECT c.label, p.sequence, p.block, p.token, p.amount, p.community_word AS community, p.name_word AS name, p.paid_ms,
       p.state >= ${PAYMENT_STATE.confirmed} AS is_confirmed, ${IS_EVM} AS is_evm, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = p.chain) AS latest,
       p.reclaimable_ms, p.outcome, e.effects, j.state AS job_state, j.reason AS job_reason

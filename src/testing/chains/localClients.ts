@@ -11,6 +11,7 @@ import {
   parseEther,
   type TestClient,
   toHex,
+  type WalletClient,
 } from 'viem'
 
 const FUNDS_WEI = parseEther('10000')
@@ -48,7 +49,10 @@ export function localClients(at: ChainAt): LocalClients {
   }
 }
 
-export const walletOf = (at: ChainAt, account: Account) =>
+export const walletOf = (
+  at: ChainAt,
+  account: Account,
+): WalletClient<HttpTransport, Chain, Account> =>
   createWalletClient({ ...connectionTo(at), account })
 
 /** Gives addresses 10,000 ETH each. */

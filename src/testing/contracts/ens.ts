@@ -34,11 +34,18 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
     creation('deploying ENS’s registry', registryCode),
     creation('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
   ])
+  const universalResolver = lowerCase(universal!.contractAddress!)
+  const reverseRegistrar = await client.publicClient.readContract({
+    address: universalResolver,
+    abi: localUniversalResolverAbi,
+    functionName: 'reverseRegistrar',
+  })
   return {
     parent,
     resolver: lowerCase(resolver),
     registry: lowerCase(registry!.contractAddress!),
-    universalResolver: lowerCase(universal!.contractAddress!),
+    universalResolver,
+    reverseRegistrar: lowerCase(reverseRegistrar),
   }
 }
 

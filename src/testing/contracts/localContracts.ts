@@ -54,8 +54,9 @@ export async function ensureContracts(
     const newest = ens?.universalResolver ?? token ?? communityPayments
     if (await deployer.publicClient.getCode({ address: newest })) {
       const known = { contract, endpoint, messageLib, communityPayments, startBlock, genesisHash }
-      // none in a world that is older than its ENS
-      const own = token && (ens ?? (await mineQuickly(chain, makeEns)))
+      // a world may be older than its ENS, or than ENS's reverse registrar
+      const isWhole = !token || ens?.reverseRegistrar
+      const own = isWhole ? ens : await mineQuickly(chain, makeEns)
       return { contracts: known, feeds, token, ens: own }
     }
   }
@@ -171,8 +172,9 @@ export function writeChains(
   const sectionOf = (cluster: WorldCluster) =>
     Object.fromEntries(hubs.map((hub, i) => [hub.network, cluster.settings(i, hub, pollMs)]))
   const parents = hubs.map(({ network, chainId, ens }) => {
-    const { parent, resolver, registry } = ens!
-    return [network, { parent, resolver, registry, chainId }]
+    const { parent, resolver, registry, reverseRegistrar } = ens!
+    const reverseRegistrars = { [chainId]: reverseRegistrar }
+    return [network, { parent, resolver, registry, chainId, reverseRegistrars }]
   })
   const deliveries = { spendCapWei: String(LOCAL_SPEND_CAP_WEI) }
   writeJson(knownFile(home), { chains: [...known.values()] })

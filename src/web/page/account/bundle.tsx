@@ -5,6 +5,7 @@ import type { Cluster, Wallet } from '../lib/types.js'
 import { Address, Badge, Card, Link, Mono, Names, Verified } from '../parts/basics.js'
 import { Generate } from './generate.js'
 import { Action, Check, Form, Input, type Typed } from './pieces.js'
+import { Primary } from './primary.js'
 import { type Account, ownNames, type Question, useAccount } from './state.js'
 
 const WALLETS = '/v1/clusters/wallets'
@@ -34,6 +35,7 @@ export function Bundle() {
           <Add />
         </Card>
         <div>
+          <Primary />
           <Card title="Generate a wallet">
             <Generate wallets={cluster.wallets} />
           </Card>

@@ -103,7 +103,7 @@ function Arrival() {
         <Link to="/@account" class="button plain">
           Add a wallet
         </Link>
-        <Link to={path} class="button plain">
+        <Link to="/@account" class="button plain">
           Make it your primary name
         </Link>
       </p>

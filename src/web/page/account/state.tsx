@@ -14,6 +14,7 @@ import {
   type BrowserWallet,
   type ConnectedAccount,
   discoverWallets,
+  type SendingChain,
   type Transaction,
 } from './wallets.js'
 
@@ -319,7 +320,7 @@ function walletActions(
     },
     /** Pays on a chain. @returns the transaction's hash or signature */
     async pay(
-      chain: Chain,
+      chain: SendingChain,
       transaction: Transaction | string,
       ...approvals: (Transaction | undefined)[]
     ) {

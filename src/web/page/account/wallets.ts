@@ -10,6 +10,9 @@ import { hexOf } from '../../../client/bytes.js'
 import { WALLET_NAMES } from '../../../registry/families.js'
 import type { Chain, Kind } from '../lib/types.js'
 
+/** Chain that a wallet sends on. */
+export type SendingChain = Pick<Chain, 'chainId' | 'isTestnet'>
+
 /** An EVM transaction; `value` in wei. */
 export interface Transaction {
   to: string
@@ -61,7 +64,7 @@ export interface ConnectedAccount {
    * @param transaction of Solana: serialized, in base64
    * @returns the transaction's hash, or its signature in base58
    */
-  send(chain: Chain, transaction: Transaction | string): Promise<string>
+  send(chain: SendingChain, transaction: Transaction | string): Promise<string>
 }
 
 const unfit = () => new Error('This chain takes no payment from your wallet.')

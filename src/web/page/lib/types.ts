@@ -35,4 +35,6 @@ export type Registration = Answer<'POST', '/v1/names/community/{communityName}/r
 /** A name below a community, with its owner. */
 export type Member = Answer<'GET', '/v1/communities/{name}/members'>[number]
 export type Airdrop = Answer<'GET', '/v1/airdrops'>[number]
+/** Transactions that make a name an address's primary one in ENS. */
+export type PrimaryName = Answer<'GET', '/v1/names/{name}/primary/{address}'>
 export type Payout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]

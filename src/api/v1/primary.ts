@@ -1,0 +1,55 @@
+import { lookupAddress } from '../../registry/primitives/address.js'
+import { parseFullName } from '../../registry/primitives/name.js'
+import { EvmTransactionSchema } from '../families/evm.js'
+import { callView } from '../families/family.js'
+import { ok } from '../http/answer.js'
+import { ApiError } from '../http/errors.js'
+import { route } from '../http/route.js'
+import { answers, z } from '../http/schema.js'
+import { NO_NAME } from '../names/names.js'
+import { addressText, nameText } from './schemas.js'
+
+const primary = route.get('/v1/names/:name/primary/:address', {
+  bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
+  dearest: {},
+  bounds: { 'chains[]': 'set up: its reverse registrars' },
+  kept: 'journal',
+  summary: 'The transactions that make a name the primary name of an address in ENS',
+  description:
+    'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',
+  params: z.object({ name: nameText, address: addressText }),
+  responses: answers('The name in ENS, and a transaction per chain', {
+    ensName: z.string().nullable().openapi({
+      description: 'null where ENS does not normalize the name',
+      example: 'seedling.local.eth',
+    }),
+    chains: z.array(
+      z.object({
+        chainId: z.int().describe('EIP-155 id'),
+        transaction: EvmTransactionSchema.extend({ chainId: z.int() }).nullable(),
+        reason: z
+          .enum(['not_in_ens', 'other_address'])
+          .nullable()
+          .describe(
+            'Set without a transaction, since clients of ENS do not show the name. `not_in_ens`: ENS has no such name. `other_address`: the name resolves to another address, or to none',
+          ),
+      }),
+    ),
+  }),
+  errors: ['invalid_name', 'not_found'],
+  async handle({ params }, { network, batches, primaryNames }) {
+    const name = parseFullName(params.name!)
+    if (!name) throw new ApiError('invalid_name', NO_NAME)
+    const address = lookupAddress(params.address!)?.text ?? ''
+    const found = await primaryNames?.({ name, address, network }, batches[network])
+    if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
+    const chains = found.chains.map(({ chainId, transaction, reason }) => ({
+      chainId,
+      transaction: transaction && { chainId, ...callView(transaction) },
+      reason,
+    }))
+    return ok({ ensName: found.ensName, chains })
+  },
+})
+
+export const primaryRoutes = [primary]

@@ -1,0 +1,61 @@
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { toCoinType } from 'viem/ens'
+import type { ChainsFile } from '../config/chainsFile.js'
+import type { FullName } from '../registry/primitives/name.js'
+import type { Network } from '../registry/primitives/network.js'
+import { ensNameOf } from './name.js'
+import { addressOf, ETH, type Lookups } from './records.js'
+
+/** Call of ENS's reverse registrars, on Ethereum and on other chains, that names the caller. */
+const registrarAbi = parseAbi(['function setName(string name)'])
+
+/** Transaction that an address sends on a chain; `value` in wei. */
+interface Transaction {
+  chainId: number
+  to: Hex
+  data: Hex
+  value: bigint
+}
+
+interface PrimaryName {
+  /** The name in ENS; null where ENS does not normalize it (ENSIP-15). */
+  ensName: string | null
+  /** A chain with a reverse registrar each. */
+  chains: {
+    chainId: number
+    transaction: Transaction | null
+    /** Set without a transaction: clients would not show the name. */
+    reason: 'not_in_ens' | 'other_address' | null
+  }[]
+}
+
+/** What makes a name of the registry the primary name of an address (ENSIP-19). */
+export type PrimaryNames = ReturnType<typeof createPrimaryNames>
+
+/**
+ * Creates the reader of primary names. It gives the transactions that set the reverse record of an address, where the
+ * name resolves to the address with the coin type of the chain (ENSIP-11); null on a network without a parent.
+ */
+export function createPrimaryNames(parents: ChainsFile['ens']) {
+  return async (
+    asked: { name: FullName; address: string; network: Network },
+    lookups: Pick<Lookups, 'walletOf' | 'verifiedOf'>,
+  ): Promise<PrimaryName | null> => {
+    const { name, address, network } = asked
+    const under = parents[network]
+    if (!under) return null
+    const ensName = ensNameOf(name, under.parent)
+    const registrars = Object.entries(under.reverseRegistrars ?? {})
+    const chains = registrars.map(async ([id, to]): Promise<PrimaryName['chains'][number]> => {
+      const chainId = Number(id)
+      if (ensName === null) return { chainId, transaction: null, reason: 'not_in_ens' }
+      // the records of ENS's own chain are those of `addr.reverse`, whatever its id
+      const coinType = chainId === under.chainId ? ETH : toCoinType(chainId)
+      if ((await addressOf(name, coinType, lookups)) !== address)
+        return { chainId, transaction: null, reason: 'other_address' }
+      const data = encodeFunctionData({ abi: registrarAbi, args: [ensName] })
+      return { chainId, transaction: { chainId, to, data, value: 0n }, reason: null }
+    })
+    return { ensName, chains: await Promise.all(chains) }
+  }
+}

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks'
+import { chainName } from '../lib/format.js'
+import { useAsked } from '../lib/net.js'
+import { service } from '../lib/service.js'
+import type { PrimaryName } from '../lib/types.js'
+import { Card, Loaded } from '../parts/basics.js'
+import { onceSent } from './followed.js'
+import { Action, Field } from './pieces.js'
+import { type Account, useAccount } from './state.js'
+import type { Transaction } from './wallets.js'
+
+type OnChain = PrimaryName['chains'][number]
+
+const REASONS: Readonly<Record<NonNullable<OnChain['reason']>, string>> = {
+  not_in_ens: 'ENS has no such name: it allows fewer characters.',
+  other_address: 'In ENS this name stands for another wallet, or for none that everybody may see.',
+}
+
+/** Names that may stand for the wallet: its cluster's, its own below each, and those below communities. */
+function namesOf({ owned, cluster, session }: Account): string[] {
+  const wallet = cluster?.wallets.find(({ address }) => address === session?.address)
+  return owned.items.flatMap(({ name }) =>
+    wallet && !name.includes('/') ? [name, `${name}/${wallet.name}`] : [name],
+  )
+}
+
+/** Makes a name the wallet's primary one in ENS (ENSIP-19); nothing where no chain has a registrar. */
+export function Primary() {
+  const account = useAccount()
+  const { session, send, isTestnet } = account
+  const [chosen, choose] = useState('')
+  const names = namesOf(account)
+  const name = names.includes(chosen) ? chosen : (names[0] ?? '')
+  const isServed = Boolean(isTestnet ? service.ens.testnet : service.ens.mainnet)
+  const asked = useAsked<PrimaryName>(isServed && name ? `${name} ${isTestnet}` : null, () =>
+    send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
+  )
+  if (!isServed || !name || asked.data?.chains.length === 0) return null
+  return (
+    <Card title="Primary name">
+      <p class="soft">Sites that read ENS show it in place of your address.</p>
+      <Field label="Name">
+        <select name="primary" value={name} onChange={(event) => choose(event.currentTarget.value)}>
+          {names.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Loaded asked={asked} lines={1}>
+        {({ ensName, chains }) => (
+          <ul class="rows">
+            {chains.map(({ chainId, transaction, reason }) => (
+              <li key={chainId}>
+                <span>{chainText(account, chainId)}</span>
+                {transaction && (
+                  <Action work={() => set(account, transaction)}>Set {ensName}</Action>
+                )}
+                {reason && <span class="soft">{REASONS[reason]}</span>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+function chainText({ chains }: Account, chainId: number): string {
+  const known = chains.find((chain) => chain.chainId === chainId)
+  return known ? chainName(known.network) : `Chain ${chainId}`
+}
+
+const set = (
+  { pay, say, isTestnet }: Account,
+  { chainId, ...transaction }: Transaction & { chainId: number },
+): Promise<void> =>
+  onceSent(pay({ chainId, isTestnet }, transaction), {
+    say,
+    sent: 'Sent. ENS has your primary name once the chain has the transaction.',
+  })
