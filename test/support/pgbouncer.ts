@@ -15,11 +15,15 @@ const COMMAND = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
 /** Whether this machine has a pgbouncer. */
 export const hasPgbouncer = COMMAND !== undefined
 
-/** Starts pgbouncer in transaction mode before a server. @returns the server's URL through it */
-export async function startPgbouncer(serverUrl: string, poolSize: number) {
+/**
+ * Starts pgbouncer in transaction mode before a server.
+ * @param wantedPort default: a free one
+ * @returns the server's URL through it
+ */
+export async function startPgbouncer(serverUrl: string, poolSize: number, wantedPort?: number) {
   const server = new URL(serverUrl)
   const folder = mkdtempSync(join(tmpdir(), 'clusterd-pgbouncer-'))
-  const port = await freePort()
+  const port = wantedPort ?? (await freePort())
   const file = join(folder, 'pgbouncer.ini')
   writeFileSync(
     file,
@@ -32,6 +36,7 @@ unix_socket_dir =
 auth_type = any
 pool_mode = transaction
 default_pool_size = ${poolSize}
+server_login_retry = 1
 `,
   )
   chmodSync(folder, 0o755)
@@ -45,10 +50,13 @@ default_pool_size = ${poolSize}
   const isUp = () => said.includes('process up') || child.exitCode !== null
   if (!(await waitFor(isUp, START_LIMIT_MS)) || child.exitCode !== null)
     throw new Error(`starting pgbouncer: ${said}`)
+  // the lines of a long run are read and dropped
+  child.stderr.removeAllListeners('data').resume()
   const url = new URL(serverUrl)
   url.port = String(port)
   return {
     url: url.href,
+    port,
     async stop(): Promise<void> {
       const ended = once(child, 'exit')
       child.kill('SIGKILL')

@@ -105,6 +105,8 @@ export async function runOn(
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
+  // the statement under way rejects, too
+  client.on('error', () => {})
   await client.connect()
   try {
     await work(client)

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { JOB_STATE } from '../../src/registry/outbox.js'
+import { runOn } from '../../src/testing/processes/postgres.js'
+import { cpuMs } from '../bench/bench.js'
+import type { Reading } from './course.js'
+
+const MIB = 2 ** 20
+const TIMEOUT_MS = 5_000
+
+/** Time between two readings of the gauges of memory, and how many the least is taken of: those of a minute. */
+export const PEEK_MS = 2_500
+const PEEKS = 24
+
+/** Gauges of /metrics whose least value of a minute counts: between two collections they rise and fall. */
+const MEMORY_GAUGES = {
+  'heap used': 'nodejs_heap_size_used_bytes',
+  external: 'nodejs_external_memory_bytes',
+}
+const HANDLES_GAUGE = 'nodejs_active_handles_total'
+
+/** Tables to which each registration adds rows (docs/run/retention.md). No other table may grow. */
+const GROWING = new Set([
+  'clusters',
+  'feed_events',
+  'hub_credits',
+  'jobs',
+  'journal',
+  'log_tiles',
+  'messages',
+  'names',
+  'received',
+  'tracked_txs',
+  'wallets',
+])
+
+/** Value of a gauge by its name; NaN where there is none. */
+type ReadGauge = (name: string) => number
+
+interface Sampler {
+  /** Reads the gauges of memory; every `PEEK_MS`. */
+  peek(): Promise<unknown>
+  /** @param registrations that are final so far */
+  sample(registrations: number): Promise<Reading[]>
+}
+
+/** Reads a daemon by its process and its metrics, and its database by connections of its own. */
+export function createSampler(at: { pid: number; ops: string; databaseUrl: string }): Sampler {
+  /** The newest values of each gauge of memory, MiB. */
+  const newest = new Map<string, number[]>()
+  let usedMs = cpuMs([at.pid])
+  let usedAtMs = performance.now()
+
+  const readMetrics = async (): Promise<ReadGauge> => {
+    // a connection that is kept open is one more socket of the daemon
+    const response = await fetch(`${at.ops}/metrics`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    const text = await response.text()
+    return (name) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1])
+  }
+
+  const peek = async (): Promise<ReadGauge> => {
+    const gauge = await readMetrics()
+    for (const [name, metric] of Object.entries(MEMORY_GAUGES)) {
+      const before = newest.get(name) ?? []
+      newest.set(name, [...before, gauge(metric) / MIB].slice(-PEEKS))
+    }
+    return gauge
+  }
+
+  return {
+    peek,
+    async sample(registrations) {
+      const gauge = await peek()
+      const memory = [...newest].map(
+        ([name, mib]): Reading => ({ name, kind: 'mib', value: Math.min(...mib) }),
+      )
+      const nowMs = performance.now()
+      const nowUsedMs = cpuMs([at.pid])
+      const percent = ((nowUsedMs - usedMs) / (nowMs - usedAtMs)) * 100
+      usedMs = nowUsedMs
+      usedAtMs = nowMs
+      return [
+        { name: 'resident', kind: 'mib', value: residentMib(at.pid) },
+        ...memory,
+        ...descriptorsOf(at.pid),
+        { name: 'handles', kind: 'count', value: gauge(HANDLES_GAUGE) },
+        ...(await readDatabase(at.databaseUrl, registrations)),
+        { name: 'daemon %', kind: 'shown', value: percent },
+        { name: 'soak', kind: 'shown', value: process.memoryUsage.rss() / MIB },
+      ]
+    },
+  }
+}
+
+function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024
+}
+
+/** Open files of a process, and those of them that are sockets. */
+function descriptorsOf(pid: number): Reading[] {
+  const folder = `/proc/${pid}/fd`
+  const targets = readdirSync(folder).map((fd) => {
+    try {
+      return readlinkSync(`${folder}/${fd}`)
+    } catch {
+      // closed meanwhile
+      return ''
+    }
+  })
+  const sockets = targets.filter((target) => target.startsWith('socket:')).length
+  return [
+    { name: 'files', kind: 'count', value: targets.length },
+    { name: 'sockets', kind: 'count', value: sockets },
+  ]
+}
+
+/** Connections, and rows of every table: of a growing one for each registration. */
+async function readDatabase(url: string, registrations: number): Promise<Reading[]> {
+  const readings: Reading[] = []
+  await runOn(url, async (client) => {
+    const connections = await client.query<{ count: number }>(
+      `SELECT count(*)::int4 AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    )
+    readings.push({ name: 'connections', kind: 'count', value: connections.rows[0]!.count })
+    const tables = await client.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class
+       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`,
+    )
+    const counts = tables.rows.map(
+      ({ name }) => `SELECT '${name}' AS name, count(*)::int4 AS count FROM ${name}`,
+    )
+    counts.push(
+      `SELECT 'live jobs' AS name, count(*)::int4 AS count FROM jobs WHERE state <> ${JOB_STATE.confirmed}`,
+    )
+    const { rows } = await client.query<{ name: string; count: number }>(counts.join(' UNION ALL '))
+    readings.push(...rowsOf(rows, registrations))
+  })
+  return readings
+}
+
+/** Readings of tables, and their sums for the table of the run. */
+function rowsOf(
+  tables: readonly { name: string; count: number }[],
+  registrations: number,
+): Reading[] {
+  const readings = tables.map(({ name, count }): Reading => {
+    const isGrowing = GROWING.has(name)
+    return isGrowing
+      ? { name: `rows of ${name} a registration`, kind: 'ratio', value: count / registrations }
+      : { name: `rows of ${name}`, kind: 'count', value: count }
+  })
+  const sumOf = (kind: Reading['kind']) =>
+    readings.filter((one) => one.kind === kind).reduce((sum, { value }) => sum + value, 0)
+  return [
+    ...readings,
+    { name: 'bounded rows', kind: 'shown', value: sumOf('count') },
+    { name: 'rows a registration', kind: 'shown', value: sumOf('ratio') },
+  ]
+}

@@ -1,0 +1,105 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type FaultProxy,
+  type Stack,
+  startFaultProxy,
+  startStack,
+} from '../../src/testing/index.js'
+import { runOn } from '../../src/testing/processes/postgres.js'
+import { A_YEAR_AHEAD } from '../../test/chaos/lib/databaseWeathers.js'
+import { hasPgbouncer, startPgbouncer } from '../../test/support/pgbouncer.js'
+import type { Bench } from '../bench/bench.js'
+
+const HUB = '1'
+const SPOKE = '8453'
+/** As in examples/deploy/topology. */
+const POOL_SIZE = 16
+const CLOCK_SIGNAL = 'SIGUSR2'
+/** Settings of a role behind a pooler (docs/run/configuration.md). */
+const ROLE_SETTINGS = ['enable_seqscan = off', 'jit = off', 'plan_cache_mode = force_generic_plan']
+
+/** A pooler that stops, and starts again on its port. */
+interface Pooler {
+  url: string
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** A local world whose daemon has all roles, limits, a pooler and a proxy before each chain's node. */
+export interface SoakWorld {
+  stack: Stack<'mainnet'>
+  proxies: readonly FaultProxy[]
+  /** Null where this machine has no pgbouncer. */
+  pooler: Pooler | null
+  /** Sets the daemon's clock a year ahead, or right again. */
+  turnClock(): void
+}
+
+export async function startSoakWorld(onEnd: Bench['onEnd']): Promise<SoakWorld> {
+  const stack = await startStack({
+    chains: [HUB, SPOKE],
+    seeds: false,
+    solana: false,
+    limits: true,
+  })
+  onEnd(() => stack.stop())
+  const proxies = new Map<string, FaultProxy>()
+  for (const label of [HUB, SPOKE]) {
+    const { rpcUrl, wsUrl } = stack.anvils[label]!
+    const proxy = await startFaultProxy({ target: { rpcUrl, wsUrl }, seed: proxies.size })
+    onEnd(() => proxy.stop())
+    proxies.set(label, proxy)
+  }
+  const pooler = hasPgbouncer ? await startPooler(stack.databaseUrl) : null
+  if (pooler) onEnd(() => pooler.stop())
+  await stack.daemon.restart({
+    CLUSTERD_CHAINS: writeChainsFile(stack.home, proxies),
+    CLOCK_SIGNAL,
+    NODE_OPTIONS: A_YEAR_AHEAD.NODE_OPTIONS,
+    CLOCK_AHEAD_MS: A_YEAR_AHEAD.CLOCK_AHEAD_MS,
+    ...(pooler && { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: stack.databaseUrl }),
+  })
+  return {
+    stack,
+    proxies: [...proxies.values()],
+    pooler,
+    turnClock: () => process.kill(stack.daemon.pid, CLOCK_SIGNAL),
+  }
+}
+
+async function startPooler(databaseUrl: string): Promise<Pooler> {
+  await runOn(databaseUrl, async (client) => {
+    for (const setting of ROLE_SETTINGS)
+      await client.query(`ALTER ROLE CURRENT_USER SET ${setting}`)
+  })
+  let running: Awaited<ReturnType<typeof startPgbouncer>> | null = await startPgbouncer(
+    databaseUrl,
+    POOL_SIZE,
+  )
+  const { url, port } = running
+  return {
+    url,
+    async stop() {
+      await running?.stop()
+      running = null
+    },
+    async start() {
+      running = await startPgbouncer(databaseUrl, POOL_SIZE, port)
+    },
+  }
+}
+
+/** The world's chains file with the proxies' addresses in place of the nodes' own. @returns its path */
+function writeChainsFile(home: string, proxies: ReadonlyMap<string, FaultProxy>): string {
+  const file = JSON.parse(readFileSync(join(home, 'chains.json'), 'utf8')) as {
+    chains: { label: string }[]
+  }
+  const chains = file.chains.map((chain) => {
+    const { rpcUrl, wsUrl } = proxies.get(chain.label)!
+    return { ...chain, rpcUrls: [rpcUrl], wsUrl }
+  })
+  const path = join(home, 'chains-behind-proxies.json')
+  writeFileSync(path, JSON.stringify({ ...file, chains }))
+  return path
+}
