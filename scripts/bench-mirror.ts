@@ -9,7 +9,7 @@ import { logKeysOf, signedNote } from '../src/registry/log/signer.js'
 import { bundlePath, packBundle, TILE_WIDTH, tilePath } from '../src/registry/log/tiles.js'
 import { freePort } from '../src/testing/processes/ports.js'
 import { startPostgres } from '../src/testing/processes/postgres.js'
-import { describeMachine, runBench } from './bench/bench.js'
+import { cpuMs, describeMachine, runBench, treeCpuMs } from './bench/bench.js'
 import { buildDaemon } from './bench/programs.js'
 
 const names = Number(process.argv[2] ?? 100_000)
@@ -69,6 +69,7 @@ await runBench(async ({ home, onEnd }) => {
     PORT: port,
     OPS_PORT: '0',
   }
+  const preparedMs = treeCpuMs(postgres.pid)
   const startMs = performance.now()
   const key = keys[0]!.publicKey.toString('base64')
   const mirror = spawn('node', [cli, 'mirror', folder, '--key', key, '--mainnet'], {
@@ -84,10 +85,13 @@ await runBench(async ({ home, onEnd }) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const ms = performance.now() - startMs
+  const usedMs = { mirror: cpuMs([mirror.pid!]), PostgreSQL: treeCpuMs(postgres.pid) - preparedMs }
   const perSecond = Math.round((1_000 * names) / ms)
-  const microseconds = ((1_000 * ms) / (3 * names)).toFixed(1)
+  const anEvent = (total: number) => `${((1_000 * total) / (3 * names)).toFixed(1)} µs an event`
   console.log(
-    `${names} names: verified and served after ${(ms / 1_000).toFixed(1)} s, ${perSecond} names a second, ${microseconds} µs an event`,
+    `${names} names: verified and served after ${(ms / 1_000).toFixed(1)} s, ${perSecond} names a second, ${anEvent(ms)}`,
   )
+  for (const [who, used] of Object.entries(usedMs))
+    console.log(`processor time of ${who}: ${anEvent(used)}`)
   console.log(await describeMachine(postgres.url))
 })
