@@ -30,12 +30,9 @@ const requests = {
     answers += 1
   },
 }
-const world = useApi({
-  limits: SETTINGS,
-  trustProxy: 1,
-  requestDeadlineMs: DEADLINE_MS,
-  metrics: { requests },
-})
+const options = { limits: SETTINGS, trustProxy: 1, metrics: { requests } }
+const world = useApi(options)
+const hurried = useApi({ ...options, requestDeadlineMs: DEADLINE_MS })
 
 let clients = 0
 /** A client that a proxy names. */
@@ -44,8 +41,11 @@ const newClient = (): string => `198.51.100.${++clients}`
 const headOf = (request: string, client: string, ...headers: string[]): string =>
   [`${request} HTTP/1.1`, 'host: x', `x-forwarded-for: ${client}`, ...headers, '', ''].join('\r\n')
 
-async function open(text: string): Promise<{ socket: Socket; seen: { text: string } }> {
-  const socket = connect(Number(new URL(world.url).port), '127.0.0.1')
+async function open(
+  text: string,
+  { url } = world,
+): Promise<{ socket: Socket; seen: { text: string } }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
   const seen = { text: '' }
   socket.on('data', (bytes) => {
     seen.text += bytes
@@ -227,7 +227,7 @@ describe('the body of a join that arrives after its answer', () => {
     const takes = vi.spyOn(Slots.prototype, 'take')
     const frees = vi.spyOn(Slots.prototype, 'free')
     const head = headOf('POST /v1/wallets', newClient(), `content-length: ${MIB * 8}`)
-    const opened = await Promise.all(Array.from({ length: 10 }, () => open(head)))
+    const opened = await Promise.all(Array.from({ length: 10 }, () => open(head, hurried)))
     await setTimeout(DEADLINE_MS / 2)
     for (const { socket } of opened) socket.write(Buffer.alloc(MIB, ' '))
     // the deadline passes before this process reads the bytes

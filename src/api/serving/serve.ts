@@ -27,11 +27,6 @@ import type { Exchange } from './exchange.js'
 import { createMemory, keyOf, type Made } from './memory.js'
 import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
-/**
- * A request begins as it arrives while its address has no other under way. Its others wait for turns, as expensive
- * requests do: the requests of many connections would otherwise all come before the next look-up of somebody else.
- */
-const IMMEDIATE_REQUESTS = { perClient: 1, total: Number.POSITIVE_INFINITY }
 /** Bytes of joins under way, whose strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 /** Time after which an address with so many is to ask again. */
@@ -60,7 +55,8 @@ interface Shared extends Serving {
   contexts: Contexts
   memory: ReturnType<typeof createMemory>
   joins: Slots
-  immediate: Slots
+  /** Addresses with a request under way that began as it arrived. */
+  immediate: Set<string>
   deadlineMs: number
 }
 
@@ -72,7 +68,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
     deadlineMs,
     memory: createMemory(contexts.mainnet.batches),
     joins: new Slots(JOIN_BYTES),
-    immediate: new Slots(IMMEDIATE_REQUESTS),
+    immediate: new Set(),
   }
   return (route: Route, exchange: Exchange): void => {
     void new RouteExchange(shared, route, exchange).serve()
@@ -224,12 +220,16 @@ class RouteExchange {
     return { bytes, counted }
   }
 
-  /** True if the request need not wait for a turn. Holds its place until its answer is whole. */
+  /**
+   * True if the request begins as it arrives: its address has no other under way that did. Others wait for turns, as
+   * expensive requests do. Those of many connections would otherwise all come before the next look-up of somebody else.
+   */
   #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
+    const { immediate } = this.#shared
     if (isRaised) return true
-    const free = this.#shared.immediate.take(address)
-    if (typeof free === 'string') return false
-    whenGone(free)
+    if (immediate.has(address)) return false
+    immediate.add(address)
+    whenGone(() => immediate.delete(address))
     return true
   }
 
