@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { describe, expect, it, vi } from 'vitest'
 import { DOCUMENTS, ROOT, read, rowsOf, shellOf, spansOf } from '../scripts/lint/documents.js'
 import { ERROR_STATUS } from '../src/api/http/errors.js'
+import { CONFIRMED_TAGS } from '../src/registry/primitives/confirmation.js'
 
 /** Files, commands, options, settings and headings that the documents name, held against those that there are. */
 
@@ -178,6 +179,11 @@ describe('docs/run/configuration.md', () => {
       (field) => !new RegExp(`[\`"\\s]${field}["\`\\s]`).test(text) && field !== 'kind',
     )
     expect(missing).toEqual([])
+  })
+
+  it('has every tag of a confirmation policy', () => {
+    const row = text.split('\n').find((line) => line.startsWith('| `confirmation` |'))
+    for (const tag of CONFIRMED_TAGS) expect(row).toContain(`\`"${tag}"\``)
   })
 })
 

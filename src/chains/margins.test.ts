@@ -1,10 +1,20 @@
 import { expect, it } from 'vitest'
 import { type Margin, withMargin } from './margins.js'
 
-it.each<[Margin, per1000: bigint, of999: bigint]>([
-  ['delivery', 1_250n, 1_248n],
-  ['gas', 1_250n, 1_248n],
-  ['units', 1_100n, 1_098n],
+type Case = [margin: Margin, per1000: bigint, of999: bigint]
+
+/** What each named margin makes of 1,000 and of 999. */
+const BY_NAME: Record<Extract<Margin, string>, [per1000: bigint, of999: bigint]> = {
+  delivery: [1_250n, 1_248n],
+  gas: [1_250n, 1_248n],
+  units: [1_100n, 1_098n],
+}
+const NAMED = Object.entries(BY_NAME).map(
+  ([name, [per1000, of999]]): Case => [name as Margin, per1000, of999],
+)
+
+it.each<Case>([
+  ...NAMED,
   [{ bridgeMarginPercent: 5 }, 1_050n, 1_048n],
   [{ bridgeMarginPercent: 0 }, 1_000n, 999n],
 ])('the margin %o makes %d of 1,000, and rounds down', (margin, per1000, of999) => {

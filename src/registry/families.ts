@@ -22,16 +22,16 @@ export interface Family {
   readonly amountBits: bigint
 }
 
-export const EVM: Family = {
+export const EVM = {
   key: 'evm',
   name: 'EVM',
   label: null,
   addressType: 'evm',
   txIdForm: 'hash',
   amountBits: 256n,
-}
+} as const satisfies Family
 
-export const SOLANA: Family & { readonly label: string } = {
+export const SOLANA = {
   key: 'solana',
   name: 'Solana',
   label: 'solana',
@@ -39,12 +39,16 @@ export const SOLANA: Family & { readonly label: string } = {
   txIdForm: 'signature',
   // lamports and SPL amounts are u64
   amountBits: 64n,
-}
+} as const satisfies Family
 
-export const FAMILIES: readonly Family[] = [EVM, SOLANA]
+/** By key. The daemon and the interface have a row of code for each. */
+const BY_KEY = { evm: EVM, solana: SOLANA }
+export type FamilyKey = keyof typeof BY_KEY
+type KnownFamily = (typeof BY_KEY)[FamilyKey]
+export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
 
 /** Family of the chain behind a network label: a label that no family has to itself is an EIP-155 id. */
-export const familyOf = (label: string): Family =>
+export const familyOf = (label: string): KnownFamily =>
   FAMILIES.find((family) => family.label === label) ?? EVM
 
 /** True if a text is the label of one of a network's chains. */

@@ -1,7 +1,7 @@
 import { findClusterIdByName } from '../../db/registry/clusters.js'
 import { findNamesBeginning } from '../../db/registry/lookups.js'
 import { parseClusterName } from '../../registry/primitives/name.js'
-import { NAME_MAX_BYTES } from '../../registry/primitives/nameRule.js'
+import { NAME_MAX_BYTES, nameRuleFrom } from '../../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
@@ -195,10 +195,7 @@ const search = route.get('/v1/names/search', {
   async handle({ query }, { pool, network }) {
     const prefix = parseClusterName(query.get('prefix') ?? '')
     if (prefix === null || prefix.length < 2)
-      throw new ApiError(
-        'invalid_request',
-        `The parameter prefix is not 2 to ${NAME_MAX_BYTES} characters of a-z, 0-9, _ and -.`,
-      )
+      throw new ApiError('invalid_request', `The parameter prefix is not ${nameRuleFrom(2)}.`)
     const names = await findNamesBeginning(pool, network, prefix, FOUND_AT_MOST)
     return ok(names.map((name) => ({ name })))
   },

@@ -85,7 +85,7 @@ const RANGES: Wordings = [
 ]
 
 /** Errors that the transport's status decides about. */
-const STATUS_TABLE: readonly ErrorRow[] = [
+export const STATUS_TABLE: readonly ErrorRow[] = [
   { source: 'RFC 6585', fault: 'rate_limited', reason: 'http_429', statuses: [429, 429] },
   { source: 'RFC 9110', fault: 'too_much', reason: 'http_413', statuses: [413, 413] },
   // the EVM's verdict, which some proxies pass on with a status of 500
@@ -101,7 +101,7 @@ const STATUS_TABLE: readonly ErrorRow[] = [
  * only the EVM's and the chain's own rules may refuse. Wordings of sending are in evm/txErrors.ts, of pruned state in
  * evm/transactions.ts, of mints in solana/tokens.ts.
  */
-const ERROR_TABLE: readonly ErrorRow[] = [
+export const ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },
   { source: 'EIP-1474', fault: 'unable', reason: 'method_missing', codes: [-32_004] },
   { source: 'Alchemy, Helius', fault: 'rate_limited', reason: 'rate', codes: [429, -32_429] },
@@ -177,7 +177,7 @@ export function meaningOf(parts: ErrorParts): { fault: Meaning; reason: string }
   return row ?? { fault: 'transient', reason: unknownOf(status, code) }
 }
 
-function holds(row: ErrorRow, { status, code, text, isRevert }: ErrorParts): boolean {
+export function holds(row: ErrorRow, { status, code, text, isRevert }: ErrorParts): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
   // the EVM and the pool answer in JSON-RPC only: the page of a proxy is no verdict
   if (fault === 'refused' && code === null) return false

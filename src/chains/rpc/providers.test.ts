@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { LackingError, type RpcError } from './errors.js'
+import { ERROR_TABLE, holds, STATUS_TABLE } from './errorTable.js'
 import { callOver, createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
@@ -48,6 +49,7 @@ const SEND = { method: 'eth_sendRawTransaction' }
 const CUSTOM_ERROR = '0xd93c0665'
 
 const TOO_MUCH: Said[] = [
+  { by: 'a proxy', ...LOGS, status: 400, text: 'the response is over the maximum size' },
   { by: 'geth', ...LOGS, code: -32_000, text: 'query exceeds max limit of 10000 results' },
   { by: 'erigon', ...LOGS, code: -32_000, text: 'too many results, got more than 20000' },
   { by: 'reth', ...LOGS, code: -32_602, text: 'query exceeds max block range 900' },
@@ -148,6 +150,7 @@ const TOO_MUCH: Said[] = [
 ]
 
 const RATE_LIMITED: Said[] = [
+  { by: 'aws', code: -32_000, text: 'ThrottlingException: Rate exceeded' },
   {
     by: 'any gateway, whatever its body says',
     status: 429,
@@ -262,6 +265,7 @@ const UNABLE: Said[] = [
 ]
 
 const TRANSIENT: (Said & { reason: string })[] = [
+  { by: 'a proxy', status: 407, text: 'Proxy Authentication Required', reason: 'no_access' },
   { by: 'a gateway', status: 502, text: '<html>502 Bad Gateway</html>', reason: 'server_error' },
   {
     by: 'a balancer',
@@ -342,6 +346,23 @@ describe('what clients and providers say', () => {
       expect(await errorOf(said)).toMatchObject({ fault: 'transient', reason })
     },
   )
+})
+
+/** The answers above in the parts by which the table sorts them. */
+const PARTS = [...TOO_MUCH, ...RATE_LIMITED, ...REFUSED, ...UNABLE, ...TRANSIENT].map(
+  ({ status = 200, code, text, data }) => ({
+    status,
+    code: code === undefined ? null : Number(code) || 0,
+    text: `${text} ${JSON.stringify(data ?? '')}`,
+    isRevert: data === CUSTOM_ERROR,
+    byFamily: undefined,
+  }),
+)
+// errors.test.ts has the failures of the EVM
+const ROWS = [...STATUS_TABLE, ...ERROR_TABLE].filter(({ reason }) => reason !== 'evm_rule')
+
+it.each(ROWS)('an answer above is as the row of $source has it: $reason, $words', (row) => {
+  expect(PARTS.filter((parts) => holds(row, parts))).not.toEqual([])
 })
 
 describe('a second node', () => {

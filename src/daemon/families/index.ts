@@ -1,10 +1,14 @@
+import type { FamilyKey } from '../../registry/families.js'
 import type { RelayerKind } from '../../relayer/relayerKind.js'
 import { evmFamily } from './evm.js'
 import type { ChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
 
-/** Every family of chains, in the order in which they are opened: the hub's first. */
-export const FAMILIES: readonly ChainFamily[] = [evmFamily, solanaFamily]
+/** In the order in which they are opened: the hub's first. */
+const BY_KEY: Readonly<Record<FamilyKey, ChainFamily>> = { evm: evmFamily, solana: solanaFamily }
+
+/** Every family of chains. */
+export const FAMILIES: readonly ChainFamily[] = Object.values(BY_KEY)
 
 export const relayerKindsOf = (families: readonly ChainFamily[]): readonly RelayerKind[] =>
   families.flatMap(({ relayers }) => relayers ?? [])

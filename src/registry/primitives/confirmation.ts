@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
+/** Blocks that LayerZero's verifiers wait for, by tag: two epochs of Ethereum. */
+const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
+type Tag = keyof typeof BRIDGE_BLOCKS
 /** Tags by which nodes name a confirmed block. */
-export const CONFIRMED_TAGS = ['finalized', 'safe'] as const
+export const CONFIRMED_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
 
 /** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top. */
 export const confirmation = z.union([
@@ -28,15 +31,12 @@ export interface ConfirmationRules {
   bridgeBlocks: number
 }
 
-/** Two epochs of Ethereum. */
-const TAG_BRIDGE_BLOCKS = 64
-
 const RULES: { readonly [Kind in Confirmation['kind']]: (policy: Of<Kind>) => ConfirmationRules } =
   {
     tag: ({ tag }) => ({
       tag,
       confirmedOf: (_, tagged = -1) => tagged,
-      bridgeBlocks: TAG_BRIDGE_BLOCKS,
+      bridgeBlocks: BRIDGE_BLOCKS[tag],
     }),
     depth: ({ blocks }) => ({
       tag: null,
