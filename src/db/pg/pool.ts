@@ -43,7 +43,7 @@ export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   queryLimitMs?: number
 }
 
-const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+const connections = new WeakMap<pg.Pool, Set<pg.ClientBase>>()
 
 /**
  * Closes all connections of a pool, whatever they wait for: their queries fail, and new ones take their place.
@@ -122,7 +122,7 @@ export function createPool(
 ): pg.Pool {
   const { url, isPooled = false, answerMs } = options
   const applicationName = `${options.applicationName} ${randomBytes(4).toString('hex')}`
-  const open = new Set<pg.PoolClient>()
+  const open = new Set<pg.ClientBase>()
   const limits = {
     ...options,
     lockTimeoutMs: lockTimeoutOf(options),
@@ -138,8 +138,8 @@ export function createPool(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
-    // awaited before the connection is lent; the driver's types lack it
-    onConnect: async (client: pg.PoolClient): Promise<void> => {
+    // awaited before the connection is lent
+    onConnect: async (client: pg.ClientBase): Promise<void> => {
       // The pool listens to idle connections only. An error event of one that is in use, between two queries, would end
       // the process; the next query reports it.
       client.on('error', () => {})
