@@ -39,7 +39,7 @@ export function Primary() {
   return (
     <Card title="Primary name">
       <p class="soft">Sites that read ENS show it in place of your address.</p>
-      <Field label="Name">
+      <Field label="Your name in ENS">
         <select name="primary" value={name} onChange={(event) => choose(event.currentTarget.value)}>
           {names.map((one) => (
             <option key={one} value={one}>
