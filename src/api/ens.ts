@@ -39,7 +39,7 @@ const about = {
   price: ENS,
 }
 
-/** The gateway of ENS as clients of ERC-3668 ask it: by a URL, or by a body. */
+/** Routes of the ENS gateway, as ERC-3668 clients call them: with a URL, or with a body. */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
     bad: {

@@ -1,6 +1,9 @@
 import type { Example } from './http/route.js'
 
-/** Examples are those of the local world, where a test runs them: a seeded name, its wallet, a community without and one with a price. */
+/**
+ * Example values in the OpenAPI documents. They exist in the local world, where a test sends them: a seeded name, its
+ * wallet, a community without a price and a community with one.
+ */
 export const NAME = 'seedling'
 export const OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 export const FREE = 'club'
@@ -13,7 +16,7 @@ export const registration = (network: string, sender: string): Example => ({
   body: { network, sender, names: [{ name: 'sprout', amountWei: '10000000000000000' }] },
 })
 export const proof = {
-  // the message is too old
+  // expired: the message is too old
   status: 401,
   body: {
     signature: `0x${'5e'.repeat(64)}1b`,

@@ -14,13 +14,13 @@ import { createRouteServer, type Serving } from './serving/serve.js'
 import { createShell } from './shell.js'
 import { profile } from './v1/lookups.js'
 
-/** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
+/** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
-/** Answers that end their connection, so that a refusal costs its caller a new one. */
+/** Statuses after which the connection is closed, so that a refused client has to open a new one. */
 const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
-  /** Routes of families of chains beside those of the interface. */
+  /** Further routes, of chain families outside the interface. */
   moreRoutes?: readonly Route[]
   /** Default 15 s. */
   requestDeadlineMs?: number
@@ -34,7 +34,7 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
 
 export type Api = ReturnType<typeof createApi>
 
-/** The state is the database's keys, read once. */
+/** Creates the API. Its only state is the database's keys, read once. */
 export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false
@@ -55,7 +55,7 @@ export function createApi(deps: ApiDeps) {
     deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
   )
   const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
-  // the page of a name has any first part of a path: the shell serves it after its documents
+  // the page of a name matches any one-part path, so the Express app serves it after its documents
   const match = createRouter([
     ...routes.filter((route) => route !== profile),
     ...(deps.moreRoutes ?? []),
@@ -82,7 +82,7 @@ export function createApi(deps: ApiDeps) {
   const waits = () =>
     NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
   return {
-    /** The request listener: the routes, and Express around them. */
+    /** The request listener: the routes, and an Express app for everything else. */
     listener,
     /** Options for `http.createServer(api.limits, api.listener)`. */
     limits: serverLimits(deps.keepAliveMs),
@@ -92,19 +92,19 @@ export function createApi(deps: ApiDeps) {
     },
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
-    /** Number of requests that wait for a status, and of open streams. */
+    /** Number of long polls and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */
+    /** Ends long polls and streams, including later ones at once: this process stops soon. */
     release(): void {
       for (const network of NETWORKS) contexts[network].waits.end()
       contexts.mainnet.streams.end()
     },
-    /** Makes each answer the last of its connection, and closes idle ones: the server takes no more. */
+    /** Closes idle connections, and makes each response the last of its connection. No new request is accepted. */
     close(): void {
       isClosing = true
       closeUnused()
     },
-    /** Reads a network's feed for what this process sends by itself. */
+    /** Reads a network's feed for deliveries that this process starts. */
     readFeed: (network: Network, query: FeedQuery) => readFeed(contexts[network], query),
   }
 }

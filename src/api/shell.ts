@@ -13,13 +13,14 @@ import { fallbackAnswer } from './v0.1/fallbacks.js'
 import { profile } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
-/** Pattern of what matches no route. */
+/** Route label of requests that match no route. */
 const NONE = 'none'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
 /**
- * Creates the application around the API's routes: pages, documents and reference, preflights, and errors.
+ * Creates the Express app for everything but the API's routes: pages, documents and reference, preflights, and
+ * errors.
  * @param trustProxy proxies before this process, as Express's `trust proxy`
  */
 export function createShell(
@@ -59,7 +60,10 @@ export function createShell(
     if (page) serve(exchange, () => page)
     else serveRoute(profile, exchange)
   })
-  /** A preflight that is refused would hide from the page what the request is answered: it ends its connection alone. */
+  /**
+   * Answers a preflight. It is never refused with an error, which the page could not read; above the limit it only
+   * ends its connection.
+   */
   const servePreflight = (exchange: Exchange): void => {
     try {
       gate.ofPreflights(exchange).spend(1)
@@ -79,7 +83,7 @@ export function createShell(
     if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
     else serveNone(req, res)
   })
-  // four parameters mark an error handler: Express itself refuses paths that can't be decoded
+  // an error handler has four parameters; Express itself reports paths that can't be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
     serveNone(req, res),
   )

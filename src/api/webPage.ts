@@ -12,7 +12,7 @@ const INDEX = ok(
   { vary: 'accept' },
 )
 
-/** Answer of `/`: the page for browsers; JSON for everything else. */
+/** Response of `/`: the page for browsers, JSON for any other client. */
 export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */

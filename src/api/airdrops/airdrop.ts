@@ -14,12 +14,13 @@ import { isoText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
 
-/** Attempts at an answer, since the operator may replace an airdrop while it is read. */
+/** Attempts to read the claims: the operator may replace an airdrop between two reads. */
 const TRIES = 3
 
 /**
- * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too.
- * Unverified wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
+ * Allocations of a community's airdrop to the wallets verified in the caller's bundle, private wallets included.
+ * Unverified wallets are left out, because nobody has proven that they belong to the caller. A caller in no bundle
+ * gets an empty list.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
@@ -30,7 +31,7 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
     try {
       return await answerOf(context, request, airdrop)
     } catch (error) {
-      // a webhook that was replaced or removed between two reads has lost its pages
+      // the pages of an airdrop disappear when the operator replaces or removes it between two reads
       if (!(error instanceof RangeError) || tries === TRIES) throw error
     }
   }
@@ -91,7 +92,7 @@ interface Eligible {
   proof: readonly string[]
 }
 
-/** Claim as it is answered. Amounts are base units of the token. */
+/** The claim as the response shows it. Amounts are base units of the token. */
 async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer) {
   const { index, amount, claim } = allocation
   return {
@@ -101,7 +102,7 @@ async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offe
     merkleRoot,
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
-    // last: V8 takes long over properties that follow a spread
+    // spread last: V8 is slow at properties that follow a spread
     ...(claim
       ? claimedBy(claim)
       : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),

@@ -25,7 +25,7 @@ export type Author = Pick<Session, 'wallet'>
 export interface AddedInput {
   address: string
   name: string
-  /** Visibility; undefined keeps that of a listed entry, and makes a new one public. */
+  /** Visibility. Undefined keeps the visibility of a listed wallet, and makes a new wallet public. */
   isPrivate?: boolean | undefined
   /** Expected type of the address, checked where it is given. */
   type?: string | undefined
@@ -34,9 +34,9 @@ export interface AddedInput {
 export type RenamedInput = Pick<AddedInput, 'address' | 'name'>
 
 /**
- * Removes, renames and adds wallets of one cluster in this order, all or none.
+ * Removes, renames and adds wallets of one cluster, in this order, all or none.
  * @param within the cluster's id
- * @throws ApiError as the three changes, and forbidden where the caller isn't verified in that cluster
+ * @throws ApiError as the three changes, and forbidden where the caller isn't verified in the cluster
  */
 export function updateWallets(
   context: Context,
@@ -53,12 +53,13 @@ export function updateWallets(
     renaming(wallet, update, (i) => `update[${i}]`),
     addition(wallet, add, (i) => `add[${i}]`),
   ]
-  // even an empty renaming is refused to who has just left, so nothing is added to a cluster of its own then
+  // an empty renaming is refused for a caller who has just removed itself; otherwise `add` would create a new cluster
+  // for it
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
   return change(context, { changes, within })
 }
 
-/** Path of the i-th element in the request, for error details. */
+/** Path of the i-th element in the request body, for error details. */
 type PathOf = (index: number) => string
 const inList: PathOf = (i) => `[${i}]`
 /** Path of an element that is the whole body. */
@@ -66,9 +67,9 @@ export const alone: PathOf = () => ''
 const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
 
 /**
- * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
- * @throws ApiError unsupported_address, invalid_name, invalid_request; once it is made wallet_exists,
- *   wallet_name_taken, already_public, wallet_limit
+ * The change that adds wallets to the caller's cluster, all or none. A caller without a cluster gets a new one.
+ * @throws ApiError unsupported_address, invalid_name, invalid_request; when the change is made also wallet_exists,
+ * wallet_name_taken, already_public, wallet_limit
  */
 export function addition(
   actor: Buffer,
@@ -83,7 +84,7 @@ export function addition(
   }
 }
 
-/** @throws ApiError as `addition`, and not_in_cluster */
+/** The change that renames wallets. @throws ApiError as `addition`, and not_in_cluster */
 export function renaming(
   actor: Buffer,
   input: readonly RenamedInput[],
@@ -92,7 +93,10 @@ export function renaming(
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-/** Absent wallets count as removed. @throws ApiError as `addition`, and not_in_cluster, last_verified_wallet */
+/**
+ * The change that removes wallets. Wallets that are not listed count as removed. @throws ApiError as `addition`, and
+ * not_in_cluster, last_verified_wallet
+ */
 export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
   return {
     kind: 'remove_wallets',
@@ -129,7 +133,7 @@ function requireWallets(
 
 const MAX_DETAILS = 20
 
-/** @throws ApiError unsupported_address, invalid_request for repeated ones */
+/** @throws ApiError unsupported_address; invalid_request for repeated addresses */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -172,7 +176,8 @@ export async function change(
 }
 
 /**
- * Appends signed changes in the turn of their wallet; those whose caller is gone by then are dropped.
+ * Appends signed changes when the turn of their wallet comes. Changes whose caller has disconnected by then are
+ * dropped.
  * @throws ApiError catching_up, unavailable, rate_limited
  */
 export async function inTurn(
@@ -181,7 +186,7 @@ export async function inTurn(
 ): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
-  // an operator's, which nobody signed, are in old journals alone
+  // only old journals have unsigned changes, made by an operator; a new change always has an actor
   const wallet = first.actor!
   const community = first.kind === 'configure_community' ? first.community : null
   const limits = {

@@ -9,7 +9,10 @@ import { requireCurrent } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
 import { type CommunityName, requireRules } from './communities.js'
 
-/** Time for what payers own: one whose chain says nothing may get the name, and no answer waits for it. */
+/**
+ * Time limit for reading what payers own. A payer whose chain does not answer in time is assumed to meet the
+ * requirements.
+ */
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
@@ -23,8 +26,9 @@ export async function availabilityOf(context: Context, asked: CommunityName) {
 }
 
 /**
- * The same under rules. A payment keeps a name from others only where its payer may get it: who does not meet the
- * requirements gets the money back, and would lock a name for the price of a transaction.
+ * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
+ * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
+ * a transaction.
  */
 export async function availabilityUnder(
   context: Context,
@@ -48,14 +52,15 @@ export async function availabilityUnder(
   return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
-/** Ports that may answer with balances of some seconds ago. */
+/** Ports whose balances may be some seconds old. */
 export const recentPorts = (context: Context): readonly BalancePort[] =>
   chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
 /**
- * True if a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
+ * True if a wallet (a stored address) meets the requirements of rules. Each balance look-up costs the caller one
+ * rate-limit unit.
  * @throws ChainUnavailableError
  */
 export async function meetsRequirements(

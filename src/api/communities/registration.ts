@@ -30,9 +30,9 @@ import { type CommunityName, requireRules } from './communities.js'
 export interface RegistrationRequest extends CommunityName {
   /** New owner of the name; null where the request names none. */
   wallet: Wallet | null
-  /** Owner where the request names none: the caller itself, or none yet. */
+  /** Owner where the request names none: the caller's own wallet, or nobody yet. */
   unnamed: 'own' | 'none'
-  /** Price to pay; by default the first that the wallet can pay. */
+  /** Price to pay; by default the first price that the wallet can pay. */
   wish: Omit<PaymentWish, 'payer'>
 }
 
@@ -41,7 +41,7 @@ export type Registration =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
-/** Rules or name have changed since they were read: the attempt is made again. */
+/** The rules or the name have changed since they were read, so the registration is attempted again. */
 interface Changed {
   kind: 'changed'
   refusal: ChangeRefusal
@@ -51,9 +51,9 @@ interface Changed {
 const TRIES = 3
 
 /**
- * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the
- * name. Who holds the name already gets the answer of a registration.
- * @throws ApiError of each problem in their order (REGISTRATION_PROBLEMS); catching_up, unavailable
+ * Registers a name below a community where it is free, else returns the payment to make. The payer becomes the owner
+ * of the name. A caller who already holds the name gets the same response as after a registration.
+ * @throws ApiError of the first problem in the order of REGISTRATION_PROBLEMS; catching_up, unavailable
  * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */
 export async function registerCommunityName(
@@ -88,7 +88,7 @@ async function attemptRegistration(
     readStanding(),
     availabilityUnder(context, { community, name }, rules),
   ])
-  // a name may have gone to this very wallet between the two reads, by the same request sent twice
+  // the same request, sent twice, may have registered the name for this wallet between the two reads
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationInputs = {
@@ -150,7 +150,7 @@ async function registerFree(
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
-  // the same request, sent twice, may have given the name to this very wallet
+  // the same request, sent twice, may have registered the name for this wallet
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
   if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed', refusal }
   throw refusalError(refusal)
@@ -194,11 +194,11 @@ export async function areRequirementsMetBy(
 }
 
 /**
- * Registers a name below a community for the caller's bundle without price, once a wallet of the bundle has claimed the
- * community's airdrop. One name per bundle and per claim; a repeated request gets the same answer.
+ * Registers a name below a community for the caller's bundle, without a price, once a wallet of the bundle has
+ * claimed the community's airdrop. A bundle gets one name per claim. A repeated request gets the same response.
  * @param bundleId expected id of the caller's bundle
- * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, requirements_not_met before a claim,
- *   already_assigned, not_available, catching_up
+ * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, already_assigned, not_available,
+ * catching_up; requirements_not_met before a claim
  */
 export async function assignCommunityName(
   context: Context,

@@ -11,9 +11,9 @@ import {
   quoteFieldsV01,
 } from './family.js'
 
-/** 0x and hex digits, which are a type of their own in the client. */
+/** 0x and hex digits. The generated client has a type for this format. */
 const hexText = z.string().openapi({ format: 'hex' })
-/** Wei in decimal digits, which the client gives as a bigint. */
+/** Wei in decimal digits. The client returns a bigint for this format. */
 const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 

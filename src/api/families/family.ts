@@ -10,10 +10,10 @@ import { answers, MAX_CHANGES, z } from '../http/schema.js'
 import { AMOUNT_SYNONYMS, amountOf, type QuoteOf, quoteOn } from '../names/quote.js'
 import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
 
-/** A family's quotes as a version of the interface shows them. */
+/** How a version of the interface shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
   readonly schema: z.ZodType
-  /** Bounds of the lists among its own fields. */
+  /** Bounds of the lists in the family's own fields. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. */
   own(quote: QuoteOf<Port>): object
@@ -24,7 +24,7 @@ export interface FamilyForm<Port extends ChainPort = ChainPort>
   extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: Family
   isOf(port: ChainPort): port is Port
-  /** Label and wallet of the example of a quote. */
+  /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
   /** Label of the testnet. */
   readonly testnet: string
@@ -40,7 +40,7 @@ export interface FamilyForm<Port extends ChainPort = ChainPort>
   readonly approvals: z.ZodRawShape
 }
 
-/** The route of a family's quotes, of v1. */
+/** The v1 route of a family's quotes. */
 export const quoteRoute = ({
   family,
   example,
@@ -82,12 +82,12 @@ const amount = z.unknown().openapi({
     'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
   example: '10000000000000000',
 })
-/** The amount of an element, under each of its names. */
+/** Schema of an element's amount, once for each accepted field name. */
 const amounts = Object.fromEntries(
   AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
 ) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
 
-/** Body of a registration, which each route extends by its network and its referral. */
+/** Body of a registration. Each route adds its network and its referral. */
 export const Registration = z.object({
   sender: addressText,
   names: z
@@ -134,7 +134,7 @@ export const transactionView = (transaction: UnsignedTransaction) =>
     ? { type: transaction.type, ...callView(transaction) }
     : { type: transaction.type, data: transaction.data }
 
-/** What the quotes of all families have, but for the coin. */
+/** Schema of the fields that quotes of all families have, except the coin. */
 export const quoteFields = {
   registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
   names: z.array(
@@ -151,7 +151,7 @@ export const quoteFields = {
   }),
 }
 
-/** The same of v0.1. */
+/** The same fields as v0.1 shows them. */
 export const quoteFieldsV01 = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -163,7 +163,7 @@ export const quoteFieldsV01 = {
   ),
 }
 
-/** Fields of a quote that all families have. */
+/** The response's fields that quotes of all families have. */
 export const fees = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),

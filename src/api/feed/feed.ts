@@ -8,7 +8,7 @@ import { ApiError } from '../http/errors.js'
 import { BEGINNING, openPage, type PagePosition, sealPage } from './cursor.js'
 
 export interface FeedRequest {
-  /** The query says `testnet=true`; a token of the mainnet contradicts it. */
+  /** The query has `testnet=true`. A page token of the mainnet contradicts it. */
   isTestnet: boolean
   /** Token of an earlier page. */
   page?: string | undefined
@@ -19,18 +19,20 @@ export interface FeedRequest {
   from?: Buffer | undefined
   /** Inclusive lower bound, ms; ignored with a token. */
   sinceMs?: number | undefined
-  /** Filter of events; without it all of them are on the page. */
+  /** Filter of events; without it the page has all events. */
   shows?: (event: PublicEvent) => boolean
 }
 
-/** Least entries per read of a filtered feed. */
+/** Minimum number of entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
-/** Most entries per read, so other requests get their turn between two reads. */
+/** Maximum number of entries per read, so that other requests run between two reads. */
 const ROWS_AT_ONCE = 1_024
-/** Entries from which a page of a filtered feed ends, even an empty one: its token leads on. */
+/**
+ * Number of entries after which a page of a filtered feed ends, even without an event. Its token continues the walk.
+ */
 const MAX_FILTERED_ROWS = 2_048
 
-/** Position to read from; without a generation the walk has not begun. */
+/** Position to read from. A walk that has not begun has no generation. */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
   generation: number | null
   first: number | null
@@ -39,8 +41,8 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
 /**
  * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
  * added.
- * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
- *   another generation, or of entries that the journal lost
+ * @throws ApiError invalid_page for a token of another service or a token that contradicts the request;
+ * feed_restarted for a token of another generation, or of entries that the journal has lost
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
@@ -62,7 +64,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when this was read. */
     newest,
-    /** Place at which the walk goes on. */
+    /** Position at which the walk continues. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
     idOf: (serial: number): string => ids.get(serial)!,
@@ -73,7 +75,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   }
 }
 
-/** @param asked the walk before its time bound became an event @param last the last entry that was read */
+/** @param asked the walk before its time bound became an event number @param last the last entry that was read */
 function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
@@ -100,8 +102,8 @@ const readEnd = ({ pool, network }: Context) =>
   })
 
 /**
- * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
- * was answered by a server that is behind, as in a fail-over.
+ * The error for clusters of a page that have no rows. Either a rewind switched the generation between the two
+ * queries, or a server that lags behind answered the second query, as during a fail-over.
  */
 async function whyMissing(context: Context, generation: number): Promise<ApiError> {
   if ((await readEnd(context)).generation !== generation) return restarted()
@@ -138,8 +140,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Replaces a walk's time bound by its first event.
- * @returns false while no event is as late as the bound, which the token then keeps
+ * Replaces a walk's time bound by the number of the first event at or after it.
+ * @returns false while there is no such event; the token then keeps the bound
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
@@ -155,8 +157,8 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 }
 
 /**
- * Reads the events of a page. Every entry has a public event, yet a filtered page may take several reads.
- * @returns the first event of the next page (null at the end) and the last entry that was read (null for none) as well
+ * Reads the events of a page. Every entry has a public event, yet a filtered page may need several reads.
+ * @returns also the first event of the next page (null at the end) and the last entry that was read (null for none)
  */
 async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const least = request.shows ? FILTERED_ROWS : 1
@@ -195,12 +197,12 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw restarted()
-  // past the end of a feed that went back in time: other events will take those numbers
+  // the position is after the end of a feed that was rewound: other events will get these numbers
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
   return stretch
 }
 
-/** @returns the first event that did not fit, null where all did */
+/** @returns the first event that did not fit, null where all events fit */
 function take(
   items: FeedItem[],
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],

@@ -29,7 +29,7 @@ import { createFreshness, type Freshness } from './freshness.js'
 export interface Context {
   network: Network
   pool: pg.Pool
-  /** Look-ups that share statements, by network: a handler may look at another one. */
+  /** Batched look-ups, by network. A handler may query the other network. */
   batches: Readonly<Record<Network, Batches>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
@@ -39,39 +39,39 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
   tokenKey: Uint8Array
-  /** Time that the caller of a change waits; absent where nobody does. */
+  /** Deadline of a change; absent where no caller waits for it. */
   patience?: Patience
-  /** Caller, for changes and for answers that may wait; absent elsewhere. */
+  /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: Caller
-  /** Requests that wait for a transaction of the network. */
+  /** Long polls that wait for a transaction of the network. */
   waits: Waits
-  /** Readers of the feeds' ends, and the open streams. */
+  /** Shared reader of the newest events of each network's feed. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
-  /** Ids of the clusters that pages of the feed name. */
+  /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
-  /** Lines of clients that wait to ask chains. */
+  /** Queues of clients that wait to call chains. */
   questions: Questions
-  /** Lines of clients that wait to ask the database. */
+  /** Queue of clients whose requests ask the database for more than a look-up. */
   statements: Statements
-  /** The network's signed changes. */
+  /** Queue of the network's signed changes. */
   changes: FairQueue
-  /** Turns of the caller's long work. */
+  /** Waits for the caller's turn, between parts of long work. */
   turn: Turn
-  /** Keys of wallet shares, the one in use first; none where no wallets are generated. */
+  /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
   shareKeys: readonly Uint8Array[]
-  /** Lag of the tables behind the present. */
+  /** How far the tables are behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
-  /** Null where only EVM accounts can claim airdrops. */
+  /** Signs airdrop permissions; null where only EVM accounts can claim. */
   permissionSigner: PermissionSigner | null
-  /** Null where payments for community names are released by the relayer alone. */
+  /** Signs releases of payments for community names; null where only the relayer releases them. */
   releaseSigner: ReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
   primaryNames: PrimaryNames | null
   auth: AuthSettings
-  /** Limits of clients and wallets; null where nobody is limited. */
+  /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
@@ -87,7 +87,10 @@ interface AuthSettings {
   acceptsErc6492: boolean
 }
 
-/** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
+/**
+ * Of three changes one holds the journal's lock and two send their first statements. More would only take connections
+ * from reads.
+ */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
 const NOBODY: Asker = { address: '' }
 
@@ -100,20 +103,20 @@ export interface ContextDeps
     > {
   /** Wakes who waits; without it the time does. */
   news?: News
-  /** Gets errors of our own code, with what was asked. */
+  /** Receives errors of our own code, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys. */
       tokenKey: Uint8Array
-      /** Keys of wallet shares, the one in use first; without them no wallets are generated. */
+      /** Keys of wallet shares, the current key first. Without them no wallets are generated. */
       shareKeys?: readonly Uint8Array[]
       /** Default: http://localhost */
       siteUrl?: string
     }
 }
 
-/** The database's key is read at first use. */
+/** The page key is read from the database at first use. */
 export function createContexts({
   config,
   permissionSigner = null,
@@ -169,7 +172,7 @@ const ofEach = <T>(make: (network: Network) => T) => ({
   testnet: make('testnet'),
 })
 
-/** A failed read is repeated at the next use. */
+/** Caches the result of a read. A failed read is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {
@@ -187,6 +190,6 @@ export const chainsOf = ({ chains, network }: Pick<Context, 'chains' | 'network'
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 
-/** The EVM chains among them. */
+/** The network's EVM chains, its hub first. */
 export const evmChainsOf = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
   chainsOf(context).filter(isEvmPort)

@@ -1,67 +1,73 @@
 import { familyOf } from '../../registry/families.js'
 import type { ErrorCode } from './errors.js'
 
-/** The registry that declared requests ask about; for the dearest ones as large as its callers can make it, on the testnet. */
+/**
+ * Data that the routes' declared requests refer to. For the most expensive requests it is as large as callers can
+ * make it, on the testnet.
+ */
 export interface Scene {
-  /** Name of a cluster of 1,000 wallets that holds 1,001 names, and one of its wallets. */
+  /** Name of a cluster of 1,000 wallets that holds 1,001 names. */
   name: string
   walletName: string
   /** All names of that cluster. */
   held: readonly string[]
-  /** A wallet that is verified in that cluster, and its id. */
+  /** A wallet verified in that cluster. */
   owner: string
   clusterId: string
   /** A community whose rules list 1,000 addresses. */
   community: string
-  /** Wallet of another cluster: `as: 'other'`. */
+  /** Wallet of another cluster, which sends requests with `as: 'other'`. */
   other: string
-  /** Call with which ENS asks for that wallet. */
+  /** Call with which an ENS client looks up the wallet `other`. */
   ensCall(): string
   /** A free name. */
   freshName(): string
-  /** Random addresses; those of Cosmos are the dearest to parse. */
+  /** Random addresses. Addresses of Cosmos are the most expensive to parse. */
   evmAddress(): string
   solanaAddress(): string
   cosmosAddress(): string
-  /** A proof of a wallet's key that is of no use, with today's date. */
+  /** A proof with today's date that does not verify. */
   wrongProof(): object
 }
 
-/** A request to a route. What is left out is the plainest: path parameters are those of the scene. */
+/** A request to a route. Path parameters default to values of the scene. */
 interface Sample {
   query?: Readonly<Record<string, string>>
   params?: (scene: Scene) => Readonly<Record<string, string>>
   body?: (scene: Scene) => unknown
 }
 
-/** The request of a route that costs most, of what its caller can choose. Its query says `testnet=true`, too. */
+/** The most expensive request of a route that a caller can send. Its query also has `testnet=true`. */
 export interface Dearest extends Sample {
-  /** What makes it dear. */
+  /** What makes it expensive. */
   what?: string
-  /** Whose key it carries: none, a wallet of the largest cluster, or another wallet. */
+  /**
+   * Owner of the key that the request carries: a wallet of the largest cluster, or another wallet; no key where
+   * absent.
+   */
   as?: 'owner' | 'other'
 }
 
-/** A request that a route refuses, with the key of its dearest one. */
+/** A request that a route refuses. It carries the same key as the route's most expensive request. */
 export interface Bad extends Sample {
   /** What is wrong. */
   what: string
   error: ErrorCode
-  /** It carries no key. */
+  /** The request carries no key. */
   as?: 'nobody'
 }
 
-/** Of a route that looks at nothing but the key. */
+/** For a route that checks only the key. */
 export const NO_KEY: Bad = { what: 'no key', as: 'nobody', error: 'unauthorized' }
 
 export const times = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-/** Wallets to add, as many as a change may have. */
+/** As many wallets to add as a change may have. */
 export const manyWallets = ({ evmAddress, freshName }: Scene) =>
   times(100, () => ({ address: evmAddress(), name: freshName() }))
 
-/** Rules of a community that are as long as they may be. */
+/** Rules of a community of maximum length. */
 export const longRules = ({ solanaAddress }: Scene) => ({
   requirements: [{ kind: 'allowlist', addresses: times(1_000, solanaAddress) }],
 })
@@ -69,7 +75,7 @@ export const longRules = ({ solanaAddress }: Scene) => ({
 /** Addresses of a bulk look-up. */
 export const manyAddresses = ({ cosmosAddress }: Scene) => times(1_000, cosmosAddress)
 
-/** A quote of so many names. */
+/** Body of a quote for that number of names. */
 export const manyNames = (network: string, count: number) => (scene: Scene) => ({
   network,
   sender: scene[`${familyOf(network).addressType}Address`](),

@@ -3,7 +3,7 @@ import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
 
-/** Buckets kept, by size: `max` makes room for all. The least recently used is full again. */
+/** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
 
 export interface Quota {
@@ -27,7 +27,7 @@ export class Buckets {
     return this.#fullMs.size
   }
 
-  /** From all buckets of the quotas, or from none. @throws ApiError rate_limited */
+  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
     if (units === 0) return
     const nowMs = this.#now()
@@ -49,7 +49,7 @@ export class Buckets {
     }
   }
 
-  /** Headers with the state of the quotas: names and values in turn. */
+  /** Headers with the state of the quotas: names and values in alternation. */
   fields(quotas: readonly Quota[]): string[] {
     const nowMs = this.#now()
     const states = quotas.map((quota) => {
@@ -68,13 +68,16 @@ const policyOf = ({ kind, rate }: Omit<Quota, 'bucket'>): string =>
 const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number): string =>
   `"${kind}";r=${held};t=${seconds(fullInMs)}`
 
-/** Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units in `w` s; `r` are left, all of them in `t` s. */
+/**
+ * Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds; `r` units are left, and the bucket
+ * is full in `t` seconds.
+ */
 export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
   'ratelimit-policy': policyOf(quota),
   ratelimit: stateOf(quota, held, fullInMs),
 })
 
-/** @param fields headers about a limit that is not counted in this process */
+/** The error of a limit that is reached. @param fields headers of a limit that is not counted in this process */
 export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`

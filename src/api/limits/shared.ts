@@ -11,7 +11,7 @@ import type { Queryable } from '../../db/pg/rows.js'
 import { withdraw } from './bucket.js'
 import { headersOf, limited, type Quota } from './meter.js'
 
-/** Units asked of a bucket that all processes share. */
+/** Units to withdraw from a bucket that all processes share. */
 export interface Charge extends Quota {
   units: number
 }
@@ -19,7 +19,7 @@ export interface Charge extends Quota {
 export const bucketsOf = (charges: readonly Charge[]): string[] =>
   charges.map(({ bucket }) => bucket)
 
-/** @returns the buckets' new times @throws ApiError rate_limited */
+/** @returns the new times of the buckets @throws ApiError rate_limited */
 function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): number[] {
   return charges.map((charge, i) => {
     const made = withdraw(charge.rate, fullMs[i]!, nowMs, charge.units)
@@ -28,18 +28,21 @@ function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): 
   })
 }
 
-/** @throws ApiError rate_limited where the buckets don't hold what is asked */
+/** Checks the buckets without a withdrawal. @throws ApiError rate_limited where they do not hold the units */
 export async function requireShared(db: Queryable, charges: readonly Charge[]): Promise<void> {
   withdrawn(charges, await readBuckets(db, bucketsOf(charges)))
 }
 
-/** The buckets were read behind a lock. @returns the write, in its transaction @throws ApiError rate_limited */
+/**
+ * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
+ * rate_limited
+ */
 export function spendRead(charges: readonly Charge[], times: BucketTimes) {
   const left = withdrawn(charges, times)
   return (db: Queryable): Promise<void> => writeBuckets(db, bucketsOf(charges), left)
 }
 
-/** In a transaction of its own. @throws ApiError rate_limited */
+/** Withdraws in a transaction of its own. @throws ApiError rate_limited */
 export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
   await inTransaction(pool, async (client) => {
     const times = await lockBuckets(client, bucketsOf(charges))

@@ -15,7 +15,10 @@ export function requireName(input: string): string {
   return name
 }
 
-/** Reports up to 20 malformed names, each by `pathOf` its position. @throws ApiError invalid_name */
+/**
+ * Canonical forms. Reports up to 20 malformed names, each with the path that `pathOf` gives. @throws ApiError
+ * invalid_name
+ */
 export function requireNames<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
@@ -32,10 +35,10 @@ export function requireNames<T>(
   return names
 }
 
-/** Availability of a text that may be no name. */
+/** Availability of a text that may not be a name. */
 export type Found = Availability | 'invalid_name'
 
-/** Reasons why a name is not available, beside being taken. */
+/** Reasons other than `taken` why a name is not available. */
 export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
 
 /** A name with a payment under way is not available. */
@@ -45,7 +48,7 @@ export const availabilityAnswer = (name: string, found: Found) => ({
   ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
 })
 
-/** Availability of texts, in their order. @throws ApiError catching_up */
+/** Availability of texts, in order. @throws ApiError catching_up */
 export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
@@ -57,7 +60,7 @@ export async function availabilityOfTexts(
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** In the order of the names. @throws ApiError catching_up */
+/** Availability of names, in order. @throws ApiError catching_up */
 export async function availabilityOf(
   context: Context,
   names: readonly string[],

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '../http/answer.js'
 
-/** A JSON answer with a weak entity tag (RFC 9110, 8.8.3) of its text. */
+/** A JSON response with a weak entity tag (RFC 9110, 8.8.3) of its text. */
 export function tagged(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_TYPE) return answer
@@ -9,7 +9,7 @@ export function tagged(answer: Answer): Answer {
   return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
 }
 
-/** RFC 9110, 13.1.2 and 15.4.5: sent without content, with its headers. */
+/** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
 export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
@@ -20,7 +20,7 @@ export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): An
 const matches = (list: string, etag: string): boolean =>
   list.trim() === '*' || list.split(',').some((tag) => opaqueOf(tag.trim()) === opaqueOf(etag))
 
-/** What proxies that compress put behind a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
+/** Suffixes that compressing proxies add to a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
 const COMPRESSED = /(?:--?|[;:])(?:gzip|br|brotli|zstd|deflate)"$/i
 
 const opaqueOf = (tag: string): string => tag.replace(/^W\//i, '').replace(COMPRESSED, '"')

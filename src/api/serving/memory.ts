@@ -6,21 +6,24 @@ import type { Batches } from '../http/batches.js'
 import type { Kept } from '../http/route.js'
 
 const MAX_ANSWERS = 8_192
-/** Characters of a request, and bytes of its answer: longer ones are not kept. */
+/** Limits of a cached response: characters of its request, and bytes of its text. */
 const MAX_KEY_CHARS = 256
 const MAX_BYTES = 1_024
-/** Bound on what anything that goes past the journal's head could keep wrong. One timer a second. */
+/**
+ * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution`: one
+ * timer a second.
+ */
 const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
 
-/** An answer and how it is sent. */
+/** A response and the message that sends it. */
 export interface Made {
   answer: Answer
   message: Message
-  /** Look-ups that asking for it costs. */
+  /** Units that a request for it costs. */
   cost: number
 }
 
-/** Null for a long request. @param body undefined without one */
+/** Cache key of a request; null for a long request. @param body undefined without one */
 export function keyOf(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
@@ -31,8 +34,9 @@ export function keyOf(
 }
 
 /**
- * Creates the memory of answers, each with the version of what decided it. The version is read for all requests of a
- * moment together and after they asked, so no answer is older than the last commit before its request.
+ * Creates the response cache. Each response is stored with the version of the data that it depends on. Concurrent
+ * requests share one read of the version, which starts after they arrived, so no response is older than the last
+ * commit before its request.
  */
 export function createMemory(batches: Readonly<Record<Network, Batches>>) {
   const entries = new LRUCache<string, Made & { version: string | null }>({
@@ -40,18 +44,21 @@ export function createMemory(batches: Readonly<Record<Network, Batches>>) {
     ...KEPT_MS,
   })
   return {
-    /** The version now; null for a key that nobody has asked for, so a first answer waits for no version. */
+    /**
+     * The current version; null for a key that was not requested before, so that a first response does not wait for a
+     * version.
+     */
     async version(key: string, network: Network, by: Kept): Promise<string | null> {
       if (!entries.has(key)) return null
       const { version, factsVersion } = await batches[network].version()
       return by === 'journal' ? version : `${version} ${factsVersion}`
     },
-    /** The answer that was made under a version. */
+    /** The response that was made at a version. */
     get(key: string, version: string): Made | null {
       const entry = entries.get(key)
       return entry?.version === version ? entry : null
     },
-    /** Keeps an answer that was made after its version was read. */
+    /** Stores a response that was made after its version was read. */
     set(key: string, version: string | null, made: Made): void {
       if (made.answer.isPassing || made.message.bytes > MAX_BYTES) entries.delete(key)
       else entries.set(key, { ...made, version })

@@ -28,28 +28,29 @@ import { createMemory, keyOf, type Made } from './memory.js'
 import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
 
 /**
- * A request begins as it arrives while its address has no other under way. Its others wait for turns, as expensive
- * requests do: the requests of many connections would otherwise all come before the next look-up of somebody else.
+ * A request starts at once if no other request of its address is in progress. Further requests wait for turns, like
+ * expensive requests. Otherwise the requests of many connections would all come before the next look-up of another
+ * client.
  */
 const IMMEDIATE_REQUESTS = { perClient: 1, total: Number.POSITIVE_INFINITY }
-/** Bytes of joins under way, whose strings take two to five times as many. */
+/** Bytes of join bodies in memory. Their strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
-/** Time after which an address with so many is to ask again. */
+/** Retry-After of an address with too many join bytes. */
 const JOIN_AGAIN_MS = 5_000
-/** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
+/** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
-/** A piece of a body takes as long as so many bytes, and as much memory. */
+/** A piece of a body counts as at least this many bytes, by its time and memory. */
 const PIECE_BYTES = 512
-/** Memory of an element of a join, however short its text is. */
+/** Minimum memory of an element of a join. */
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
 export interface Serving {
   finish: Finish
   gate: Gate
-  /** Routes that a mirror can't answer. */
+  /** Routes that a mirror cannot answer. */
   beyondFeed: ReadonlySet<Route>
-  /** Routes that ask of one network, and are refused where it is not deployed. */
+  /** Routes of one network, refused where it is not deployed. */
   ofNetwork: ReadonlySet<Route>
 }
 
@@ -64,7 +65,7 @@ interface Shared extends Serving {
   deadlineMs: number
 }
 
-/** Creates the server of declared routes: each request is answered once, within the deadline. */
+/** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
 export function createRouteServer(contexts: Contexts, serving: Serving, deadlineMs: number) {
   const shared: Shared = {
     ...serving,
@@ -79,7 +80,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
   }
 }
 
-/** A request of a declared route, answered once: by its handler, an error or the deadline. */
+/** A request of a declared route. It is answered once: by its handler, an error or the deadline. */
 class RouteExchange {
   readonly #shared: Shared
   readonly #route: Route
@@ -87,10 +88,10 @@ class RouteExchange {
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
   #meter = UNLIMITED
-  /** Header of a look-up: names and values in turn. */
+  /** Header of a look-up: names and values in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
-  /** Bytes that were taken for a join. */
+  /** Bytes reserved for a join. */
   #joined = 0
 
   constructor(shared: Shared, route: Route, exchange: Exchange) {
@@ -105,7 +106,7 @@ class RouteExchange {
     )
   }
 
-  /** Answers the request. Does not throw what the handler throws: that is the answer. */
+  /** Answers the request. Errors of the handler become the response and are not thrown. */
   async serve(): Promise<void> {
     try {
       const message = await this.#message()
@@ -123,7 +124,7 @@ class RouteExchange {
 
   #fail(thrown: unknown): void {
     if (!this.#conclude()) return
-    // counted as an error, it would let anybody raise the alarm of errors
+    // not counted as an error: anybody could raise the alarm of errors
     if (thrown instanceof CallerLeftError) return
 
     const error = toApiError(thrown)
@@ -142,7 +143,7 @@ class RouteExchange {
     this.#fail(isBodyMissing ? tooSlow() : tooLong())
   }
 
-  /** @returns false if the request has its answer already */
+  /** @returns false if the request was answered before */
   #conclude(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false
@@ -167,7 +168,7 @@ class RouteExchange {
     const context = contexts[networkOf(query)]
     if (ofNetwork.has(route)) await requireDeployed(context)
     if (beyondFeed.has(route)) await refuseOnMirror(context)
-    // read before the answer is made, which may reflect a newer head
+    // read before the response is made, which may then reflect a newer block
     if (route.isLookup) this.#asOf = await asOfFields(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
@@ -193,9 +194,9 @@ class RouteExchange {
   }
 
   /**
-   * Takes units or memory before the answer is made. A refusal ends the connection at once: what came with it, in the
-   * same bytes, is neither parsed nor served.
-   * @throws what `work` throws; CallerLeftError behind a refusal
+   * Reserves units or memory before the response is made. A refusal ends the connection at once: further bytes that
+   * arrived with it are neither parsed nor served.
+   * @throws what `work` throws; CallerLeftError after a refusal
    */
   #take(work: () => void): void {
     if (isEnded(this.#exchange.req)) throw new CallerLeftError()
@@ -212,7 +213,7 @@ class RouteExchange {
     const route = this.#route
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
-      // what comes after the answer of the deadline is for nobody
+      // the deadline has already answered this request
       if (!this.#isOpen) throw tooSlow()
       const piece = Math.max(length, PIECE_BYTES)
       this.#take(() => {
@@ -224,7 +225,7 @@ class RouteExchange {
     return { bytes, counted }
   }
 
-  /** True if the request need not wait for a turn. Holds its place until its answer is whole. */
+  /** True if the request need not wait for a turn. It holds its place until its response is complete. */
   #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
     if (isRaised) return true
     const free = this.#shared.immediate.take(address)
@@ -233,7 +234,7 @@ class RouteExchange {
     return true
   }
 
-  /** Takes memory for a join until the caller is gone. @throws ApiError if none is free */
+  /** Reserves memory for a join until the caller is gone. @throws ApiError if none is free */
   #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
     const { joins } = this.#shared
     if (hasLeft()) throw new CallerLeftError()
@@ -248,7 +249,7 @@ class RouteExchange {
 
 const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
-/** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+/** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
@@ -268,18 +269,18 @@ interface Request {
   query: Query
   bytes: Buffer | undefined
   body: unknown
-  /** Units that were spent for the bytes. */
+  /** Units already charged for the bytes. */
   spent: number
   mayLongPoll: boolean
 }
 
 /**
- * True for work that waits for its caller's turn. Much of it that arrives together is begun one by one, each in a turn of
- * the event loop, and a look-up waits for one piece of it.
+ * True for a request that waits for its caller's turn. Expensive requests that arrive together start one by one, each
+ * in its own turn of the event loop, so that a look-up waits for one piece of work at most.
  */
 const isDear = (units: number): boolean => units > 1
 
-/** Kept or made. @throws ApiError, and what the handler throws */
+/** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
@@ -313,14 +314,14 @@ async function messageFor(
       params,
       query,
       isTestnet: network === 'testnet',
-      // a bulk was checked as it was read
+      // a join was validated as it was read
       body: route.body && !route.isBulk ? parse(route.body, body) : body,
       session,
     },
     own,
   )
   const marked = markDeprecated(route, params, given)
-  // an answer that may depend on a key is for nobody's cache
+  // a response that may depend on a key must not be cached by others
   const answer = route.method === 'get' && !route.auth ? tagged(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
@@ -329,7 +330,7 @@ async function messageFor(
   return told(made, session, request, context)
 }
 
-/** Reads change nothing that a caller's leaving would have to stop. */
+/** The context of one request. Reads have no deadline of their own, because they change nothing. */
 function ownContext(
   { route, exchange, caller }: Request,
   context: Context,
@@ -346,7 +347,7 @@ function ownContext(
   }
 }
 
-/** A kept message is sent as it is wherever the request adds nothing. */
+/** Adds the headers of this request. A message is reused as it is where there are none. */
 async function told(
   { answer, message }: Made,
   session: Session | null,

@@ -28,7 +28,7 @@ export interface TxQuery {
   tx: Buffer
 }
 
-/** Calls the registry's status function with what is known; what is left out is unknown. */
+/** Calls the registry's status function with the known facts. */
 export const decide = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
   status({
     nowMs: context.now(),

@@ -20,13 +20,16 @@ import { askChains } from './ask.js'
 import { decide, type TxQuery, type TxStatus } from './decide.js'
 import { directCredit, ofPaidNames, ofSent, packetsOf, paidNamesOf } from './packets.js'
 
-/** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
+/** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
 
-/** Block of a chain of which none is confirmed. */
+/** Confirmed block of a chain that has none. */
 const NONE_CONFIRMED = -1
 
-/** @throws ChainUnavailableError when no record decides and a chain that may have the transaction does not answer */
+/**
+ * Status of a transaction on EVM chains. @throws ChainUnavailableError when no record decides and a chain that may
+ * have the transaction does not answer
+ */
 export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
@@ -46,7 +49,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     findTracked(pool, network, tx),
     paidNamesOf(query),
   ])
-  // messages to the hub decide first, and may be stored together with a payment: they are read after it
+  // messages to the hub decide first; read them last, because a payment may be stored together with its message
   const sent = await packetsOf(query)
   if (sent) return ofSent(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
@@ -88,7 +91,7 @@ const onHub = (
 })
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
-  // a reorg may take the transaction out of the tail: its sender and nonce are stored
+  // remember sender and nonce: a reorg may remove the transaction from the tail
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
   const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
   return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
@@ -116,7 +119,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const { context, tx } = query
   const all = evmChainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
-  // the journal's own blocks, since a node may be of another mind a moment later
+  // use the journal's confirmed blocks, because a node may report another head a moment later
   const blocks = await readConfirmed(context.pool, context.network)
   const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
   const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, (port) =>

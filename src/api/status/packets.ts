@@ -17,7 +17,7 @@ import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { decide, type Origin, type TxQuery, type TxStatus } from './decide.js'
 
-/** Blocks that answers name: of the transaction's own chain, and of the hub's transactions that took its messages. */
+/** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
   block: number
   hubBlocks: ReadonlyMap<string, number>
@@ -76,7 +76,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
   }
 }
 
-/** Why a payment is refused whatever the hub decides; null: it is not. */
+/** Why a payment is refused regardless of the hub's decision; null where it is not. */
 function refusalOf(payment: TxPayment): SentPacket['refusal'] {
   if (payment.isForeign) return 'quote_mismatch'
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
@@ -108,10 +108,10 @@ export async function paymentsOf(
   return { packets, sentMs: first.paidMs, origin, ...blocksOf(payments) }
 }
 
-/** Placeholder: the status function reports no confirmations of a confirmed payment. */
+/** Placeholder: the status function reports no confirmations for a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** Outcome of a message on the hub, whose own bids are the last ones before its `Received`. */
+/** Outcome of a message on the hub. Its bids are the last ones before its `Received`. */
 async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,

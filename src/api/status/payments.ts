@@ -60,7 +60,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   return { ...answer, network: chain.label }
 }
 
-/** Confirmations of a transaction; an unavailable chain withholds no answer that our records give. */
+/** Confirmations of a transaction. Our own records decide the status, so an unavailable chain must not withhold it. */
 async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
 ): Promise<Confirmations> {

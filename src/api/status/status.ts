@@ -11,17 +11,17 @@ import { paymentStatus } from './payments.js'
 export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
-/** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
+/** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
 export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' &&
   hubTx === tx.toLowerCase() &&
   names.every(({ outcome }) => outcome === 'won')
 
 /**
- * The status of a transaction once it differs from a known one or is terminal, else as it is after the wait. Where no
- * place is free it is answered at once.
- * @param since the status that the caller knows; default: the one that is found first
- * @returns how often it was looked for as well
+ * The status of a transaction once it differs from a known status or is terminal, else the status after the wait.
+ * Where no place for a long poll is free, it is returned at once.
+ * @param since the status that the caller knows; default: the status at the start
+ * @returns also `looks`, the number of times the status was read
  * @throws ChainUnavailableError as statusOf
  */
 export async function awaitStatus(
@@ -41,7 +41,7 @@ export async function awaitStatus(
       known ??= found.status
       if (found.status !== known || isTerminal(found.status)) return { found, looks }
       if (await waits.moved(tx, progress, signal)) continue
-      // confirmations have moved meanwhile
+      // confirmations may have changed during the wait
       return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }
     }
   } finally {

@@ -39,7 +39,7 @@ const TESTNET_ONLY = 'Communities are served on the testnet alone here: add test
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
-/** What every route here refuses. */
+/** The mainnet, which every route here refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
@@ -104,7 +104,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   }),
 })
 
-/** Documented default of `chainId`. Communities are on the testnet, so it names none of their chains. */
+/** Documented default of `chainId`. Communities are on the testnet, so it selects none of their chains. */
 const DEFAULT_CHAIN_ID = '1'
 
 const register = route.post('/v0.1/community/register', {

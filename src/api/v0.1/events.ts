@@ -19,10 +19,10 @@ import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-/** The bids that won names which moved, by name. */
+/** For names that moved to another cluster: the bid that won each, by name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
-/** Events that this version shows as a type. */
+/** Event types that v0.1 shows as a given type. */
 type ShownAs<Type extends V01Type> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
@@ -32,7 +32,7 @@ type ShownAs<Type extends V01Type> = {
 interface View<Event extends PublicEvent> {
   description: string
   schema: z.ZodType
-  /** Wallet that the event is shown under. */
+  /** Wallet that v0.1 shows for the event. */
   walletOf(event: Event, actor: Buffer | null, bids: WinningBids): Buffer
   dataOf(event: Event, bids: WinningBids): object | null
 }
@@ -45,7 +45,7 @@ const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
       name: z.string(),
       weiAmount: z.int().describe('Exact beyond 2^53'),
     }),
-    // the wallet that signed the bid, or with which the name moved
+    // the wallet that signed the bid, or the wallet that took the name along to another cluster
     walletOf: ({ name }, actor, bids) => actor ?? bidOf(name, bids).wallet,
     dataOf(event, bids) {
       const { amountWei } = 'amountWei' in event ? event : bidOf(event.name, bids)
@@ -93,7 +93,7 @@ function bidOf(name: string, bids: WinningBids) {
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }
 
-/** JSON of a shown event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
+/** JSON of a shown event. Its amount is an integer with all digits, because RFC 8259 does not limit numbers. */
 function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const eventType = EVENTS[event.type].v01!
   const view: View<PublicEvent> = VIEWS[eventType]

@@ -20,7 +20,10 @@ const AvailabilitySchema = named('AvailabilityV01', {
   isAvailable: z.boolean(),
 })
 
-/** Answer about inputs; a text that is no name is not available, nor is a name of a network that is not deployed. */
+/**
+ * Availability of inputs. A text that is not a name is not available, and neither is any name on a network that is
+ * not deployed.
+ */
 async function checkAnswer(
   context: Context,
   inputs: readonly string[],
@@ -95,7 +98,7 @@ const register = route.post('/v0.1/register', {
   },
 })
 
-/** The network that a body names, before it was checked. */
+/** The network in a body that was not validated yet. */
 const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
 /** Declaration that both status routes of v0.1 share. */
@@ -111,7 +114,10 @@ export const statusRoute = {
   ),
 }
 
-/** The bare status of a transaction; `not_found` for a text that is no transaction id, and of a network not deployed. */
+/**
+ * Response with only the status of a transaction: `not_found` for a text that is not a transaction id, and on a
+ * network that is not deployed.
+ */
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)

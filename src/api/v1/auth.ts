@@ -17,7 +17,7 @@ const signingDate = z.string().openapi({
   example: '2026-11-20T08:00:00.000Z',
 })
 
-/** Methods of the routes that take no body and answer to both. */
+/** Methods of a route that takes no body and accepts both. */
 const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
@@ -39,7 +39,7 @@ const messages = GET_AND_POST.map((method) =>
   }),
 )
 
-/** Wallet to which the message is bound. @throws ApiError invalid_request where wallet and type are not both there */
+/** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
 function boundTo(query: Query): Signer | undefined {
   const wallet = query.get('wallet')
   const type = wordOf(query, 'type', walletKind.options)
@@ -81,7 +81,7 @@ const token = route.post('/v1/auth/token', {
   handle: async ({ body }, context) => ok({ token: await exchange(context, body) }, NO_STORE),
 })
 
-/** Routes of both versions of the interface, which differ in their path. */
+/** Routes that both versions of the interface have, with different paths. */
 export const validations = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {

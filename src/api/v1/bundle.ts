@@ -15,7 +15,7 @@ import { isoText } from '../http/timestamps.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
 import { ADD_ERRORS, addedWallet, creation } from './wallets.js'
 
-/** Bundle is the wallet applications' word for a cluster. */
+/** Wallet apps call a cluster a bundle. */
 const create = creation('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
@@ -168,7 +168,7 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   },
 })
 
-/** Airdrops that are listed at most. */
+/** Maximum number of listed airdrops. */
 const AIRDROPS_AT_MOST = 100
 
 const airdrops = route.get('/v1/airdrops', {

@@ -74,7 +74,7 @@ const put = route.put('/v1/communities/:name', {
     'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
   auth: 'required',
   params: z.object({ name: nameText }),
-  // a schema of the registry is older than `extendZodWithOpenApi`; a copy of it has `openapi`
+  // the registry's schema was created before `extendZodWithOpenApi`; only its clone has `openapi`
   body: communityRulesInput.clone().openapi('CommunityRules'),
   responses: answers('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
@@ -82,7 +82,7 @@ const put = route.put('/v1/communities/:name', {
     ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
 })
 
-/** Names below a community that an answer lists at most. */
+/** Maximum number of names below a community per response. */
 const MEMBERS_AT_ONCE = 100
 
 const members = route.get('/v1/communities/:name/members', {
@@ -144,7 +144,7 @@ const check = route.get('/v1/names/community/:communityName/check/:name', {
     ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!))),
 })
 
-/** Errors of a registration below a community; v0.1 adds two. */
+/** Errors of a registration below a community. v0.1 has two more. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'no_walletAddress_found'),
   'catching_up',
@@ -166,7 +166,7 @@ export function transactionInfo({ transaction }: PaymentInfo) {
   return { type, transaction: signed, approval, approvalReset }
 }
 
-/** A call that carries no coins; undefined, which JSON leaves out, for none. */
+/** A call that carries no coins; undefined, which JSON leaves out, where there is no call. */
 const withoutValue = (call: PaymentInfo['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
@@ -201,7 +201,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
 })
 
-/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
+/** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && familyOf(label).label === null && isLabelOf('testnet', label))
 

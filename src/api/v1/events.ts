@@ -125,11 +125,11 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
   }
 }
 
-/** Time at which a page begins, in the version's unit; beside a page token it isn't read. @throws ApiError */
+/** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
 export const sinceOf = (query: Query): number | undefined =>
   query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
 
-/** @throws ApiError invalid_request where both names of the order contradict each other */
+/** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
 function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
   const orderBy = wordOf(query, 'orderBy', ORDERS)
   const sortBy = wordOf(query, 'sortBy', ORDERS)

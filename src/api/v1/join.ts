@@ -16,9 +16,9 @@ import { route } from '../http/route.js'
 import { MAX_BULK, named, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
-/** Addresses of a statement, whose lines are one snapshot. Twice as many lie unread in memory. */
+/** Addresses per statement; their lines are one snapshot. Up to two statements' lines wait in memory. */
 const AT_ONCE = 1_000
-/** Time for an answer: so long a slow reader keeps his addresses in memory. */
+/** Time limit of a response, since a slow reader's addresses stay in memory. */
 const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
@@ -64,14 +64,14 @@ const join = route.post('/v1/wallets', {
   async handle({ body, query }, context) {
     const lines = Readable.from(linesOf(context, body, storedOf(query)), { highWaterMark: 1 })
     await once(lines, 'readable')
-    // a reader who leaves, or takes too long, fails it
+    // `pipeline` fails when the reader disconnects or takes too long
     const stream = (res: ServerResponse) =>
       void pipeline(lines, res, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => {})
     return { status: 200, stream, content: { type: LINES, text: '' } }
   },
 })
 
-/** Pattern of the wallets that are asked for; null for all. @throws ApiError invalid_request */
+/** Pattern of the requested kinds of wallets; null for all. @throws ApiError invalid_request */
 function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
@@ -82,13 +82,13 @@ function storedOf(query: Query): string | null {
   )
 }
 
-/** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
+/** Lines for addresses, a thousand at a time. No database connection is held while they wait for the reader. */
 async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
   const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
-      // an empty one is nobody's
+      // an empty line has no owner
       const addresses = await mapInTurns(
         turn,
         asked,

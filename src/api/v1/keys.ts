@@ -28,7 +28,7 @@ const keyName = z
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
-    // JSON Schema knows no flags, which the generator would append
+    // JSON Schema has no flags, so the generator would append them to the pattern
     pattern: PRINTABLE.source,
   })
 

@@ -21,9 +21,9 @@ import { route } from '../http/route.js'
 import { answers, named, z } from '../http/schema.js'
 import { BUNDLE } from '../limits/costs.js'
 
-/** A tile, and a bundle, never change: caches keep them for a year (RFC 9111). */
+/** Tiles and entry bundles never change, so caches store them for a year (RFC 9111). */
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
-/** A checkpoint is cached for as long as a reader may be behind. */
+/** A checkpoint is cached for a second only. */
 const BRIEFLY = { 'cache-control': 'public, max-age=1' }
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -43,7 +43,7 @@ function networkOf(text: string | undefined): Network {
   return found
 }
 
-/** A log by its path. @throws ApiError not_found */
+/** The network and generation of a log's path. @throws ApiError not_found */
 function placeOf(params: Readonly<Record<string, string>>) {
   const text = params.generation ?? ''
   if (!GENERATION.test(text))
@@ -51,7 +51,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-/** @throws ApiError unavailable, not_found */
+/** Response with the checkpoint of a log. @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredLog | null): Answer {
   if (!log)
     throw new ApiError(
@@ -156,7 +156,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
   },
 })
 
-/** Whether a log has a tile, or a bundle, of at least that width. */
+/** Whether a log has a tile, or an entry bundle, of at least a given width. */
 function isWithin(
   size: number,
   { level, index, width }: Bundle & { level: number | null },

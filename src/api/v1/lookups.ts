@@ -171,7 +171,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   },
 })
 
-/** Names that a search finds at most. */
+/** Maximum number of names in a search result. */
 const FOUND_AT_MOST = 10
 
 const search = route.get('/v1/names/search', {
@@ -213,7 +213,7 @@ export const lookupRoutes = [
 ]
 
 const TYPE = 'image/svg+xml'
-/** Cache headers of a picture, which depends on its name alone. */
+/** Cache headers of a picture, which depends only on its name. */
 const CACHED = { 'cache-control': 'public, max-age=86400' } as const
 
 const image = route.get('/image/:name.svg', {
@@ -229,7 +229,7 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-/** For programs; browsers are shown the page of any name. */
+/** JSON for programs. Browsers get the page of any name. */
 export const profile = route.get('/:name', {
   bad: {
     what: 'a name that nobody holds',
@@ -263,5 +263,5 @@ export const profile = route.get('/:name', {
   },
 })
 
-/** Pictures and pages of names; the page's path matches any first part, so that it is tried last. */
+/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
 export const imageRoutes = [image, profile]

@@ -82,7 +82,7 @@ function progressOf(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // by the clock of who wrote it, so that two clocks are never compared
+  // measured by the clock of the process that wrote the state, so that two clocks are never compared
   const ms = behindMs(state, nowMs - ageMs)
   const confirmMs = confirmationMs(state)
   return {
@@ -95,7 +95,7 @@ function progressOf(
   }
 }
 
-/** Bytes of a stored record's parts (`packRecord`). */
+/** Sizes of the parts of a stored record (`packRecord`), bytes. */
 const ADDRESS = 20
 const WORD = 32
 const word = z
@@ -143,7 +143,7 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
-    // read first: what it has of the hub is of the block, or earlier
+    // read the log first: what it has of the hub then belongs to this block or an earlier one
     const { log } = await readFollowedLog(pool, network)
     const {
       nextBlock = 0,

@@ -82,7 +82,7 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   explorer: port.explorer,
 })
 
-/** Every status of the interface (registry/status.ts). */
+/** Every status of the interface (src/registry/status.ts). */
 export const STATUSES = [
   'not_found',
   'pending',
@@ -160,14 +160,14 @@ const StatusSchema = named('TransactionStatus', {
   updatedAt: z.string().optional(),
 })
 
-/** Part of the cost that a status did not have: chains are asked for unknown transactions alone. */
+/** Units to give back: only the status of an unknown transaction calls the chains. */
 export const unspentOf = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_COST - 1
 
-/** Time after which asking again may find another status, by the status, seconds. */
+/** Retry-After by status, seconds. */
 const ASK_AGAIN_S: Partial<Record<Status, number>> = { not_found: 5, pending: 2, bridging: 5 }
 
-/** Headers of a status: none is kept by caches, and one that may change says when to ask again. */
+/** Headers of a status response. Caches do not store it. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
   const seconds = ASK_AGAIN_S[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }

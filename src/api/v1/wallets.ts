@@ -13,7 +13,7 @@ import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
 const responses = answers('It is done', { success: z.literal(true) })
 
-/** Makes a change of a cluster whose answer says no more. */
+/** Makes a change of a cluster and returns a response without data. */
 async function done(context: Context, made: ClusterChange): Promise<Answer> {
   await change(context, { changes: [made] })
   return ok({ success: true })
