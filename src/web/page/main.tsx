@@ -9,7 +9,7 @@ import { Home } from './views/home.js'
 import { EnsName, Lookup, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
-/** The pages, by what `placeOf` reads in the address bar. */
+/** Components by the page that `placeOf` returns for a path. */
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
@@ -26,7 +26,7 @@ const PAGES = {
 function Pages() {
   const { path, query } = useLocation()
   const { page, ...about } = placeOf(path, query.q, service.ens)
-  // the account is one for all of its pages
+  // all account pages share one component, so that its state survives
   const key = page === 'account' ? page : JSON.stringify(about)
   return (
     <ErrorBoundary>

@@ -16,13 +16,13 @@ const REASONS: Readonly<Record<string, string>> = {
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service cannot permit it',
 }
-/** Open airdrops that are asked for the bundle at once, the newest. */
+/** Open airdrops that are read at once, the newest first. */
 const ASKED = 10
 
 const readClaims = ({ send }: Account, community: string): Promise<Claims> =>
   send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
 
-/** What open airdrops give the bundle. */
+/** Claims of the bundle from open airdrops. */
 async function readOpen(account: Account): Promise<Claims[]> {
   const open = await account.send<Airdrop[]>('/v1/airdrops')
   const newest = open.slice(0, ASKED)
@@ -30,7 +30,7 @@ async function readOpen(account: Account): Promise<Claims[]> {
   return all.filter(({ claims }) => claims.length > 0)
 }
 
-/** `/@airdrops`: what communities give the wallets of the bundle. */
+/** `/@airdrops`: the airdrops that the bundle's wallets can claim. */
 export function Airdrops() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
@@ -75,7 +75,7 @@ export function Airdrops() {
   )
 }
 
-/** What an airdrop gives the bundle. */
+/** The bundle's claims from one airdrop. */
 function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void> }) {
   const account = useAccount()
   return (
@@ -134,7 +134,7 @@ async function take(
   })
 }
 
-/** A name below the community, after a claim. */
+/** Form that registers a name below the community after a claim. */
 function Assign({ community }: { community: string }) {
   const account = useAccount()
   const assign = async (typed: Typed) => {

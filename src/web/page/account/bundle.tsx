@@ -220,7 +220,7 @@ function Invitation() {
   )
 }
 
-/** Names that are told of many. */
+/** Number of names that the warning lists. */
 const TOLD = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */

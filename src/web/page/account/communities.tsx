@@ -40,14 +40,14 @@ export function Communities() {
   )
 }
 
-/** Names of the wallet's cluster that are shown as communities at once: each of them asks the service. */
+/** Number of the wallet's own names that are shown as communities at once: each sends a request. */
 const SHOWN = 5
 
 function OwnNames() {
   const account = useAccount()
   const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
   const names = ownNames(account)
-  // on another network, or after a move, it may be anybody's
+  // on another network, or after a move, the name may belong to another cluster
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
   const show = async (typed: Typed) => {
     const name = nameOf(typed('own'))
@@ -85,7 +85,7 @@ async function joinCommunity(
     `/v1/communities/${encodeURIComponent(community)}`,
   )
   const chains = payable(account)
-  // without a price that the wallet can pay, the service explains why
+  // without a price that the wallet can pay, the service's error explains why
   const price = prices.find(({ network }) => chains.some((chain) => chain.network === network))
   const body = { name: member, ...(price && { network: price.network }) }
   const made = await account.send<Registration>(`/v1/names/community/${community}/register`, {
@@ -111,7 +111,7 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   return account.follow(clusterName, payment)
 }
 
-/** A name of the wallet's cluster as a community: rules, gifts, earnings. */
+/** A name of the wallet's cluster as a community: its rules, free names and earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
   const give = async (typed: Typed) => {
@@ -140,7 +140,7 @@ function Own({ name }: { name: string }) {
   )
 }
 
-/** Earnings of a community that are not taken yet. */
+/** Earnings of a community that were not taken yet. */
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`

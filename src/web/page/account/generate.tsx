@@ -6,7 +6,7 @@ import { Mono } from '../parts/basics.js'
 import { Action, Check, Field, Form, Input, type Typed } from './pieces.js'
 import { proofOf, useAccount } from './state.js'
 
-/** Makes a wallet whose key is split, and gets keys of such wallets back. */
+/** Generates a wallet whose key is split, and recovers keys of such wallets. */
 export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<Generated | null>(null)
@@ -59,7 +59,7 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   )
 }
 
-/** Gets a key back by a share; the wallet signs that it asks. */
+/** Recovers a key from one share. The signed-in wallet signs the request. */
 function Recover() {
   const account = useAccount()
   const [key, setKey] = useState('')

@@ -40,12 +40,12 @@ function Shown({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
   const told = useRef({ page, say })
   told.current.say = say
-  // at once: a later effect would take away what the new page says by then
+  // a layout effect, because a later effect could remove a message of the new page
   useLayoutEffect(() => {
-    // a message of another page is over
+    // remove the message of the previous page
     if (told.current.page !== page) told.current.say('')
     told.current.page = page
-    // a narrow screen shows some of the tabs
+    // scroll to the tab: a narrow screen shows only some of them
     document
       .querySelector(`.tabs [href^="/@${page}"]`)
       ?.scrollIntoView({ block: 'nearest', inline: 'center' })
@@ -84,7 +84,7 @@ function Shown({ page }: { page: AccountPage }) {
   )
 }
 
-/** Icons that are shown: an icon is untrusted input of the wallet, so only as an image, and only from a data URI. */
+/** Accepted icons of wallets. An icon is untrusted input, so it is only shown as an image from a data URI. */
 const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
 
 function SignIn() {
@@ -120,7 +120,7 @@ function SignIn() {
   )
 }
 
-/** Signing in with a wallet that is not in this browser: the message is signed there, and the signature typed here. */
+/** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
@@ -130,7 +130,7 @@ function Elsewhere() {
     const address = typed('address')
     const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
-    // EVM in its answer form
+    // EVM addresses in the service's lower-case form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
     void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() =>
       setAsked(null),

@@ -5,7 +5,7 @@ import { Card, Loaded, Mono } from '../parts/basics.js'
 import { Action, Form, Input, type Typed } from './pieces.js'
 import { type Question, useAccount } from './state.js'
 
-/** `/@keys`: the wallet's API keys, and the end of its sessions. */
+/** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
 export function Keys() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)

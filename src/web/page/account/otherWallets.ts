@@ -3,10 +3,10 @@ import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
 import { type BrowserWallet, hasFeature, patient } from './wallets.js'
 
-/** Wallets of chains on which nothing is paid here: they sign, and send nothing. */
+/** Wallets of chains without payments here. They only sign messages. */
 
 const SIGN = 'sui:signPersonalMessage'
-/** Sui's wallets in the Wallet Standard; signatures are in base64. */
+/** Sui wallets in the Wallet Standard. Their signatures are in base64. */
 interface SuiFeatures extends StandardConnectFeature {
   [SIGN]: {
     signPersonalMessage(input: {
@@ -15,7 +15,7 @@ interface SuiFeatures extends StandardConnectFeature {
     }): Promise<{ signature: string }>
   }
 }
-/** Wallets of Bitcoin and Cosmos that put themselves in the window. */
+/** Objects that wallets of Bitcoin and Cosmos add to `window`. */
 interface Injected {
   unisat?: {
     requestAccounts(): Promise<string[]>
@@ -32,7 +32,7 @@ interface Injected {
 }
 const HUB = 'cosmoshub-4'
 
-/** A wallet that only signs. @param connect gives its address. @param wait bounds the time of its answers */
+/** A wallet that only signs. @param connect returns its address @param wait limits the time of its answers */
 export const signing = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
@@ -49,11 +49,11 @@ export const signing = (
   },
 })
 
-/** Calls back for every wallet that only signs. */
+/** Calls `found` for every wallet that only signs. */
 export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
   const { unisat, keplr } = window as Injected
   if (unisat) {
-    // BIP-322 is for all addresses but the oldest form
+    // BIP-322 fits every address type except the oldest
     const sign = (message: string, address: string) =>
       unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
     const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const

@@ -10,7 +10,7 @@ import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
 
-/** `/@refunds`: what the wallet is owed, and taking it. */
+/** `/@refunds`: the money that the wallet is owed, with buttons that take it. */
 export function RefundsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
@@ -43,7 +43,9 @@ export function RefundsPage() {
 const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> =>
   send(`/v1/refunds/${session?.address}${to ? `?to=${encodeURIComponent(to)}` : ''}`)
 
-/** The hub's coin is named by its chain alone: credits of other chains are paid there too. */
+/**
+ * The hub's coin is shown as the coin of the hub's chain: credits for payments from other chains are paid in it too.
+ */
 function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
   return token === 'native' && owedBy === 'hub' && eid !== 0
     ? `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
@@ -112,7 +114,7 @@ async function take(
       sent: 'Sent. It is off the list once the chain has confirmed it.',
       isDone: async () => {
         const { refunds, unavailable } = await readRefunds(account)
-        // a chain that does not answer lists nothing
+        // a chain that does not answer lists no refunds, which does not mean that this one was taken
         return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
       },
       done() {
@@ -123,5 +125,5 @@ async function take(
   )
 }
 
-/** A refund without what may be another one each time. */
+/** A refund without the fields that may differ at each read. */
 const bare = ({ transaction: _, needsReceiver: __, ...refund }: Refund) => JSON.stringify(refund)

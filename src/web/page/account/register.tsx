@@ -11,7 +11,7 @@ import { paidText } from './followed.js'
 import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
-/** Facts that are known before a signature: whether the name is free, and what it costs. */
+/** Facts that are shown before a signature: whether the name is free, and its price. */
 interface Offer {
   name: string
   chain: Chain
@@ -25,7 +25,7 @@ const REVEALS = {
   isGrave: true,
 } as const
 
-/** Quotes a name. @throws Error with words where it can't be registered */
+/** Reads the quote of a name. @throws Error with a sentence where the name can't be registered */
 async function offerOf({ send, session }: Account, name: string, chain: Chain): Promise<Offer> {
   const [check] = await send<{ isAvailable: boolean; reason?: string }[]>(
     '/v1/names/register/check',
@@ -60,7 +60,7 @@ function NameInput() {
   )
 }
 
-/** Price and time of a name before anybody signs in. */
+/** Price and duration of a registration, shown before the visitor signs in. */
 export function Terms() {
   const typed = nameOf(useAccount().wanted)
   const { data, error } = useOffer(NAME.test(typed) ? typed : null)
@@ -82,7 +82,7 @@ export function Terms() {
   )
 }
 
-/** What comes after a registration; of several the newest. */
+/** Next steps after a registration, for the newest one. */
 function Arrival() {
   const { followed, isTestnet } = useAccount()
   const arrived = followed.find(({ status }) => status?.status === 'finalized')
@@ -111,7 +111,7 @@ function Arrival() {
   )
 }
 
-/** `/@register`: the price stands there before anything is signed. */
+/** `/@register`: shows the price before anything is signed. */
 export function Register() {
   const account = useAccount()
   const { wanted, setWanted } = account

@@ -7,21 +7,24 @@ import { Loaded } from '../parts/basics.js'
 import { chainText, Field, Form, Input, type Typed } from './pieces.js'
 import { type Account, payable, useAccount } from './state.js'
 
-/** The rules of a name as a community. The form begins at those in force: a press alone changes nothing. */
+/**
+ * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
+ * nothing.
+ */
 export function Rules({ name }: { name: string }) {
   const account = useAccount()
   const asked = useAsked(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
   return <Loaded asked={asked}>{(rules) => <RulesForm name={name} rules={rules} />}</Loaded>
 }
 
-/** @returns null for a name that is no community */
+/** @returns null for a name that is not a community */
 const rulesInForce = (account: Account, name: string): Promise<Community | null> =>
   account.send<Community>(`/v1/communities/${name}`).catch((error: unknown) => {
     if (error instanceof ClusterdError && error.code === 'not_found') return null
     throw error
   })
 
-/** Value of the form's choice of who may register. */
+/** Value of the form field "who may register". */
 function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
   if (rules?.ownersOnly) return 'owners'
   if (!rules?.prices.length) return 'free'
@@ -34,13 +37,13 @@ function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const chains = payable(account)
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
   const chain = chains.find(({ network }) => network === price?.network)
-  // of other prices than these the form can say only that they stay
+  // the form can edit only one kind of price; other prices can only be kept
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = registrantsOf(rules, isShown)
   const set = async (typed: Typed) => {
     await setRules(account, name, rules, typed)
-    // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
+    // keep the form as it is: after a reset, a double click would submit the initial values
     return false
   }
   const option = (value: string, text: string) => (

@@ -6,7 +6,7 @@ import type { Chain, Quote } from './types.js'
 export const short = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 
-/** An amount of the smallest unit in units of the token. */
+/** Converts an amount of the smallest unit to a decimal number of tokens. */
 export function amountText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0')
   const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
@@ -20,7 +20,7 @@ export const moneyOf = (
   { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
 ): string => `${amountText(value, decimals)} ${symbol}`
 
-/** An amount of a chain's coin or of a token. @param chain undefined where it is not known */
+/** An amount of a chain's coin or of a token. @param chain undefined where the chain is not known */
 export function priceText(
   { token, amount }: { token: string; amount: string },
   chain: Chain | undefined,
@@ -29,7 +29,7 @@ export function priceText(
   return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
 }
 
-/** What a quote costs without gas, in words. */
+/** The cost of a quote without gas, as text. */
 export function costText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data)
@@ -38,7 +38,7 @@ export function costText(quote: Quote, { gasToken }: Chain): string {
   return moneyOf(total, gasToken)
 }
 
-/** @throws Error for anything but a number above zero */
+/** Parses a decimal number of tokens. @throws Error for anything but a number above zero */
 export function amountOf(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))

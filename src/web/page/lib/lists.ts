@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { type Asked, type Get, useAsked, useNet } from './net.js'
 import type { OwnedName } from './types.js'
 
-/** Lists of which a page shows a part, and goes on when its visitor asks. */
+/** Lists that a page shows in parts. The visitor asks for the next part. */
 
 /** A list as far as it was read. */
 export interface Part<T> {
@@ -10,10 +10,10 @@ export interface Part<T> {
   isMore: boolean
 }
 
-/** Names that are read at once; one more says whether others follow. */
+/** Names per read. One more is requested, to see whether others follow. */
 const NAMES = 100
 
-/** Reads the names that follow those known. @returns all of them */
+/** Reads the names after the known ones. @returns all names so far */
 export async function readNames(
   address: string,
   known: readonly OwnedName[],
@@ -29,8 +29,8 @@ export async function readNames(
 }
 
 /**
- * Asks for a list whenever the key or the network changes, and for more of it by `more`.
- * @param read gets what is known, and answers that with what follows
+ * Reads a list whenever the key or the network changes; `more` reads its next part.
+ * @param read gets the known items and returns them with the next ones
  */
 export function useParts<T>(
   key: string | null,
@@ -44,7 +44,7 @@ export function useParts<T>(
   const from = asked.data
   const latest = useRef(from)
   latest.current = from
-  // an answer to another list than this one came too late
+  // ignore a late answer to the read of another list
   const shown = grown?.from === from && grown ? grown.asked : asked
   return {
     asked: shown,

@@ -1,13 +1,15 @@
 import { NAME_MAX_BYTES, NAME_PATTERN } from '../../../registry/primitives/nameRule.js'
 import { service } from './service.js'
 
-/** A name as it was typed, with its slash or without. */
+/** A typed name in canonical form, without its slash. */
 export const nameOf = (text: string): string => text.trim().replace(/\/$/, '').toLowerCase()
 
-/** A form that ENS refuses: an underscore behind another character, hyphens at the third and fourth place (ENSIP-15). */
+/**
+ * Names that ENS refuses: an underscore after another character, or hyphens at the third and fourth place (ENSIP-15).
+ */
 const NOT_OF_ENS = /[^_]_|^..--/
 
-/** `alice` or `club/alice` as ENS has it: `alice.club.bundles.eth`; null where it has no such name. */
+/** The ENS name of `alice` or `club/alice`, such as `alice.club.bundles.eth`; null where there is none. */
 export function ensNameOf(name: string, isTestnet: boolean): string | null {
   const parent = isTestnet ? service.ens.testnet : service.ens.mainnet
   const labels = name.split('/').reverse()
@@ -15,7 +17,7 @@ export function ensNameOf(name: string, isTestnet: boolean): string | null {
   return [...labels, parent].join('.')
 }
 
-/** Attributes of an input that has to be filled in with something that is no word. */
+/** Attributes of a required input that is not an ordinary word. */
 export const TYPED = { required: true, autocomplete: 'off', spellcheck: false } as const
 
 /** Attributes of an input for a wallet's name. */

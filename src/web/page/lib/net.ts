@@ -3,7 +3,7 @@ import { useLocation } from 'preact-iso/router'
 import { call } from './api.js'
 import { service } from './service.js'
 
-/** The network of the address bar, with paths and questions on it: the testnet where there is no other. */
+/** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
 export function useNet() {
   const { query, route } = useLocation()
   const isTestnet = query.testnet === 'true' || !service.networks.includes('mainnet')
@@ -11,7 +11,7 @@ export function useNet() {
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {
     isTestnet,
-    /** A path of ours on this network. */
+    /** A path of these pages on this network. */
     href,
     go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
       route(href(path, testnet), replace),
@@ -27,16 +27,16 @@ export interface Asked<T> {
 }
 
 export interface Asking<T> {
-  /** Pause before it is asked again; 0: once. */
+  /** Pause before the next request; 0 for a single one. */
   everyMs?: number
-  /** True if an answer is the last. */
+  /** True if the answer is final, so that polling ends. */
   isLast?: (data: T) => boolean
 }
 
 /**
- * Asks whenever the key changes, and again after a pause while the page is open and seen.
- * @param key null for nothing yet
- * @param ask gets what ends the question
+ * Sends a request whenever the key changes, and again after a pause while the page is open and visible.
+ * @param key null while there is nothing to ask
+ * @param ask gets a signal that cancels the request
  */
 export function useAsked<T>(
   key: string | null,
@@ -53,7 +53,7 @@ export function useAsked<T>(
     const { signal } = closed
     const askAgain = async () => {
       const { ask, isLast, everyMs } = latest.current
-      // a hidden page waits
+      // do not poll while the page is hidden
       if (!document.hidden || everyMs === 0)
         try {
           const data = await ask(signal)
@@ -74,7 +74,7 @@ export function useAsked<T>(
   return asked
 }
 
-/** @param path null for nothing yet */
+/** @param path null while there is nothing to ask */
 export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
   const { isTestnet, get } = useNet()
   return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)

@@ -2,7 +2,7 @@ import type { ServiceFacts } from '../../facts.js'
 
 const stated = document.querySelector<HTMLMetaElement>('meta[name=service]')?.content
 
-/** Facts of this service, which it writes into its pages. */
+/** Facts of the service, which it wrote into this page. */
 export const service: ServiceFacts = {
   ens: {},
   networks: ['mainnet', 'testnet'],

@@ -1,6 +1,6 @@
-/** Memory of a tab over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
+/** Session storage, which survives a reload of the tab. The pages also work where it is disabled or full. */
 
-/** @returns null for what is not kept */
+/** @returns null for an item that is not stored */
 export function load<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
@@ -9,7 +9,7 @@ export function load<T>(item: string): T | null {
   }
 }
 
-/** Keeps a value, null: none. */
+/** Stores a value; null removes it. */
 export function save(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)

@@ -5,7 +5,7 @@ import { short } from '../lib/format.js'
 import type { Asked } from '../lib/net.js'
 import { useNet } from '../lib/net.js'
 
-/** Small pieces of all pages. */
+/** Small components of all pages. */
 
 const SHOWN_MS = 1_500
 
@@ -31,7 +31,7 @@ export function Link({
 function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    // absent on a page by plain HTTP, refused where the browser says so
+    // the clipboard is missing on a page by plain HTTP, and a browser may refuse it
     const isDone = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
@@ -54,7 +54,7 @@ function Copy({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** An address or a hash: shortened, with the whole in its title and to copy. */
+/** An address or a hash, shortened. The whole text is in its title, and a button copies it. */
 export function Mono({
   text,
   to,
@@ -84,7 +84,7 @@ export const Inline = ({ address }: { address: string }) => (
   </Link>
 )
 
-/** A name with its page, or as a text; `alice` is shown as `alice/`. */
+/** A name, as a link to its page or as text. `alice` is shown as `alice/`. */
 export function Name({ name, isText = false }: { name: string; isText?: boolean }) {
   const path = isText ? null : pathOfName(name)
   const [first, rest = ''] = name.split('/')
@@ -135,7 +135,10 @@ interface CardProps {
   children: ComponentChildren
 }
 
-/** Goes on with a list; who pressed it to the end of the list is left there, not at the top of the page. */
+/**
+ * Button that reads more of a list. At the end of the list the focus stays there instead of jumping to the top of the
+ * page.
+ */
 export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
   const [isBusy, setBusy] = useState(false)
   const [isPressed, setPressed] = useState(false)
@@ -167,11 +170,11 @@ export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
 interface MoreProps {
   isMore: boolean
   onMore: () => Promise<unknown>
-  /** Words where it does not go on. */
+  /** Text at the end of the list. */
   atEnd?: string | undefined
 }
 
-/** Names, as far as they were read. */
+/** A list of names, as far as they were read. */
 export const Names = ({ names, ...rest }: { names: readonly { name: string }[] } & MoreProps) =>
   names.length === 0 ? (
     <p class="empty">No name yet.</p>
@@ -188,7 +191,7 @@ export const Names = ({ names, ...rest }: { names: readonly { name: string }[] }
     </>
   )
 
-/** Content that is asked for: skeleton lines until it is there, words where that fails. */
+/** Content that is being read: skeleton lines while it loads, an error message if it fails. */
 export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
   if (asked.data !== undefined)
     return (

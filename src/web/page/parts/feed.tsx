@@ -11,7 +11,7 @@ type Data = FeedEvent['data']
 const text = (data: Data, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
-/** Placeholder of a word of a sentence. */
+/** Values of the placeholders in the sentences. */
 const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':name': (data) => <Name name={text(data, 'name')} />,
   ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':price': (data) => moneyOf(text(data, 'wei_amount')),
 }
 
-/** Sentences of the event types, which the build puts in (scripts/build-web.ts). */
+/** A sentence for each event type, inserted by the build (scripts/build-web.ts). */
 declare const SENTENCES: Readonly<Record<string, string>>
 
 const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
@@ -39,7 +39,10 @@ function Item({ event }: { event: FeedEvent }) {
   )
 }
 
-/** True if an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
+/**
+ * False for an event that only repeats the event before it: the first wallet name of a new cluster creates the
+ * cluster too.
+ */
 export const isTelling = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 

@@ -5,7 +5,7 @@ import { service } from '../lib/service.js'
 import { Link } from './basics.js'
 import { Search } from './search.js'
 
-/** Frame of every page. */
+/** Header and footer around every page. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path, query, route } = useLocation()
   const { isTestnet, href } = useNet()

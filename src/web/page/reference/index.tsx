@@ -5,14 +5,14 @@ import { Card, Link, Loaded } from '../parts/basics.js'
 import { type Document, routesByTag } from './document.js'
 import { RouteView } from './route.js'
 
-/** `/docs`: the routes of the service, out of its own OpenAPI documents. */
+/** `/docs`: the routes of the service, from its own OpenAPI documents. */
 
 const VERSIONS = [
   { title: 'v1', path: '/docs', document: '/openapi.json' },
   { title: 'v0.1 (deprecated)', path: '/docs?version=0.1', document: '/openapi-v0.1.json' },
 ] as const
 
-/** Guides that the service has beside the reference. */
+/** Guides that the service has in addition to the reference. */
 const GUIDES = {
   'client.md': 'The client for TypeScript',
   'clusters.md': 'Clusters and wallets',

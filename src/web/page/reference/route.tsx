@@ -12,7 +12,7 @@ import { type Asked, clientText, curlText, pathOf } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
-/** Characters of an answer that are shown. */
+/** Maximum number of characters of a response to show. */
 const SHOWN = 20_000
 const NO_RESPONSE: Response = { description: '' }
 
@@ -23,7 +23,7 @@ interface RouteProps {
   token: string
 }
 
-/** A route: closed until its visitor opens it. */
+/** A route, collapsed until the visitor opens it. */
 export function RouteView(props: RouteProps) {
   const { id, method, path, summary, deprecated } = props.route
   const [isOpen, setOpen] = useState(location.hash === `#${id}`)
@@ -48,7 +48,7 @@ export function RouteView(props: RouteProps) {
   )
 }
 
-/** Parameters of paths and queries; that of the network has the same place in every route. */
+/** Path and query parameters of a route. `testnet` is left out, because the page sets it for all routes. */
 const parametersOf = (document: Document, { parameters = [] }: Route): Parameter[] =>
   parameters
     .map((parameter) => resolved<Parameter>(document, parameter))
@@ -164,7 +164,7 @@ function Answer({
   )
 }
 
-/** Sends the request of a form, and shows the answer. */
+/** Sends the request of a form, and shows the response. */
 function Try({ asked, token }: { asked: Asked; token: string }) {
   const [answer, setAnswer] = useState('')
   const send = async () => {

@@ -1,4 +1,4 @@
-/** A request as the form of a route has it. */
+/** A request as filled into a route's form. */
 export interface Asked {
   method: string
   /** Template, as `/v1/names/address/{address}`. */
@@ -12,7 +12,7 @@ export interface Asked {
   hasKey: boolean
 }
 
-/** Path with its parameters and query. */
+/** Path and query with the parameters filled in. */
 export function pathOf({ path, params, query }: Asked): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(query).toString()
@@ -21,7 +21,7 @@ export function pathOf({ path, params, query }: Asked): string {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The request as a command of curl. @param origin of the service */
+/** The request as a curl command. @param origin of the service */
 export function curlText(asked: Asked, origin: string): string {
   const { method, body, hasKey } = asked
   const lines = [`curl -s ${quoted(origin + pathOf(asked))}`]
@@ -31,11 +31,11 @@ export function curlText(asked: Asked, origin: string): string {
   return lines.join(' \\\n  ')
 }
 
-/** JSON as TypeScript writes it, within an object. */
+/** JSON in the notation of TypeScript, indented for use inside an object. */
 const literal = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 
-/** The request by the typed client. @param origin of the service */
+/** The request with the typed client. @param origin of the service */
 export function clientText(
   { method, path, params, query, body, hasKey }: Asked,
   origin: string,

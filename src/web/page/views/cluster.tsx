@@ -34,14 +34,14 @@ import {
 import { Events } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
-/** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
+/** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
 const isMissing = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
 
-/** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
+/** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
   const cluster = useAsk<Cluster>(`/v1/clusters/name/${name}`)
   const community = useAsk<Community>(`/v1/communities/${name}`)
@@ -109,7 +109,7 @@ function FreeName({ name }: { name: string }) {
   )
 }
 
-/** Terms of a free name on the hub, or why it can not be had now. */
+/** Terms of a free name on the hub, or the reason why it can't be registered now. */
 function Terms({ name }: { name: string }) {
   return (
     <Loaded asked={useOffer(name)} lines={1}>
@@ -118,7 +118,7 @@ function Terms({ name }: { name: string }) {
   )
 }
 
-/** Rules of a community, in words. */
+/** Rules of a community as sentences. */
 function Rules({
   name,
   community: { prices, ownersOnly, requirements },
@@ -152,10 +152,10 @@ function Rules({
   )
 }
 
-/** Names that a page of members has. */
+/** Names per part of the list of members. */
 const MEMBERS = 25
 
-/** Names below a community, and who has them. */
+/** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
   const { asked, more } = useParts<Member>(community, async (known, get): Promise<Part<Member>> => {
     const query = new URLSearchParams({ limit: String(MEMBERS + 1) })
@@ -231,7 +231,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
   )
 }
 
-/** Names that a wallet owns; undefined while it is not known. */
+/** Names that a wallet owns; undefined while the address is not known. */
 function Owned({ address }: { address: string | undefined }) {
   const { asked, more } = useParts<OwnedName>(address ?? null, (known, get) =>
     readNames(address!, known, get),
@@ -243,12 +243,12 @@ function Owned({ address }: { address: string | undefined }) {
   )
 }
 
-/** Changes of wallets, newest first; undefined while those are not known. */
+/** Changes of wallets, newest first; undefined while the addresses are not known. */
 function History({ addresses }: { addresses: readonly string[] | undefined }) {
   const actors = addresses?.slice(0, ACTORS) ?? []
   const key = addresses ? actors.join(' ') : null
   const { asked, more } = useParts<FeedEvent>(key, async (known, get): Promise<Part<FeedEvent>> => {
-    // merged from several lists, so that more of it is all of it again
+    // the list is merged from several lists, so reading more means reading all again
     const limit =
       known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
     const pageOf = (address: string) =>
@@ -282,7 +282,7 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
   )
 }
 
-/** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
+/** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
   const { isTestnet } = useNet()
@@ -328,11 +328,11 @@ export function MemberPage({ community, name }: { community: string; name: strin
   )
 }
 
-/** `/address/:a`: what an address is called, what it owns and has done. */
+/** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
   const record = useAsk<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
   useTitle(address)
-  // a name below the community `address` has the same path; only the service knows every form of addresses
+  // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
     return <MemberPage community="address" name={address.toLowerCase()} />
   if (record.data?.type === null) return <NotFound text={address} />
@@ -372,7 +372,7 @@ function AddressView({ address }: { address: string }) {
   const found = useAsk<Cluster>(
     cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null,
   )
-  // the names alone would be shown, and taken away again for those of the cluster
+  // wait for the cluster: otherwise only the names would be shown, and then replaced
   if (!cluster.data && !cluster.error) return <Loaded asked={cluster}>{() => null}</Loaded>
   if (cluster.data?.clusterId) return <ClusterView asked={found} />
   return (

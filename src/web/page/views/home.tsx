@@ -6,7 +6,7 @@ import { Badge, Card, Link, Loaded } from '../parts/basics.js'
 import { Events, isTelling } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
 
-/** Events that are asked for, and shown. */
+/** Events that are requested, and events that are shown. */
 const ASKED = 40
 const SHOWN = 10
 const OVERVIEW_PAUSE_MS = 5_000
@@ -45,7 +45,7 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
   )
 }
 
-/** `/`: the search, what is happening, what is registered. */
+/** `/`: the search, the newest events, and totals. */
 export function Home() {
   const newest = useNewest(ASKED)
   const overview = useAsk<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })

@@ -7,7 +7,7 @@ import { Search } from '../parts/search.js'
 
 type SearchPlace = Extract<Place, { page: 'search' }>
 
-/** A path or a search without a page: says what the text was taken for, and how to go on. */
+/** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {
   const name = nameIn(text)
   useTitle('Not found')
@@ -37,25 +37,25 @@ async function pathOfCluster(id: string, get: Get): Promise<string | null> {
   return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
 }
 
-/** Path of an address; null for one that nobody has here. */
+/** Path of an address; null for an address without names or events here. */
 async function pathOfAddress(text: string, get: Get): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,
   )
-  // an address of Aptos has the form of a hash, and counts where somebody has it
+  // an address of Aptos has the form of a hash, and counts as an address only where somebody has it
   const isKnown = type !== null && (clusterName !== null || !text.startsWith('0x'))
   return isKnown ? `/address/${text}` : null
 }
 
 const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
 
-/** A hash or an address in the place of a name: leads to its page. */
+/** Redirects from a hash or an address in the place of a name to its page. */
 export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   const { get, go } = useNet()
   const found = useAsked(text, async (signal) => {
     for (const reading of asked) {
       const path = await ASK[reading](text, get)
-      // who has opened another page meanwhile stays there
+      // do nothing if the visitor has opened another page meanwhile
       signal.throwIfAborted()
       if (path) return go(path, { replace: true })
     }
@@ -66,7 +66,7 @@ export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   return <Loaded asked={found}>{() => null}</Loaded>
 }
 
-/** A name as ENS has it: leads to the name's page, on the network of its parent. */
+/** Redirects from an ENS name to the name's page, on the network of its ENS parent. */
 export function EnsName({ name, isTestnet }: { name: string; isTestnet: boolean }) {
   const { go } = useNet()
   const open = async () => go(pathOfText(name), { replace: true, isTestnet })

@@ -5,9 +5,9 @@ import { useAsk, useNet, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
 import { Address, Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
 
-/** `/tx/:hash`: the progress of a transaction, which moves by itself. */
+/** `/tx/:hash`: the progress of a transaction, updated automatically. */
 
-/** `part`: of its confirmations, 0 to 1. */
+/** `part`: share of its confirmations, 0 to 1. */
 type Station = [
   title: string,
   state: keyof typeof STATE_WORDS,
@@ -40,7 +40,7 @@ const REASONS: Readonly<Record<string, string>> = {
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
 
-/** The stations of a transaction's way. */
+/** The steps of a transaction from sending to its decision. */
 function stationsOf(found: TxStatus): Station[] {
   const { status, hubTx, tx } = found
   const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
@@ -101,7 +101,7 @@ function decided(found: TxStatus): Station {
   return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
-/** A block of the hub, in the explorer that its chain has. */
+/** A block of the hub, as a link into its chain's explorer if there is one. */
 function HubBlock({ block }: { block: number }) {
   const { isTestnet } = useNet()
   const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
@@ -194,7 +194,7 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   released: 'The recipient has the money.',
 }
 
-/** Debts, and how to get them; null where there are none. */
+/** Money that is owed, and how to get it; null where none is owed. */
 function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
   if (!credit && !refund) return null
   return (
@@ -220,7 +220,7 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
   )
 }
 
-/** What a transaction is, as far as it is known. */
+/** The known facts of a transaction. */
 function Facts({ found }: { found: TxStatus }) {
   const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
   const { data: overview } = useAsk<Overview>('/v1/overview')
@@ -266,10 +266,10 @@ const Fact = ({ title, children }: { title: string; children: ComponentChildren 
   </div>
 )
 
-/** `2026-11-20 08:00:00.123+00` in the form of ISO 8601. */
+/** Converts `2026-11-20 08:00:00.123+00` to ISO 8601. */
 const isoOf = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
 
-/** Time to the confirmation of a pending transaction; empty where it is not known. */
+/** Expected time to the confirmation of a pending transaction; empty where it is not known. */
 function expectedText(
   { status, network, confirmations }: TxStatus,
   overview: Overview | undefined,
