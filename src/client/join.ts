@@ -2,17 +2,17 @@ import { ClusterdError, unreachable } from './error.js'
 import { parsed, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
-/** Addresses of a request. */
+/** Addresses per request. */
 const AT_ONCE = 10_000
 
-/** Options of a join; its limit of time is that of each request. */
+/** Options of a join. The time limit holds for each request. */
 export interface WalletsOptions extends CallOptions {
   /** Kinds of the wallets; default: all. */
   types?: readonly Schemas['Proof']['type'][] | undefined
 }
 
 /**
- * Wallets behind addresses, request by request.
+ * Wallets of addresses, one request after the other.
  * @throws ClusterdError; the signal's reason
  * @internal
  */
