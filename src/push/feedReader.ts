@@ -4,33 +4,33 @@ import { clustersOf } from '../registry/journal/eventForms.js'
 import { eventWriter, type FeedItem, itemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** An event, and its JSON as the feed gives it. */
+/** An event, with its JSON as in the feed. */
 export interface WrittenEvent extends FeedItem {
   json: string
 }
 
-/** Events that follow one another. */
+/** Consecutive events. */
 export interface Events {
-  /** Number of the feed that they stand in. */
+  /** Generation of the feed. */
   generation: number
-  /** Number of the newest event when they were read. */
+  /** Number of the feed's newest event at the time of the read. */
   newest: number
   events: WrittenEvent[]
 }
 
-/** The same before anything is written of them. */
+/** Consecutive events, before they are serialized. */
 interface Items extends Omit<Events, 'events'> {
   items: FeedItem[]
-  /** Public id of a cluster that they name, hex, by its serial. */
+  /** Public id (hex) of a cluster in the events, by its serial. */
   idOf(serial: number): string
 }
 
 /**
- * Reads events, oldest first and whole entries only.
+ * Reads events, oldest first, in whole journal entries.
  * @param first number of an entry's first event
- * @param limit entries, at most
- * @param events that the entries begin within, from the first one on; default: any number
- * @returns null where a rewind has come between; the next read finds its generation
+ * @param limit maximum number of entries
+ * @param events number of events, from the first one on, within which the entries have to begin; default: any number
+ * @returns null after a rewind; the next read uses the new generation
  */
 export async function readItems(
   db: Queryable,
@@ -63,7 +63,7 @@ export async function readEvents(
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
 
-/** Events of these numbers: some entry may begin before them, or go on behind. @returns as `readItems` */
+/** Reads the events of a range of numbers. The range may begin or end inside an entry. @returns as `readItems` */
 export async function readNumbered(
   db: Queryable,
   network: Network,

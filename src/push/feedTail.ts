@@ -5,12 +5,12 @@ import { readEvents, type WrittenEvent } from './feedReader.js'
 import type { News } from './news.js'
 
 const ENTRIES_AT_ONCE = 256
-/** Time after which is looked without news: a notification may have been lost. */
+/** Interval of polling, in case a notification was lost. */
 const LOOK_EVERY_MS = 5_000
 
-/** Somebody at the end of the feed. */
+/** A stream at the end of the feed. */
 export interface Follower {
-  /** Takes the next events, in order, among them some that it has. */
+  /** Receives the next events, in order. Some of them may have been received before. */
   take(events: readonly WrittenEvent[]): void
   /** The feed was started anew. */
   restart(): void
@@ -20,15 +20,15 @@ interface TailOptions {
   pool: pg.Pool
   network: Network
   news: News
-  /** Gets errors of our own code. */
+  /** Receives errors of our own code. */
   onOwnError?: ((error: unknown) => void) | undefined
 }
 
-/** A reader for all who are at the feed's end: each event is read and written once. */
+/** Reads the newest events for all streams at the end of the feed, so that each event is read and serialized once. */
 export class FeedTail {
   readonly #options: TailOptions
   readonly #followers = new Set<Follower>()
-  /** Place at which it reads on; null while nobody follows. */
+  /** Position of the next read; null while there is no follower. */
   #place: { generation: number; next: number } | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | null = null
@@ -41,19 +41,19 @@ export class FeedTail {
 
   /**
    * Follows the feed from an event on.
-   * @returns function that ends it; null where the tail is past that event, or in another generation
+   * @returns function that ends it; null where the tail is already past the event, or in another generation
    */
   follow(generation: number, from: number, follower: Follower): (() => void) | null {
     this.#place ??= { generation, next: from }
     if (this.#place.generation !== generation || from < this.#place.next) return null
     this.#followers.add(follower)
     this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref()
-    // an event that came since it was asked for told nobody
+    // an event may have been added after the caller's read, before this follower could be notified
     void this.look()
     return () => this.#leave(follower)
   }
 
-  /** Reads what is new. */
+  /** Reads new events. */
   look(): Promise<void> {
     this.#isTold = true
     if (!this.#place) return Promise.resolve()
@@ -75,11 +75,11 @@ export class FeedTail {
       try {
         await this.#read(this.#place)
       } catch (error) {
-        // while the database is away nothing is lost: the next look finds what was missed
+        // nothing is lost while the database is unavailable: the next read finds the missed events
         if (isOwnError(error)) this.#options.onOwnError?.(error)
       }
     }
-    // in the step that has looked at what was told: what is told from now on begins to read
+    // cleared in the same tick as the last check, so a later notification starts a new read
     this.#reading = null
   }
 

@@ -15,14 +15,14 @@ import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
 import { readNumbered } from './feedReader.js'
 
-/** Leaves that are written, or hashed, in a turn of the event loop: some tenths of a millisecond. */
+/** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
 const NO_TURN: Turn = async () => {}
 
-/** A log, and the network that it is of. */
+/** A log, and its network. */
 export type LogOfNetwork = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
-/** Entries `from` to `to` of a log, written anew from the journal; null where their generation has ended. */
+/** Serializes entries `from` to `to` of a log from the journal; null where their generation has ended. */
 export async function readLeaves(
   db: Queryable,
   { network, generation, origin }: LogOfNetwork,
@@ -38,9 +38,9 @@ export async function readLeaves(
 }
 
 /**
- * Bytes of a bundle, as the log's tile has its entries.
+ * Bytes of an entry bundle, checked against the hashes in the log's tile.
  * @returns null as `readLeaves`
- * @throws Error where they are others: caches would keep them for ever
+ * @throws Error where they differ: caches would store a wrong bundle for ever
  */
 export async function readBundle(
   db: Queryable,
