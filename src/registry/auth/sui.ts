@@ -8,16 +8,16 @@ import { decodingsOf, openEnvelope } from './envelope.js'
 import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
 
 /**
- * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
- * are refused. An address has the form of Aptos' too, and keeps that type in lists.
+ * Signatures of Sui accounts over personal messages by one key: flag ‖ signature ‖ key. Multisig, zkLogin and
+ * passkeys are refused. A Sui address has the same form as an Aptos address, and lists show it with the type `aptos`.
  */
 
-/** Curves of ECDSA by their flag; null: Ed25519. */
+/** Curve of ECDSA by flag; null for Ed25519. */
 const CURVES = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
 
-/** Length as BCS has it (ULEB128). */
+/** Length as BCS encodes it (ULEB128). */
 const uleb128 = (length: number): number[] =>
   length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
 

@@ -14,7 +14,7 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
-/** Way to pay for a registration; null leaves a part open. */
+/** How the caller wants to pay; null for any. */
 export interface PaymentWish {
   /** Label of a chain. */
   network: string | null
@@ -25,7 +25,7 @@ export interface PaymentWish {
 
 export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: null }
 
-/** Why there is no price for a wish: its label is no network here, nothing costs that, or the wallet can't pay it. */
+/** Why no price fits the wish: its label is no network here, no price matches it, or the wallet can't pay it. */
 export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 export interface RegistrationInputs {
@@ -41,13 +41,13 @@ export interface RegistrationInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** As in `PaymentInputs`. */
   isTaken: boolean
-  /** The beneficiary holds the name: the request repeats one that was granted. */
+  /** The beneficiary holds the name already: the request repeats a granted one. */
   isHeld: boolean
   /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 
-/** Outcome of a request; `open` needs the requirements to be read. */
+/** Outcome of a request. For `open` the requirements have to be read first. */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceFault }
   | { outcome: 'held' }

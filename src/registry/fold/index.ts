@@ -21,8 +21,8 @@ import {
 import { beginWork, finishWork, type Work } from './work.js'
 
 /**
- * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
- * a `Slice`, `fold` returns the rows to write.
+ * The registry's state as a pure fold of the journal. `keysOf` lists the rows that a batch reads, the writer loads
+ * them into a `Slice`, and `fold` returns the rows to write.
  */
 
 /** Keys of the rows that a batch reads. */
@@ -118,11 +118,11 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
- * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
- * timestamps as causes, so timestamps are copied.
- * @param rulesOf rules by version: an entry's decide it
- * @throws Error for a slice that lacks a key of `keysOf`
+ * @param writerMs clock of the writer, ms. A journal timestamp is max(previous, min(cause, writer)). Entries without
+ * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
+ * and the stored timestamps as causes, so that timestamps are copied.
+ * @param rulesOf rules by version; each entry is decided by its own version
+ * @throws Error for a slice without a key of `keysOf`
  */
 export function fold(
   before: Slice,
@@ -155,7 +155,7 @@ export function fold(
     }
     apply(work, row, entry)
     head.publicSeq += row.publicCount
-    // a change of a cluster that the public learns nothing of
+    // a change of a cluster without a public event must not influence later timestamps
     if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }

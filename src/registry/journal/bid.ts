@@ -3,9 +3,8 @@ import { wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 
 /**
- * Body of a bid: the whole transaction hash, then the data words of the log
- * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral one word more), then `PAUSED` where the hub refused
- * the bid for its pause.
+ * Body of a bid: the transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32
+ * name)`, with a referral one word more), then `PAUSED` where the hub refused the bid because it was paused.
  */
 export const BID_WORDS = {
   txHash: 0,
@@ -16,7 +15,7 @@ export const BID_WORDS = {
   length: 128,
   lengthWithReferral: 160,
 }
-/** End of the body of a bid that reached a paused hub. */
+/** Last byte in the body of a bid that a paused hub refused. */
 export const PAUSED = Buffer.from([1])
 
 export interface Bid {
@@ -26,7 +25,7 @@ export interface Bid {
   amountWei: bigint
   /** null for a malformed word. */
   name: string | null
-  /** True where the bid came in a message to a paused hub. */
+  /** True where the bid's message reached a paused hub. */
   isPaused: boolean
 }
 
@@ -51,7 +50,7 @@ export function decodeBid(body: Buffer): Bid {
 /** @returns 32 bytes */
 export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
 
-/** The word is well-formed or not. @returns 32 bytes */
+/** The name's word, which may be malformed. @returns 32 bytes */
 export const bidNameWord = (body: Buffer): Buffer =>
   body.subarray(BID_WORDS.name, BID_WORDS.referral)
 
@@ -69,9 +68,8 @@ export type BidDecision =
   | { outcome: 'refused'; name: string | null; reason: Refusal }
 
 /**
- * Decides a bid: the first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins;
- * none that came while the hub was paused does.
- * Names of a batch are decided independently, as in the hub contract.
+ * Decides a bid. The first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins,
+ * unless the hub was paused. Names of a batch are decided independently, as in the hub contract.
  */
 export function decideBid(
   { amountWei, name, isPaused }: Pick<Bid, 'amountWei' | 'name' | 'isPaused'>,

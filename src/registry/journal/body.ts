@@ -4,19 +4,19 @@ import { parseName } from '../primitives/name.js'
 import type { EntryKind } from './entry.js'
 
 /**
- * Bodies of signed changes and payments: canonical JSON, keys in schema order, byte strings in hex, one schema for both
- * directions.
+ * Bodies of signed changes and payments: canonical JSON, with keys in schema order and byte strings in hex. One
+ * schema serves both directions.
  *
- * Extending a deployed body: add an optional field at the end of its schema (`.optional()`) and omit it where empty, so
- * that stored bodies and hashes over them stay the same.
+ * To extend a deployed body, add an optional field at the end of its schema (`.optional()`) and omit it where empty,
+ * so that stored bodies and their hashes do not change.
  */
 
-/** Skips checks of the whole after a faulty part. */
+/** Skips checks of the whole object after a faulty part. */
 const ABORT = { abort: true }
 
 const hex = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
-/** Byte string of any length from 1 on, or of a fixed length. */
+/** Byte string of a fixed length, or of any length from 1. */
 export const bytes = (length?: number) =>
   z.codec(length === undefined ? hex : hex.length(2 * length, ABORT), z.instanceof(Buffer), {
     decode: (text) => Buffer.from(text, 'hex'),

@@ -16,8 +16,8 @@ import {
 import { eventCodec } from './eventForms.js'
 
 /**
- * Effects of an entry as folded, stored with it, so that feed and status are pure functions of the row. Version u8,
- * then the form of the entry's kind; empty without effect.
+ * Effects of an entry as the fold decided them. They are stored with the entry, so that feed and status can be
+ * computed from the row. Format: version u8, then the form of the entry's kind; empty where the entry had no effect.
  */
 const VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
@@ -43,7 +43,7 @@ const bid = union('outcome', {
     {
       cluster: u64,
       created: flag,
-      /** The wallet's entry was private and became public. */
+      /** The wallet was private and became public. */
       published: nullable(object({ walletName: ascii, isBackedUp: flag })),
     },
   ],

@@ -5,9 +5,9 @@ import { bytes, decodeBody, encodeBody, wallet, word } from './body.js'
 const schema = z.strictObject({
   /** Transaction hash or signature. */
   tx: bytes(),
-  /** Label of its network. */
+  /** Label of the network on which it was made. */
   network: z.string(),
-  /** Stored address of the payer, who gets the name. */
+  /** Stored address of the payer, who becomes the owner of the name. */
   payer: wallet,
   /** `native`, or the token's address or mint in its answer form. */
   token: z.string(),
@@ -17,19 +17,25 @@ const schema = z.strictObject({
     encode: String,
   }),
   recipient: z.string(),
-  /** Words of the names as paid. */
+  /** The names' words as they were paid for. */
   community: word,
   name: word,
-  /** null without one. */
+  /** Word of the referrer, null without one. */
   referral: word.nullable(),
-  /** Time of the payment, ms: its block's, or the time of reclaiming less the program's period. */
+  /**
+   * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's
+   * period.
+   */
   blockMs: z.int(),
   /**
-   * `requirementsHash` of the requirements in force at the block, if the payer met them (also for no requirements);
+   * `requirementsHash` of the requirements in force at the block, if the payer met them (also where there are none);
    * null for a refunded payment.
    */
   met: word.nullable(),
-  /** Sequence number of the payment that bought the name, whose payer has the money back: it is free then. */
+  /**
+   * Sequence number of an earlier payment that bought the name, if its payer got the money back. The name is then
+   * free.
+   */
   freed: z.int().optional(),
 })
 export type CommunityPaymentBody = z.output<typeof schema>

@@ -6,20 +6,20 @@ import { lookupAddress, NOBODY } from '../primitives/address.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
-/** Event of another service's log. */
+/** Event read from another service's log. */
 export type ReadEvent = NumberedEvent<ShownEvent<string>>
 
-/** The last time that a date can have. */
+/** Latest time that a Date can represent. */
 const LAST_MS = 8_640_000_000_000_000
-/** Characters of a value that an error repeats. */
+/** Maximum length of a value that an error repeats. */
 const SHOWN = 40
 
 const write = leafWriter<string>(String)
 
 /**
  * Reads the leaf of an event. A leaf is accepted only if this version writes the same bytes for its event.
- * @param number of the event: the leaf's place in the log
- * @throws RangeError, which names what is unknown
+ * @param number of the event, which is the leaf's index
+ * @throws RangeError with the unknown or malformed part
  */
 export function readLeaf(text: string, number: number): ReadEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>

@@ -13,14 +13,14 @@ import {
 } from './tiles.js'
 import { HASH_BYTES, isSameHash, type TreeHash } from './tree.js'
 
-/** Reads tiles, each as long as its width says. */
+/** Reads tiles. Each has as many hashes as its width says. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
 
-/** A tree by its tiles, of which none counts that does not make the root of a checkpoint. */
+/** A tree read from tiles. Tiles are used only after they were proved by the root of a checkpoint. */
 export class ProvedTree {
   readonly #tree: TreeHash
   readonly #read: ReadTiles
-  /** Hashes of proved tiles; those of level 0 but the last are not read. */
+  /** Hashes of proved tiles. Of level 0 only the last tile is read. */
   readonly #proved: Map<string, Uint8Array>
 
   private constructor(tree: TreeHash, read: ReadTiles, edge: TileHashes) {
@@ -29,7 +29,7 @@ export class ProvedTree {
     this.#proved = new Map(edge)
   }
 
-  /** @throws RangeError where the tiles at the tree's end do not make its root; what `read` throws */
+  /** @throws RangeError where the tiles at the tree's end do not give its root; what `read` throws */
   static async open(
     tree: TreeHash,
     { size, root }: Pick<TreeHead, 'size' | 'root'>,
@@ -42,10 +42,10 @@ export class ProvedTree {
   }
 
   /**
-   * Checks that leaves are those of a bundle.
+   * Checks the leaves of a bundle.
    * @param leaves hashes, as many as the bundle has in this tree
    * @param root of a full bundle, where it is known
-   * @throws RangeError where they, or a tile above them, are others; what `read` throws
+   * @throws RangeError where the leaves, or a tile above them, were altered; what `read` throws
    */
   async assertBundle(
     { index }: Pick<Bundle, 'index'>,
@@ -65,7 +65,7 @@ export class ProvedTree {
     return hashes.subarray(from, from + HASH_BYTES)
   }
 
-  /** A full tile is proved by its hash in the tile above. */
+  /** Hashes of a tile. A full tile is proved by its hash in the tile above. */
   async #hashesOf(place: Pick<Tile, 'level' | 'index'>): Promise<Uint8Array> {
     const key = keyOfTile(place)
     const known = this.#proved.get(key)

@@ -48,10 +48,10 @@ export function wordToName(word: Buffer): string | null {
   return name
 }
 
-/** Name in a bytes32 word, the word in hex where it is malformed. */
+/** Name in a bytes32 word; a malformed word in hex. */
 export const wordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
 
-/** First free of `name`, `name-2`, `name-3`, …; cut to the maximum length. */
+/** First free name of `name`, `name-2`, `name-3`, …, cut to the maximum length. */
 export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {
   let candidate = name
   for (let n = 2; isTaken(candidate); n++) {
