@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A configuration that can't be used; the message names each wrong field. */
+/** An invalid configuration. The message names each wrong field. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -26,7 +26,7 @@ export function parseInput<Schema extends z.ZodType>(
   )
 }
 
-/** Faults, a line each. @param where names the input */
+/** One error with a line for each fault. @param where names the input */
 export const inOneError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1
