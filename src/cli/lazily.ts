@@ -1,7 +1,7 @@
 /** Arguments of a function; never for other exports. */
 type ArgumentsOf<F> = F extends (...args: infer A) => Promise<void> ? A : never
 
-/** The module is loaded when one of its actions runs, so every other command starts without it. */
+/** Wraps actions whose module is loaded when one of them runs, so that other commands start without it. */
 export const lazily =
   <M extends object>(load: () => Promise<M>) =>
   <K extends keyof M>(action: K) =>

@@ -38,12 +38,12 @@ export interface SetCommand extends AirdropOptions {
 /** Terms of a distributor. */
 export type TermsCommand = AirdropOptions & { owner?: Buffer; token?: Buffer; endsAt?: number }
 
-/** Bad lines that are printed. */
+/** Maximum number of bad lines to print. */
 const BAD_LINES_LIMIT = 100
 
 /**
- * `clusterd airdrop load`: loads all of a file or nothing.
- * @throws Error with one sentence; bad lines are printed on stderr first
+ * `clusterd airdrop load`: loads a whole file, or nothing.
+ * @throws Error with one sentence; bad lines are printed on stderr before
  */
 export async function load(file: string, command: LoadCommand): Promise<void> {
   const community = nameOf(command.community, 'community')
@@ -97,8 +97,8 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
 }
 
 /**
- * `clusterd airdrop show <community>`: prints the airdrop, and the constructor's arguments of its distributor.
- * @throws Error where there is none
+ * `clusterd airdrop show <community>`: prints the airdrop, and the constructor arguments of its distributor.
+ * @throws Error where there is no airdrop
  */
 export async function show(name: string, command: TermsCommand): Promise<void> {
   const airdrop = await withPool((pool) => one(pool, name, command))
@@ -112,8 +112,8 @@ export async function show(name: string, command: TermsCommand): Promise<void> {
 }
 
 /**
- * `clusterd airdrop remove <community>`: shows what would be removed; removes it with `yes`.
- * @throws Error where there is none
+ * `clusterd airdrop remove <community>`: shows what it removes, and removes it with `yes`.
+ * @throws Error where there is no airdrop
  */
 export async function remove(
   name: string,
@@ -128,7 +128,7 @@ export async function remove(
   })
 }
 
-/** Prints the first hundred bad lines on stderr. */
+/** Prints the first bad lines on stderr. */
 function refusal(file: string, bad: readonly BadLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
@@ -183,8 +183,8 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 })
 
 /**
- * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI
- * form, null while one is unknown.
+ * Constructor arguments of an airdrop's distributor, from the options, else from its existing distributor. `encoded`
+ * is the ABI encoding, null while an argument is unknown.
  */
 export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
@@ -216,11 +216,11 @@ const CONSTRUCTOR = parseAbiParameters(
 )
 
 /**
- * Records an airdrop's distributor, whose state is read from its chain and whose tree is checked. An operator other
- * than the configured one is a warning on stderr.
+ * Records an airdrop's distributor. Its state is read from its chain, and its tree is compared. An operator other
+ * than the configured one gives a warning on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
- * @throws Error with one sentence where the contract is no distributor or another tree's; ConfigError for an unknown
- *   chain; ChainUnavailableError
+ * @throws Error with one sentence where the contract is no distributor or belongs to another tree; ConfigError for an
+ * unknown chain; ChainUnavailableError
  */
 export async function record(
   pool: pg.Pool,

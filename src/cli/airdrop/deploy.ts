@@ -14,8 +14,9 @@ import { describeAirdrop, describeConstructor, one, record, type TermsCommand } 
 type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
 
 /**
- * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that follows from its terms,
- * and records it. With `--fund` the signer's tokens follow, as far as it lacks them. A second run finds what is done.
+ * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that its terms determine, and
+ * records it. With `--fund` the signer sends the tokens that the distributor still needs. A second run skips steps
+ * that are done.
  * @throws Error with one sentence
  */
 export async function deploy(name: string, command: DeployCommand): Promise<void> {

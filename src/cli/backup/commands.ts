@@ -4,7 +4,7 @@ import { JSON_OPTION } from '../output.js'
 
 const check = lazily(() => import('./check.js'))
 
-/** `clusterd backup …`: whether a dump is worth something. */
+/** `clusterd backup …`: checks whether a dump can be restored. */
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')

@@ -12,7 +12,9 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
   outcome,
 })
 
-/** `clusterd journal actions`: without an outcome are commands that still run, or were killed. */
+/**
+ * `clusterd journal actions`: lists recorded commands. A command without an outcome is still running, or was killed.
+ */
 export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
   const found = await withPool((pool) => listActions(pool, limit))
   printList(found, {

@@ -16,8 +16,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `clusterd journal verify`: holds the record of each hub's logs, as the journal took them in, against the contracts'
- * own as of the same block (contracts/evm/src/interfaces/IRecord.sol); exit code 1 where they differ.
+ * `clusterd journal verify`: compares the record that the journal's logs of each hub give with the record in the
+ * contracts at the same block (contracts/evm/src/interfaces/IRecord.sol). Exits with 1 where they differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')
@@ -41,7 +41,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           block: row.nextBlock - 1,
           blockHash: hash && toHex(hash),
         }
-        // both are null where no node tells the record, or the contracts keep none
+        // both are null where no node returns the record, or the contracts keep none
         return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
       }),
     ),

@@ -26,7 +26,7 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   })
 }
 
-/** @throws Error with one sentence for a limit that is none */
+/** `clusterd keys make` @throws Error with one sentence for an invalid limit */
 export async function make(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
@@ -49,7 +49,7 @@ export async function make(
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
-/** @throws Error with one sentence where there is no such key */
+/** `clusterd keys revoke` @throws Error with one sentence where there is no such key */
 export async function revoke(id: string): Promise<void> {
   await withPool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)

@@ -6,7 +6,7 @@ import { addressOf, wholeNumber, withNetwork } from '../values.js'
 
 const run = lazily(() => import('./outbox.js'))
 
-/** `clusterd outbox …`: what the relayer has to send. */
+/** `clusterd outbox …`: the relayer's jobs. */
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list'))

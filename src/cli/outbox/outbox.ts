@@ -50,12 +50,12 @@ export async function list(options: ListOptions): Promise<void> {
   })
 }
 
-/** @throws Error with one sentence where there is no such job */
+/** `clusterd outbox show` @throws Error with one sentence where there is no such job */
 export async function show(id: string, { json }: Options): Promise<void> {
   printFields(describe(await withPool((pool) => requireJob(pool, id))), json)
 }
 
-/** A running daemon takes the change up at once. */
+/** Applies an operator action to a job. A running daemon notices the change at once. */
 export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
   printFields(describe(await withPool((pool) => actOnJob(pool, action, id))), json)
 }
@@ -85,9 +85,10 @@ function describe(job: JobRow) {
 }
 
 /**
- * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon takes up.
- * @throws Error with one sentence where no signer, or more than one, is meant, or where a job under way holds a later
- * nonce
+ * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon uses at
+ * once.
+ * @throws Error with one sentence where the options match no signer or several, or where an unfinished job holds a
+ * later nonce
  */
 export async function nonce(
   chain: string | undefined,

@@ -68,7 +68,7 @@ const withPrice = (command: Command): Command =>
     0,
   )
 
-/** Options of what an authority signs: without a key it is printed. */
+/** Options of transactions that an authority signs. Without its key they are printed. */
 const withKeypair = (command: Command): Command =>
   onNetwork(withPrice(command))
     .option(

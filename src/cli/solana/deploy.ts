@@ -16,8 +16,8 @@ interface DeployOptions extends SigningOptions {
 }
 
 /**
- * `clusterd solana deploy`: deploys the registrar through the upgradeable loader and prints its id and slot for the
- * chains file. A run after a crash goes on with the same program and buffer.
+ * `clusterd solana deploy`: deploys the registrar through the upgradeable loader, and prints its id and slot for the
+ * chains file. A run after a crash continues with the same program and buffer.
  * @throws Error with one sentence
  */
 export async function deploy(options: DeployOptions): Promise<void> {
@@ -57,7 +57,10 @@ export async function deploy(options: DeployOptions): Promise<void> {
   console.log('Next: `clusterd solana init`, signed by it.')
 }
 
-/** The program's own key, which signs its deployment once; made and kept where there is none. */
+/**
+ * The program's own keypair, which signs only its deployment. A new one is created and stored where the file does not
+ * exist.
+ */
 function programKey(file: string): Keypair {
   if (!existsSync(file)) {
     writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), {
@@ -69,11 +72,14 @@ function programKey(file: string): Keypair {
   return keypairIn(file, '--program-keypair')
 }
 
-/** Hash of as many bytes on the cluster as ours are; `registrar.so.sha256` has ours. */
+/** Hash of the program on the cluster, cut to the length of our build; `registrar.so.sha256` has our hash. */
 const checksumOf = (code: Buffer): string =>
   createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
 
-/** `clusterd solana upgrade-check`: is the program ours, byte for byte, and who can replace it; code 1 if not. */
+/**
+ * `clusterd solana upgrade-check`: compares the deployed program with our build, byte for byte, and prints who can
+ * replace it. Exits with 1 if they differ.
+ */
 export async function upgradeCheck(options: SigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
   const found = await readProgram(rpc, new PublicKey(programId))

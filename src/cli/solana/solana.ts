@@ -22,7 +22,7 @@ export interface Options {
   testnet?: boolean
 }
 
-/** Signer: the key in a file, or somebody else for what is printed. */
+/** Signer of a transaction: a key in a file, or whoever signs the printed transaction. */
 export interface SigningOptions extends Options {
   keypair?: string
   base58?: boolean
@@ -34,7 +34,7 @@ const COMMITMENT = 'confirmed'
 const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
-/** Amounts in lamports. */
+/** `clusterd solana show`: prints the program's state. Amounts are in lamports. */
 export async function show(options: Options): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(
@@ -46,7 +46,7 @@ export interface InitOptions
   extends SigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
-/** @throws Error with one sentence for a bad option, as all commands here */
+/** `clusterd solana init`. Like all commands here, it throws an Error with one sentence for a bad option. */
 export async function init(options: InitOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
@@ -62,10 +62,10 @@ export async function init(options: InitOptions): Promise<void> {
   await print(options, by, (registrar) => initialize(registrar, by, terms))
 }
 
-/** The most that a stranger may have sent to the treasury's address before, lamports. */
+/** Largest acceptable balance of the treasury before `init`, lamports. Anybody may have sent it. */
 const MOST_IN_TREASURY = 50_000_000
 
-/** The program adds nine times what is there: what a stranger has sent would cost the deployer nine times as much. */
+/** Checks the treasury's balance: `init` would add nine times as much, paid by the deployer. */
 async function requireEmptyTreasury(options: Options): Promise<void> {
   const { rpc, registrar, findState } = programOf(options)
   const address = registrar.treasury.toBase58()
@@ -123,8 +123,9 @@ export async function withdrawKept(
 }
 
 /**
- * Signs and sends a transaction with the key of the options; else prints it, paid by who signs, with a blockhash that
- * is good for about a minute. A multisig such as Squads takes the printed one, and puts its own blockhash in.
+ * Signs and sends a transaction with the key of the options. Without a key it is printed, with the signer as payer
+ * and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the printed
+ * transaction.
  */
 async function print(
   options: SigningOptions,
@@ -159,7 +160,7 @@ async function requireState(options: Options) {
   throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
-/** The network's program, and what reads its state: null before `init`. @throws ConfigError */
+/** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
 export function programOf(options: Options) {
   const { config } = draftCluster(options)
   const { programId } = config
@@ -175,7 +176,7 @@ export function programOf(options: Options) {
   }
 }
 
-/** The program may not be deployed yet. @throws ConfigError */
+/** Settings of the cluster. Its program may not be deployed yet. @throws ConfigError */
 export function draftCluster({ testnet }: Options) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'

@@ -10,7 +10,7 @@ A message is a POST of JSON with the headers webhook-id, webhook-timestamp and w
 Messages come in order, each at least once, until the answer is 2xx:
 docs/use/webhooks.md says what one holds and how to check it.`
 
-/** `clusterd webhooks …`: where the public feed is sent. */
+/** `clusterd webhooks …`: receivers of the public feed. */
 export function addWebhookCommands(program: Command): void {
   const command = program
     .command('webhooks')

@@ -51,7 +51,7 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   })
 }
 
-/** @throws Error with one sentence for a URL, an address or a time that is none */
+/** `clusterd webhooks add` @throws Error with one sentence for an invalid URL, address or time */
 export async function add(
   url: string,
   {
@@ -77,7 +77,7 @@ export async function add(
   )
 }
 
-/** Token of the feed that begins at a time; null for its beginning. */
+/** Feed token of a time; null for the beginning of the feed. */
 async function cursorOf(
   pool: pg.Pool,
   { network, from }: { network: Network; from: Buffer | null },
@@ -90,7 +90,7 @@ async function cursorOf(
   return sealPage(await readPageKey(pool), { ...BEGINNING, network, generation, from, sinceMs })
 }
 
-/** @throws Error with one sentence where there is no such webhook */
+/** `clusterd webhooks remove` @throws Error with one sentence where there is no such webhook */
 export async function remove(id: string): Promise<void> {
   if (!(await withPool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
@@ -117,7 +117,7 @@ export async function failures(
   })
 }
 
-/** @throws Error with one sentence where there is no such webhook */
+/** `clusterd webhooks replay` @throws Error with one sentence where there is no such webhook */
 export async function replay(id: string, { since }: { since?: string }): Promise<void> {
   await withPool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
