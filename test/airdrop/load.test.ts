@@ -61,7 +61,7 @@ function fileOf(content: string | Buffer, ending = 'csv'): string {
 const place = () => ({ community, chain: '1' })
 const found = () => findAirdrop(pool, 'mainnet', community)
 
-/** The tree as OpenZeppelin's own library makes it. */
+/** The tree of OpenZeppelin's own library. */
 const treeOf = (rows: readonly Row[]) =>
   StandardMerkleTree.of(
     rows.map(({ address, amount }, i) => [
@@ -81,7 +81,7 @@ async function countRows(): Promise<number[]> {
 }
 
 describe('clusterd airdrop load', () => {
-  it('makes the tree of OpenZeppelin`s library, and each proof of it', async () => {
+  it('makes the same tree and proofs as OpenZeppelin’s library', async () => {
     const rows = rowsOf(333)
     await load(fileOf(csvOf(rows)), place())
     const airdrop = (await found())!
@@ -115,13 +115,13 @@ describe('clusterd airdrop load', () => {
     }
   })
 
-  it('takes a compressed file', async () => {
+  it('accepts a compressed file', async () => {
     const rows = rowsOf(20)
     await load(fileOf(gzipSync(csvOf(rows)), 'csv.gz'), place())
     expect(toHex((await found())!.merkleRoot)).toBe(treeOf(rows).root)
   })
 
-  it('does nothing, and says so, for a file that is loaded already', async () => {
+  it('does nothing, and reports it, for a file that is loaded already', async () => {
     const file = fileOf(csvOf(rowsOf(9)))
     await load(file, place())
     const before = await found()
@@ -130,7 +130,7 @@ describe('clusterd airdrop load', () => {
     expect(await found()).toEqual(before)
   })
 
-  it('replaces another file only where that is asked for, and nobody has claimed', async () => {
+  it('replaces another file only with --replace, and only before the first claim', async () => {
     await load(fileOf(csvOf(rowsOf(9))), place())
     const other = fileOf(csvOf(rowsOf(12)))
     await expect(load(other, place())).rejects.toThrow('--replace puts this file in its place')
@@ -192,13 +192,13 @@ describe('clusterd airdrop load', () => {
     expect(await countRows()).toEqual(before)
   })
 
-  it('prints a hundred bad lines of many, and counts them all', async () => {
+  it('prints at most a hundred bad lines, and counts all of them', async () => {
     const file = fileOf(Array.from({ length: 1_500 }, () => 'x').join('\n'))
     await expect(load(file, place())).rejects.toThrow('has 1500 bad lines')
     expect([told.length, told.at(-1)]).toEqual([101, '… and 1400 more'])
   })
 
-  it('takes no more than 500,000 accounts', async () => {
+  it('accepts at most 500,000 accounts', async () => {
     const account = Buffer.alloc(21, 1)
     const rows = Array.from({ length: 500_001 }, () => ({ account, amount: 1n }))
     const request = { network: 'mainnet', community, label: '1' } as const
@@ -212,7 +212,7 @@ describe('clusterd airdrop load', () => {
     expect(await found()).toBeNull()
   })
 
-  it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
+  it('reports a repeated account as a bad line, in any spelling', async () => {
     const before = await countRows()
     const lower = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
     const file = fileOf(
@@ -248,14 +248,14 @@ describe('clusterd airdrop load', () => {
     )
   })
 
-  it('refuses a compressed file that is cut short', async () => {
+  it('refuses a truncated compressed file', async () => {
     const whole = gzipSync(csvOf(rowsOf(500)))
     const file = fileOf(whole.subarray(0, whole.length - 30), 'csv.gz')
     await expect(load(file, place())).rejects.toThrow(/unexpected end of file/)
     expect(await found()).toBeNull()
   })
 
-  it('loads one file a network at a time', async () => {
+  it('loads one file per network at a time', async () => {
     const rows = rowsOf(5)
     await inTransaction(pool, async (client) => {
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [0x636c7573, 3])
@@ -266,7 +266,7 @@ describe('clusterd airdrop load', () => {
 })
 
 describe('clusterd airdrop', () => {
-  it('shows and removes what is loaded', async () => {
+  it('shows and removes a loaded airdrop', async () => {
     const airdrop = await loadRows(pool, rowsOf(8), { community })
     const token = `0x${'70'.repeat(20)}`
     const owner = `0x${'0e'.repeat(20)}`
@@ -312,7 +312,7 @@ describe('clusterd airdrop', () => {
     await expect(show(community, {})).rejects.toThrow('no airdrop of')
   })
 
-  it('asks for the network where both have one', async () => {
+  it('requires the network where both have an airdrop', async () => {
     await loadRows(pool, rowsOf(3), { community })
     await loadRows(pool, rowsOf(4), { community, network: 'testnet', label: '11155111' })
     await expect(show(community, {})).rejects.toThrow('say --mainnet or --testnet')

@@ -37,7 +37,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
   afterAll(closeTabs)
   endAtFirstFailure()
 
-  /** A tab on the page, whose errors and refused loads are noted. */
+  /** Opens a tab, and records its errors and refused loads. */
   async function open(of: BrowserContext): Promise<Page> {
     const tab = await of.newPage()
     noteFaults(tab, faults)
@@ -63,14 +63,14 @@ describe.skipIf(findChromium() === null)('the page', () => {
     fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
   const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-  it('shows the wallets of the browser, and asks nothing of them', async () => {
+  it('shows the wallets of the browser, and calls none of them', async () => {
     await page.getByRole('button', { name: 'Test Wallet' }).waitFor()
     await page.getByRole('button', { name: 'Test Solana' }).waitFor()
     expect(wallet.asked).toEqual([])
     await screenshot(page, '1-sign-in')
   })
 
-  it('signs in by keyboard alone', async () => {
+  it('signs in by keyboard only', async () => {
     await page.locator('body').press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     for (let i = 0; i < 20; i++) {
@@ -86,7 +86,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
   })
 
-  it('creates a cluster after saying that this is public', async () => {
+  it('creates a cluster after a warning that it is public', async () => {
     await page.getByRole('button', { name: 'Create a cluster' }).click()
     expect(await page.locator('dialog').textContent()).toContain('Everybody can see that entry')
     await page.keyboard.press('Escape')
@@ -98,7 +98,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await stateOf('you')).toEqual(['verified'])
   })
 
-  it('adds wallets, private unless said otherwise, and marks the private one', async () => {
+  it('adds wallets, private by default, and marks a private one', async () => {
     const add = async (address: string, name: string, isPrivate: boolean) => {
       await page.getByLabel('Address', { exact: true }).fill(address)
       await page.getByLabel('Name', { exact: true }).fill(name)
@@ -126,13 +126,13 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await name.press('Enter')
     await told('Renamed.')
     expect(await name.inputValue()).toBe('pal')
-    // input elsewhere on the page stays, and so does the focus
+    // input elsewhere on the page, and the focus, are kept
     expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('half an addr')
     expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
     await page.getByLabel('Address', { exact: true }).fill('')
   })
 
-  it('warns before a private entry is made public, and removes after asking', async () => {
+  it('asks before a private wallet becomes public, and before one is removed', async () => {
     await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
     const warning = page.locator('dialog')
     expect(await warning.textContent()).toContain(
@@ -151,7 +151,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await row(shortOf(secret)).count()).toBe(0)
   })
 
-  it('registers a name on the chain that it says, and follows it until it is final', async () => {
+  it('registers a name on the selected chain, and follows it until it is final', async () => {
     const name = freshName('page')
     await goTo('Register')
     await page.getByLabel('Name', { exact: true }).fill(name)
@@ -175,7 +175,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.getByRole('link', { name: `${name}/` }).waitFor()
   })
 
-  it('gets a name below a free community at once, and pays for one below a paid one', async () => {
+  it('gets a name below a free community at once, and pays below a paid community', async () => {
     const ask = async (community: string, member: string) => {
       await page.getByLabel('Community', { exact: true }).fill(community)
       await page.getByLabel('Your name there').fill(member)
@@ -233,7 +233,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await told('shop is revoked.')
   })
 
-  it('makes a wallet, shows the shares of its key once, and gets the key back by one', async () => {
+  it('generates a wallet, shows its shares once, and recovers the key with one', async () => {
     await goTo('Bundle')
     await page.getByLabel('Name of the new wallet').fill('made')
     await page.getByRole('button', { name: 'Generate' }).click()
@@ -252,7 +252,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
-  it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
+  it('stays signed in after a reload, refuses to pay from another account, and signs out for good', async () => {
     await goTo('Register')
     await page.reload()
     const key = await sessionKey()
@@ -278,7 +278,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect((await validated(key)).status).toBe(401)
   })
 
-  it('lets a private wallet in, and warns it before its registration makes it public', async () => {
+  it('signs in a private wallet, and warns it before its registration makes it public', async () => {
     const hidden = await freshWallet()
     await page.getByRole('button', { name: 'Test Wallet' }).click()
     await goTo('Bundle')
@@ -323,7 +323,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.locator('#who code').getAttribute('title')).toBe(solana.address)
   })
 
-  it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
+  it('is readable in dark mode and on a narrow screen, without horizontal scrolling', async () => {
     const dark = await browser.newContext({
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },
@@ -339,7 +339,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(width).toBeLessThanOrEqual(360)
   })
 
-  it('breaks none of its own rules about what it may load', () => {
+  it('never violates its content security policy', () => {
     expect(faults).toEqual([])
   })
 })

@@ -13,12 +13,12 @@ import {
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
-/** Time for a page to do what it is not to do. */
+/** Time for a page to do something that it must not do. */
 const MOMENT_MS = 1_000
-/** More than the time that a wallet has to answer. */
+/** Longer than the time limit of a wallet's answer. */
 const PATIENCE_MS = 121_000
 
-/** What comes when its wallet, its page or its form is there no more. */
+/** Responses that arrive when their wallet, page or form is gone. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
   const screen = narrowScreen()
   const { open, press, told, message, confirm, question, offered, typed, signIn } = handsOf(screen)
@@ -44,7 +44,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await page.goBack()
     await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   }
-  /** Holds what matches until that is called. */
+  /** Holds matching requests. @returns function that releases them */
   async function held(paths: RegExp, asked = 'POST'): Promise<() => void> {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     })
     return release
   }
-  /** Makes the wallet sign no payment until that is called. */
+  /** Makes the wallet hold payments. @returns function that releases them */
   function slowToSign(): () => void {
     const { account } = screen.wallet
     let sign = () => {}
@@ -93,7 +93,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     },
   )
 
-  it('the end of a payment is not told to another wallet', async () => {
+  it('the end of a payment is not shown to another wallet', async () => {
     const first = await signIn('/@register')
     const name = freshName('other')
     const tx = await registerOn('1', first, [{ name }])
@@ -116,7 +116,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(await page.locator('main').textContent()).not.toContain(name)
   })
 
-  it('a payment that its wallet sends when its page was left is followed on the next one', async () => {
+  it('a payment that its wallet sends after its page was left is followed on the next page', async () => {
     await signIn('/@register')
     const name = freshName('left')
     const sign = slowToSign()
@@ -132,7 +132,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     )
   })
 
-  it('says before a payment that one for the same name is under way', async () => {
+  it('a payment warns when another one for the same name is pending', async () => {
     const first = await signIn('/@register')
     const name = freshName('again')
     const payer = first.address.toLowerCase()
@@ -163,7 +163,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('many payments that are not decided leave the page connections to its service', async () => {
+  it('many pending payments do not use up the browser’s connections', async () => {
     const first = await signIn('/@register')
     const payer = first.address.toLowerCase()
     const all = Array.from({ length: 12 }, (_, i) => ({
@@ -192,7 +192,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(most).toBeLessThanOrEqual(3)
   })
 
-  it('a question of the wallet before is not put to the next one', async () => {
+  it('a question of the previous wallet is not shown to the next one', async () => {
     await signIn('/@register')
     const name = freshName('asked')
     await offered(name)
@@ -206,7 +206,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(await page.locator('dialog').count()).toBe(0)
   })
 
-  it('a question waits until the one before is answered', async () => {
+  it('a question waits until the previous one is answered', async () => {
     await signIn('/@register')
     const name = freshName('second')
     await offered(name)
@@ -229,7 +229,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('a question goes with its wallet, and holds up none of the next one', async () => {
+  it('a question ends with its wallet’s session, and does not block the next wallet’s', async () => {
     await signIn('/@register')
     const name = freshName('gone')
     await offered(name)
@@ -251,7 +251,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('a question that waited knows what was paid meanwhile, and is not answered by a second click', async () => {
+  it('a question that waited includes payments made meanwhile, and a second click does not answer it', async () => {
     await signIn('/@register')
     const name = freshName('twice')
     const sign = slowToSign()
@@ -269,7 +269,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     release()
     await question(`Register ${name}?`)
     await page.waitForTimeout(MOMENT_MS)
-    // both clicks by the page's own clock: on a busy machine they would be far apart
+    // both clicks by the page's own timers, because on a busy machine they would be too far apart
     const pay = `[...document.querySelectorAll('dialog button')].find((one) => one.textContent === 'Pay')?.click()`
     await page.evaluate(`${pay}; setTimeout(() => ${pay}, 120)`)
     for (let later = 0; later < 2; later++) {
@@ -282,7 +282,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(payments()).toBe(before + 1)
   })
 
-  it('what a slow wallet takes back in the end is told, and goes off the list', async () => {
+  it('a payment that a slow wallet finally refuses is reported, and leaves the list', async () => {
     await page.clock.install()
     await signIn('/@register')
     const name = freshName('owed')
@@ -309,7 +309,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await told('It is yours again.')
   })
 
-  it('a wallet that does not answer keeps no button busy; what it pays in the end is followed', async () => {
+  it('a wallet that does not answer keeps no button busy, and its late payment is followed', async () => {
     await page.clock.install()
     await signIn('/@register')
     const name = freshName('slow')
@@ -331,7 +331,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await told(`${name} is yours.`)
   })
 
-  it('who closes the window of a sign-in presses again', async () => {
+  it('after the wallet’s window was closed, sign-in can be pressed again', async () => {
     await page.clock.install()
     screen.wallet.account = await freshWallet()
     const { account } = screen.wallet
@@ -348,7 +348,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await told('Signed in.')
   })
 
-  it('works where the browser keeps nothing', async () => {
+  it('works where the browser stores nothing', async () => {
     await page.addInitScript({
       content: `Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('Access is denied.') } })`,
     })

@@ -9,7 +9,7 @@ import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
 
-/** Wallets as no standard has them, and keys that end while somebody types. */
+/** Wallets that violate their standards, and keys that expire while a visitor types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
   const screen = narrowScreen()
   const { press, told } = handsOf(screen)
@@ -72,7 +72,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await fetch(`${world().api}/v1/auth/token`, { method: 'DELETE', headers })
   }
 
-  it('shows each wallet that can be asked, two of one id too, within a narrow screen', async () => {
+  it('shows every usable wallet, also two with one id, within a narrow screen', async () => {
     await wallet('Late').waitFor()
     const shown = await page.locator('.wallets li span').allTextContents()
     const others = ['UniSat', 'Keplr', 'Of Sui']
@@ -81,7 +81,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   })
 
-  it('says what a wallet refused, thrown at once or not', async () => {
+  it('shows a wallet’s refusal, thrown synchronously or not', async () => {
     for (const [name, text] of [
       ['Twin', 'Twin throws.'],
       ['Late', 'Late throws.'],
@@ -103,7 +103,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await told('Signed out.')
   })
 
-  it('signs in with a wallet elsewhere, by a signature that is typed', async () => {
+  it('signs in with a wallet outside the browser, by a typed signature', async () => {
     await page.getByText('A wallet that signs elsewhere').click()
     await page.getByLabel('Its address').fill(bitcoin.address)
     await page.getByLabel('Its kind').selectOption('bitcoin')
@@ -117,7 +117,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await told('Signed out.')
   })
 
-  it('signs in again where a key ended, and keeps what was typed', async () => {
+  it('signs in again when a key has ended, and keeps typed text', async () => {
     await wallet('Test Wallet').click()
     await press('Create a cluster')
     await page.locator('dialog').getByRole('button', { name: 'Create it' }).click()
@@ -136,7 +136,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await told('Added; only members see it.')
   })
 
-  it('keeps nothing of the wallet before where another one signs in', async () => {
+  it('keeps no data of the previous wallet when another one signs in', async () => {
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByLabel('What it is for').fill('typed before')
     await revoke()
@@ -148,7 +148,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     expect(await page.getByLabel('What it is for').inputValue()).toBe('')
   })
 
-  it('a page that opens with an old key asks to sign in', async () => {
+  it('a page that opens with an expired key asks to sign in', async () => {
     await revoke()
     await page.reload()
     await told('sign in again')
