@@ -32,7 +32,7 @@ describe('paths', () => {
     [`/address/${BITCOIN}`, { page: 'address', address: BITCOIN }],
     ['/tx', { page: 'name', name: 'tx' }],
     ['/address', { page: 'name', name: 'address' }],
-    // a hash, an address or a cluster's id where a name stands
+    // a hash, an address or a cluster id in the place of a name
     [`/${WORD}`, { page: 'search', text: WORD, asked: ['cluster', 'address'], otherwise: 'tx' }],
     [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE, asked: [], otherwise: 'tx' }],
     [
@@ -51,7 +51,7 @@ describe('paths', () => {
     ['docs', { page: 'name', name: 'docs' }],
     ['Docs/Bob', { page: 'member', community: 'docs', name: 'bob' }],
     ['a b', { page: 'none', text: 'a b' }],
-  ])('a name whose path is another page’s is read of q=%s', (q, place) => {
+  ])('a name whose path belongs to another page is read from q=%s', (q, place) => {
     expect(placeOf('/', q)).toEqual(place)
   })
 
@@ -96,7 +96,7 @@ describe('paths', () => {
     ['/%00', '\0'],
     ['/\u202Ealice', '\u202Ealice'],
     ['/ａlice', 'ａlice'],
-  ])('%s is no page', (path, text) => {
+  ])('%s has no page', (path, text) => {
     expect(placeOf(path)).toEqual({ page: 'none', text })
   })
 
@@ -106,13 +106,13 @@ describe('paths', () => {
     ['/Alice.Bundles.ETH/', 'alice', false],
     ['/cold.alice.bundles.eth', 'alice/cold', false],
     ['/alice.bundles-test.eth', 'alice', true],
-  ])('%s is a name of ENS', (path, name, isTestnet) => {
+  ])('%s is an ENS name', (path, name, isTestnet) => {
     expect(placeOf(path, '', ENS)).toEqual({ page: 'ens', name, isTestnet })
     expect(placeOf('/', path.slice(1), ENS)).toEqual({ page: 'ens', name, isTestnet })
   })
 
   it.each(['vitalik.eth', 'bundles.eth', 'a.b.c.bundles.eth', 'ü.bundles.eth', 'alicebundles.eth'])(
-    '%s is below no parent of this service',
+    '%s is not below an ENS parent of this service',
     (text) => expect(placeOf(`/${text}`, '', ENS)).toEqual({ page: 'none', text }),
   )
 
@@ -129,7 +129,7 @@ describe('paths', () => {
     ['..', '/?q=..'],
     ['%', '/?q=%25'],
     ['/', '/?q=%2F'],
-  ])('a search for “%s” leads to %s, which is read as the text', (text, path) => {
+  ])('a search for “%s” leads to %s, whose path is read as the same text', (text, path) => {
     expect(pathOfText(text)).toBe(path)
     const { pathname, searchParams } = new URL(path, 'http://localhost')
     expect(placeOf(pathname, searchParams.get('q') ?? '', ENS)).toEqual(placeOf('/', text, ENS))
@@ -146,7 +146,7 @@ describe('paths', () => {
     ['a b', null],
     ['@', null],
     ['ünicode', null],
-  ])('%s has the name %s in it', (text, name) => expect(nameIn(text)).toBe(name))
+  ])('%s contains the name %s', (text, name) => expect(nameIn(text)).toBe(name))
   it.each([
     '/v1/names',
     '/v0.1/name/x',
@@ -154,19 +154,19 @@ describe('paths', () => {
     '/image/a.svg',
     '/bundles/assign',
     '/docs/a',
-  ])('%s is not the pages’', (path) => expect(pageAt(path)).toBeNull())
+  ])('%s does not belong to the pages', (path) => expect(pageAt(path)).toBeNull())
 
-  it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of %s lead to its page', (name) => {
+  it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of the name %s leads to its page', (name) => {
     const own = new URL(pathOfName(name)!, 'http://localhost')
     expect(placeOf(own.pathname, own.searchParams.get('q') ?? '')).toEqual({ page: 'name', name })
     const path = pathOfName(`${name}/bob`)
-    // a name with a page of its own elsewhere has none here
+    // a name whose own path belongs to another page has no such path for names below it
     expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
   })
 })
 
 describe('facts of the service in the pages', () => {
-  it('are those stated last, and decide which names of ENS have a page', () => {
+  it('are the ones written last, and decide which ENS names have a page', () => {
     const networks = ['mainnet', 'testnet'] as const
     describeService({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
     expect(pageAt('/alice.first.eth')?.isFound).toBe(true)

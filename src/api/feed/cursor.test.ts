@@ -20,7 +20,7 @@ const page: fc.Arbitrary<PagePosition> = fc.record({
 })
 
 describe('page tokens', () => {
-  it('carry a position there and back', () => {
+  it('decrypt to the encrypted position', () => {
     fc.assert(
       fc.property(page, (position) => {
         expect(openPage(key, sealPage(key, position))).toEqual(position)
@@ -28,7 +28,7 @@ describe('page tokens', () => {
     )
   })
 
-  it('open for nobody else’s key and after no change of a character', () => {
+  it('cannot be decrypted with another key, or after a change of any character', () => {
     const letter = fc.constantFrom(
       ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/',
     )

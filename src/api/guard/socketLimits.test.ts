@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { endAfter, protectServer, serverLimits } from './socketLimits.js'
 
-it('a server that closes waits for requests under way, and for no connection that has asked for nothing', async () => {
+it('a closing server waits for requests in progress, and not for connections without a request', async () => {
   let begun = (_res: ServerResponse): void => {}
   const asked = new Promise<ServerResponse>((resolve) => {
     begun = resolve
@@ -33,7 +33,7 @@ it('a server that closes waits for requests under way, and for no connection tha
   await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true)
 })
 
-/** A protected server with a connection of its own, and what came on that so far. */
+/** A protected server, and a connection to it with the data received so far. */
 async function connectTo(listener: RequestListener) {
   const server = createServer(serverLimits(), listener)
   protectServer(server)
@@ -46,7 +46,7 @@ async function connectTo(listener: RequestListener) {
   return { socket, text: () => text, stop: () => server.close() }
 }
 
-it('requests that are pipelined behind the last answer of a connection are not parsed', async () => {
+it('requests that are pipelined after the last response of a connection are not parsed', async () => {
   let parsed = 0
   const { socket, text, stop } = await connectTo((req, res) => {
     parsed += 1
@@ -61,7 +61,7 @@ it('requests that are pipelined behind the last answer of a connection are not p
   expect(text().endsWith('\r\n\r\nrefused')).toBe(true)
 })
 
-it('an upgrade that is pipelined behind the last answer of a connection takes no answer from it', async () => {
+it('an upgrade that is pipelined after the last response of a connection does not prevent that response', async () => {
   let finish = (): void => {}
   const { socket, text, stop } = await connectTo((req, res) => {
     if (req.url === '/first') finish = () => res.end('first')
@@ -78,7 +78,7 @@ it('an upgrade that is pipelined behind the last answer of a connection takes no
   expect(text()).toMatch(/first.*refused$/s)
 })
 
-it('a body that came with a refused head is not parsed, and the refusal arrives', async () => {
+it('a body that arrived with a refused head is not parsed, and the refusal is sent', async () => {
   let pieces = 0
   const { socket, text, stop } = await connectTo((req, res) => {
     req.on('data', () => {

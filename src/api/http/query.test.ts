@@ -5,15 +5,15 @@ import { integerOf, parseQuery, wordOf } from './query.js'
 describe('parseQuery', () => {
   const query = parseQuery('/x?a=1&b=&c=undefined&d=&d=2&e=1&e=2&f')
 
-  it('takes a value, also behind an empty one', () => {
+  it('returns a value, also after an empty one', () => {
     expect([query.get('a'), query.get('d')]).toEqual(['1', '2'])
   })
 
-  it.each(['b', 'c', 'f', 'g'])('takes empty and "undefined" for absent: %s', (name) => {
+  it.each(['b', 'c', 'f', 'g'])('treats empty and "undefined" as absent: %s', (name) => {
     expect(query.get(name)).toBeUndefined()
   })
 
-  it('refuses what is given twice', () => {
+  it('refuses a repeated parameter', () => {
     expect(() => query.get('e')).toThrow(ApiError)
   })
 
@@ -40,12 +40,12 @@ describe('integerOf', () => {
 describe('wordOf', () => {
   const read = (text: string) => wordOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 
-  it('reads one of the words', () => {
+  it('returns an allowed value', () => {
     expect(read('up')).toBe('up')
     expect(read('')).toBeUndefined()
   })
 
-  it.each(['UP', 'toString', 'u'])('refuses %s, which is none of them', (odd) => {
+  it.each(['UP', 'toString', 'u'])('refuses %s, which is not allowed', (odd) => {
     expect(() => read(odd)).toThrow('none of up, down')
   })
 })

@@ -14,7 +14,7 @@ const steps = fc.array(
   },
 )
 
-/** Bucket as the textbook has it: tokens that are counted, and filled up by the time that has passed. */
+/** Textbook implementation of a token bucket: a token count that is increased by the elapsed time. */
 function tokens({ perSecond, burst }: Rate) {
   let held = burst
   return {
@@ -31,7 +31,7 @@ function tokens({ perSecond, burst }: Rate) {
 }
 
 describe('a token bucket', () => {
-  it('gives what the counted tokens of a textbook bucket give', () => {
+  it('allows the same withdrawals as a textbook bucket', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
         const model = tokens(rate)
@@ -49,7 +49,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('gives after the wait that it names, and a refusal takes nothing', () => {
+  it('allows a withdrawal after the returned wait, and a refusal withdraws nothing', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
         let fullMs = 0
@@ -67,7 +67,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('gives its burst at once, then what flows in', () => {
+  it('allows its burst at once, then its rate', () => {
     let fullMs = 0
     const take = (nowMs: number) => {
       const made = withdraw(RATE, fullMs, nowMs, 1)

@@ -56,7 +56,7 @@ describe('a target', () => {
       'https://127.0.0.1/',
     ],
     'https://:secret@example.com/',
-    // spellings of loopback that URLs know (WHATWG URL, "host parsing")
+    // spellings of loopback addresses that URLs allow (WHATWG URL, "host parsing")
     ...[
       'https://127.1/',
       'https://2130706433/',
@@ -66,12 +66,12 @@ describe('a target', () => {
     ],
   ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
 
-  it('is any URL of HTTP where private ones are allowed', () => {
+  it('may be any HTTP URL where private addresses are allowed', () => {
     expect(checkTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
     expect(() => checkTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
   })
 
-  it('is refused where its name leads to a private address, when it is connected to', async () => {
+  it('is refused at connection time where its name resolves to a private address', async () => {
     const { signal } = new AbortController()
     const options = {
       url: 'https://localhost:9/',
@@ -83,7 +83,7 @@ describe('a target', () => {
     await expect(post(options)).rejects.toThrow(TargetRefusedError)
   })
 
-  it('is refused where one of several addresses is private: a connection tries each', () => {
+  it('is refused where one of several addresses is private, because a connection tries each', () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }))
     const lookup = vi
       .spyOn(dns, 'lookup')
@@ -96,7 +96,7 @@ describe('a target', () => {
   })
 })
 
-it('an answer that changes the protocol is a failure, not a delivery that never ends', async () => {
+it('a response that changes the protocol is a failure, not a delivery that never ends', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
   server.on('connection', (socket) => socket.once('data', () => socket.write(answer)))
