@@ -59,7 +59,7 @@ const tracked = (change: Partial<Tracked> = {}): Tracked => ({
 const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) })
 const PENDING = { status: 'pending', confirmations: FEW } as const
 const REVERTED = { succeeded: false, isRegistration: false }
-/** Names as an answer lists them. */
+/** Names in the form of a response. */
 const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
   Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
 
@@ -343,7 +343,7 @@ describe('status of a transaction on another chain', () => {
   it.each<{ name: string; seen: Parameters<typeof status>[0]['seen'] }>([
     { name: 'failed', seen: mined({ succeeded: false, isConfirmed: true }) },
     { name: 'in the mempool', seen: { state: 'mempool' } },
-  ])('goes by its logs, not by what the node says of it: $name', ({ seen }) => {
+  ])('depends on its logs, not on the node’s answer: $name', ({ seen }) => {
     expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
   })
 })

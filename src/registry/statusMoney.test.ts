@@ -28,7 +28,7 @@ const packet = (names: readonly string[], bids: readonly JournalledBid[]): SentP
 })
 
 describe('the status of bids that won nothing', () => {
-  it('names what the hub owes for them', () => {
+  it('has the hub’s debt for them', () => {
     expect(status({ ...known, journal: [lost], credit })).toMatchObject({
       status: 'lost_bid',
       credit,
@@ -43,7 +43,7 @@ describe('the status of bids that won nothing', () => {
     expect(unread).toMatchObject({ status: 'invalid', reason: 'message_refused', credit })
   })
 
-  it('names nothing where nothing is owed', () => {
+  it('has no credit where nothing is owed', () => {
     expect(status({ ...known, journal: [lost], credit: null })).not.toHaveProperty('credit')
     expect(status({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty(
       'credit',
@@ -58,7 +58,7 @@ describe('the status of a payment on Solana', () => {
   })
   const of = (changed: SentPacket) => status({ ...known, packets: [changed] })
 
-  it('names its refund where it bought nothing', () => {
+  it('has its refund where it bought nothing', () => {
     const answer = { status: 'lost_bid', reason: 'name_taken', hubTx: '0xhub' }
     expect(of({ ...paid(lost), refund: 'held' })).toMatchObject({ ...answer, refund: 'held' })
     expect(of({ ...paid(lost), refund: 'refused' })).toMatchObject({ ...answer, refund: 'refused' })
@@ -70,7 +70,7 @@ describe('the status of a payment on Solana', () => {
     })
   })
 
-  it('names none where it bought its name', () => {
+  it('has no refund where it bought its name', () => {
     const won: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'won' }
     expect(of({ ...paid(won), refund: 'released' })).toMatchObject({ status: 'finalized' })
     expect(of({ ...paid(won), refund: 'released' })).not.toHaveProperty('refund')
@@ -105,7 +105,7 @@ describe('a payment for a community name', () => {
     )
   })
 
-  it('ends as it was decided, with its refund', () => {
+  it('ends with its decision and its refund', () => {
     expect(of({ judgement: { outcome: 'registered' } })).toStrictEqual({
       status: 'finalized',
       payout: 'held',
@@ -127,7 +127,7 @@ describe('a payment for a community name', () => {
     })
   })
 
-  it('tells where the money is: with whom, or from when on the payer may reclaim it', () => {
+  it('reports where the money is, or from when on the payer may reclaim it', () => {
     expect(of({ judgement: { outcome: 'lost' }, refund: 'reclaim' })).toMatchObject({
       refund: 'reclaim',
       reclaimAfter: '2026-11-27T00:00:00.000Z',
@@ -135,7 +135,7 @@ describe('a payment for a community name', () => {
   })
 
   it.each(['refused', 'reclaimed', 'released'] as const)(
-    'tells where the money is: %s',
+    'reports where the money is: %s',
     (outcome) => {
       const ended = of({ judgement: { outcome: 'lost' }, refund: outcome, outcome })
       expect(ended).toMatchObject({ refund: outcome })
@@ -146,7 +146,7 @@ describe('a payment for a community name', () => {
     },
   )
 
-  it('is that of the first of several', () => {
+  it('is the status of the first of several payments', () => {
     const second: PaidName = {
       ...paid,
       logIndex: 5,
@@ -163,7 +163,7 @@ describe('a payment for a community name', () => {
     })
   })
 
-  it('decides nothing where the transaction placed bids or sent messages too', () => {
+  it('does not decide a transaction that also placed bids or sent messages', () => {
     const decided = { judgement: { outcome: 'registered' } } as const
     const lost = [{ logIndex: 9, name: 'x', outcome: 'lost' as const }]
     expect(of(decided, { journal: lost })).toMatchObject({ status: 'lost_bid' })

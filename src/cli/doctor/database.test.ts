@@ -25,7 +25,7 @@ it.each<[string, ReturnType<typeof under>[], Buffer[], string, string]>([
     '3 are from before keys had ids',
   ],
   ['shares from before keys had ids, without a key', [under(null)], [], 'warn', '3 are from'],
-])('of %s the doctor finds what is to be done', (_, shares, keys, level, found) => {
+])('for %s the doctor gives advice', (_, shares, keys, level, found) => {
   const result = sharesFound(shares, keys)
   expect(result.level).toBe(level)
   expect(result.found).toContain(found)

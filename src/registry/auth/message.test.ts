@@ -37,7 +37,7 @@ const boundOf = (text: string) => {
 }
 
 describe('messages', () => {
-  it('are the golden ones', () => {
+  it('equal the recorded messages', () => {
     expect(verificationMessage(domain, signingDate)).toBe(golden.plain)
     for (const { wallet, message } of golden.bound) expect(boundOf(wallet)).toBe(message)
   })
@@ -50,7 +50,7 @@ describe('messages', () => {
     expect(validateSiweMessage({ message: parsed, domain, nonce: parsed.nonce! })).toBe(true)
   })
 
-  it('that ask for a key are EIP-4361 too, name the wallet, and have a nonce for it', () => {
+  it('that request a key are EIP-4361 too, name the wallet, and have its own nonce', () => {
     const [wallet, recovered, other] = golden.bound
       .map(({ wallet }) => walletOf(wallet))
       .concat(walletOf(`0x${'0b'.repeat(20)}`))
@@ -79,14 +79,14 @@ describe('messages', () => {
 })
 
 describe('keys', () => {
-  it('are the golden ones, and found by a hash', () => {
+  it('equal the recorded keys, and are found by their hash', () => {
     for (const { wallet, key } of golden.bound) {
       expect(authKey(tokenKey, walletOf(wallet), signingDate)).toBe(key)
       expect(authKeyHash(key)).toHaveLength(32)
     }
   })
 
-  it('have one form', () => {
+  it('have a single form', () => {
     const key = golden.bound[0]!.key
     for (const text of [
       '',
@@ -104,7 +104,7 @@ describe('keys', () => {
 describe('signing dates', () => {
   const at = Date.parse(signingDate)
 
-  it('have one form', () => {
+  it('have a single form', () => {
     expect(parseSigningDate(signingDate)).toBe(at)
     const odd = [
       ...[
@@ -136,7 +136,7 @@ describe('signing dates', () => {
     for (const text of odd) expect(parseSigningDate(text), text.slice(0, 50)).toBeNull()
   })
 
-  it('are read exactly as they are written', () => {
+  it('are parsed to the time that was written', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -151,7 +151,7 @@ describe('signing dates', () => {
     )
   })
 
-  it('are fresh from ten minutes ago to a minute ahead', () => {
+  it('are accepted from ten minutes in the past to one minute in the future', () => {
     expect([-60_001, -60_000, 0, 600_000, 600_001].map((age) => isFresh(at - age, at))).toEqual([
       ...[false, true, true, true, false],
     ])

@@ -27,7 +27,7 @@ const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...F
 const wish = (changes: Partial<PaymentWish>): Pick<RegistrationInputs, 'wish'> => ({
   wish: { ...ANY_PAYMENT, ...changes },
 })
-/** Facts of a request for a free name of a free community. */
+/** Inputs of a request for a free name in a community without a price. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   rules: rules(),
   wish: ANY_PAYMENT,
@@ -50,7 +50,7 @@ const priceOf = (changes: Partial<RegistrationInputs>) => {
 }
 
 describe('a registration in a community', () => {
-  it('is free where nothing is asked', () => {
+  it('is free without rules', () => {
     expect(decideRegistration(facts())).toEqual({ outcome: 'free' })
     expect(problemOf(wish({ network: '8453', token: 'native', payer: 'solana' }))).toBe('free')
   })
@@ -72,7 +72,7 @@ describe('a registration in a community', () => {
     expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
   })
 
-  describe('is refused for the first reason of those that hold, in the order of the interface', () => {
+  describe('is refused for the first applicable reason, in the order of the interface', () => {
     const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
       not_found: { rules: null },
       invalid_chain_id: {
@@ -93,7 +93,7 @@ describe('a registration in a community', () => {
     })
   })
 
-  it('never gets to a later reason before an earlier one', () => {
+  it('never reports a later reason before an earlier one', () => {
     const anyFacts = fc.record({
       rules: fc.option(
         fc.record({
@@ -122,15 +122,16 @@ describe('a registration in a community', () => {
     }
     fc.assert(
       fc.property(anyFacts, (given) => {
-        // mending one thing never brings an earlier complaint than before
+        // correcting one input never leads to an earlier reason
         expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
-        // what an owner registers for somebody else is free: for itself it has a price, which its wallet may not pay
+        // a registration by an owner for another wallet is free; for itself it has a price, which its wallet may not
+        // be able to pay
         if (!(given.isOwner && given.beneficiary === 'other'))
           expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(
             Math.min(rank(given), 5),
           )
-        // a name is never charged twice, and a free name never charged
+        // a name is never paid for twice, and a free name never has a price
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
         if (judgement.outcome === 'free') {
@@ -155,7 +156,7 @@ describe('a registration in a community', () => {
     },
   )
 
-  it('costs what the request names, or what its wallet can pay', () => {
+  it('has the requested price, or a price that its wallet can pay', () => {
     const onSolana = { ...onMainnet, network: 'solana', token: 'native' }
     const paid = rules({ prices: [inUsdc, onMainnet, onSolana] })
     const priceFor = (changes: Partial<PaymentWish>) => priceOf({ rules: paid, ...wish(changes) })
@@ -171,7 +172,7 @@ describe('a registration in a community', () => {
   it.each([
     { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
     { name: 'is free', asked: rules() },
-  ])('is refused for a label of no chain where a name $name', ({ asked }) => {
+  ])('is refused for an unknown network label where a name $name', ({ asked }) => {
     expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual({
       outcome: 'refused',
       problem: 'invalid_chain_id',
@@ -182,15 +183,15 @@ describe('a registration in a community', () => {
   it.each([
     { name: 'is free', asked: rules() },
     { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
-  ])('is granted again to who holds the name, where it $name', ({ asked }) => {
+  ])('is granted again to the holder of the name, where it $name', ({ asked }) => {
     expect(problemOf({ rules: asked, isTaken: true, isHeld: true })).toBe('held')
   })
 
-  it('is not granted again to somebody else', () => {
+  it('is not granted again to another wallet', () => {
     expect(problemOf({ isTaken: true, isHeld: true, beneficiary: 'other' })).toBe('not_verified')
   })
 
-  it('by an owner for somebody else is without price', () => {
+  it('by an owner for another wallet has no price', () => {
     const given = {
       rules: rules({ prices: [onMainnet] }),
       isOwner: true,
@@ -201,7 +202,7 @@ describe('a registration in a community', () => {
     expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
   })
 
-  it('asks for requirements only when all else is well', () => {
+  it('reads requirements only when no other reason applies', () => {
     const asking = rules({ requirements: [REQUIREMENT] })
     expect(problemOf({ rules: asking })).toBe('open')
     expect(problemOf({ rules: asking, areRequirementsMet: true })).toBe('free')
@@ -218,7 +219,7 @@ describe('requirements', () => {
     ...changes,
   })
 
-  it('are a balance, a place on a list, a place in a cluster', () => {
+  it('are a balance, an allowlist, or a cluster', () => {
     const balance = (amount: bigint) => wallet({ balances: new Map([[`1/${WALLET}`, amount]]) })
     expect(areRequirementsMet([token], balance(5n))).toBe(true)
     expect(areRequirementsMet([token], balance(4n))).toBe(false)
@@ -228,13 +229,13 @@ describe('requirements', () => {
     expect(areRequirementsMet([REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
   })
 
-  it('are all to be met, and none is none', () => {
+  it('all have to be met, and an empty list is met', () => {
     expect(areRequirementsMet([], wallet({ verifiedIn: new Set() }))).toBe(true)
     expect(areRequirementsMet([token, REQUIREMENT], wallet())).toBe(true)
     expect(areRequirementsMet([token, REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
   })
 
-  it('say what has to be read, each once, and miss what was not', () => {
+  it('list the needed inputs without duplicates, and throw for a missing input', () => {
     const all = [
       token,
       { ...token, minimum: 9n },

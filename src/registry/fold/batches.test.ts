@@ -15,7 +15,7 @@ describe('a batch', () => {
     return w.entries[0]!
   }
 
-  it('gives a wallet that has left its first cluster the next id', () => {
+  it('gives the second cluster of a wallet the next id', () => {
     const leaving = clusterWorld()
     leaving.create(alice)
     leaving.remove(alice, alice)
@@ -25,7 +25,7 @@ describe('a batch', () => {
     expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
   })
 
-  it('writes what has changed and nothing else', () => {
+  it('writes only what has changed', () => {
     const w = clusterWorld()
     w.add(alice, [ann, 'ann'], [pat, 'pat', true], [bob, 'bob'])
     w.verify(bob, 1)
@@ -48,7 +48,7 @@ describe('a batch', () => {
   })
 
   it('decides each entry by the rules of its own version', () => {
-    // as many wallets as the version says
+    // the wallet limit depends on the version
     const rulesOf = (version: number) => ({ ...RULES, maxClusterWallets: version })
     const w = clusterWorld()
     for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
@@ -68,7 +68,7 @@ describe('a batch', () => {
     expect(decided(1, 2)).toEqual(['wallet_limit', null])
   })
 
-  it('that lacks a row says which', () => {
+  it('throws an error that names a missing row', () => {
     const w = clusterWorld()
     w.add(alice, [pat, 'pat', true])
     w.verify(pat, 1)

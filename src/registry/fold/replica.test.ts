@@ -27,7 +27,7 @@ it.each([
   ['a cluster behind a wallet', [registered, added(WALLET), made], [1, 1, 1]],
   ['wallets of two times', [added(WALLET), added(OTHER, { at: 1_795_161_600_124 })], [1, 1]],
   ['wallets of two actors', [added(WALLET), added(OTHER, { from: OTHER })], [1, 1]],
-])('groups %s into the entries that a change makes', (_case, leaves, sizes) => {
+])('groups %s into the entries of their changes', (_case, leaves, sizes) => {
   const events = leaves.map((text, i) => readLeaf(text, i + 1))
   expect(entriesOf(events).map((entry) => entry.length)).toEqual(sizes)
 })

@@ -25,7 +25,7 @@ const nameWord = fc.oneof(
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 
 describe('the body of a bid', () => {
-  it('is the transaction hash and the data of either event', () => {
+  it('is the transaction hash and the data of the event, with or without a referral', () => {
     fc.assert(
       fc.property(
         word,
@@ -75,7 +75,7 @@ describe('the body of a bid', () => {
   })
 
   it.each([1, 97, 127, 130, 193])(
-    'is refused with %d bytes that end as one refused for a pause',
+    'is refused with %d bytes that end with the mark of a pause',
     (length) => {
       expect(() => decodeBid(Buffer.alloc(length, PAUSED))).toThrow(RangeError)
     },
@@ -131,7 +131,7 @@ describe('stored codes', () => {
     expect(REFUSAL).toEqual({ malformed_name: 1, below_minimum: 2, paused: 3 })
   })
 
-  it('of refusals are those of the hub contract', () => {
+  it('of refusals equal those of the hub contract', () => {
     const source = readFileSync(
       new URL('../../../contracts/evm/src/interfaces/IHub.sol', import.meta.url),
       'utf8',

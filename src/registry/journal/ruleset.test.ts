@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { RULES, RULESET_VERSION, rulesetOf } from './ruleset.js'
 
-// versions that journals have
+// versions in existing journals
 it.each([1, 2, 3])('rules of version %d are found', (version) => {
   expect(rulesetOf(version)).toMatchObject({ maxClusterWallets: 1_000, namesPerEntry: 1_000 })
 })

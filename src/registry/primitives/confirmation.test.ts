@@ -37,6 +37,6 @@ it.each([
   },
 )
 
-it.each(['latest', { blocks: -1 }, {}])('%o is no policy', (policy) => {
+it.each(['latest', { blocks: -1 }, {}])('%o is not a valid policy', (policy) => {
   expect(confirmation.safeParse(policy).success).toBe(false)
 })
