@@ -66,7 +66,7 @@ const V1: Tagged = {
   Pictures: imageRoutes,
 }
 
-export const ofNetwork: ReadonlySet<Route> = OF_NETWORK
+export const singleNetworkRoutes: ReadonlySet<Route> = OF_NETWORK
 
 /** Deprecated routes: the same data in the old shapes. */
 const V01: Tagged = {
@@ -81,7 +81,7 @@ const V01: Tagged = {
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
 /** Tags of routes that need more data than a feed has, or that write. */
-const BEYOND_FEED = [
+const TAGS_NOT_ON_MIRROR = [
   'Bundles',
   'Communities',
   'Registration',
@@ -94,8 +94,10 @@ const BEYOND_FEED = [
 ]
 
 /** Routes that a mirror of another service's log cannot answer. */
-export const beyondFeed: ReadonlySet<Route> = new Set(
-  BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
+export const routesNotOnMirror: ReadonlySet<Route> = new Set(
+  TAGS_NOT_ON_MIRROR.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(
+    ({ path }) => path !== '/v1/networks',
+  ),
 )
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>

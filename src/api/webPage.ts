@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
+import { gzipped, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, ok, okContent } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
@@ -19,7 +19,7 @@ export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 export function pageAnswer(req: Asked): Answer | null {
   const isBrowser =
     (req.method === 'GET' || req.method === 'HEAD') && req.headers.accept?.includes('text/html')
-  const found = isBrowser ? pageAt(req.url ?? '') : null
+  const found = isBrowser ? pageOfUrl(req.url ?? '') : null
   return (
     found &&
     fileAnswer(found.file, req, {

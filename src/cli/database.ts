@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
-import { recorded } from './recorded.js'
+import { recordCommand } from './recorded.js'
 
 /**
  * Runs `work` on a command's database, and records the command. Every command opens its database here, except
@@ -14,12 +14,12 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
     throw new ConfigError(
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
-  return recorded(databaseDirectUrl, () =>
-    work(databaseDirectUrl).catch(explain(databaseDirectUrl)),
+  return recordCommand(databaseDirectUrl, () =>
+    work(databaseDirectUrl).catch(withDatabaseAdvice(databaseDirectUrl)),
   )
 }
 
-export const explain =
+export const withDatabaseAdvice =
   (url: string) =>
   (error: unknown): never => {
     const fault = databaseFault(error, url)
@@ -46,7 +46,7 @@ export function databaseFault(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
   if (BEHIND.test(code))
-    return 'The database lacks tables of this version: run `clusterd migrate` first.'
+    return 'The database does not have the tables of this version: run `clusterd migrate` first.'
   if (REFUSED.test(code))
     return `PostgreSQL at ${host} lets nobody in as "${username}" to the database "${pathname.slice(1)}" (${code}): correct the role, its password or the name in DATABASE_URL.`
   const text = error instanceof Error ? error.message : ''

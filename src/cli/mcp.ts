@@ -134,7 +134,7 @@ const TOOLS = {
 }
 
 /** Serves the tools over stdio, until the agent or a signal ends it. */
-export async function mcp({ url }: { url: string }): Promise<void> {
+export async function serveMcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)
   const server = new McpServer(

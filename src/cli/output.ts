@@ -67,7 +67,7 @@ const textOf = (value: unknown): string =>
     : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
-export function duration(ms: number): string {
+export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.round(seconds / 60)} min`

@@ -4,7 +4,7 @@ import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
-import { explain } from './database.js'
+import { withDatabaseAdvice } from './database.js'
 import { giveMemoryBack } from './memory.js'
 import { type NetworkOptions, networksOf } from './values.js'
 
@@ -70,7 +70,7 @@ async function run(read: () => Config): Promise<void> {
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
   await Promise.race([
-    starting.then(tellLauncher, explain(config.databaseDirectUrl)),
+    starting.then(tellLauncher, withDatabaseAdvice(config.databaseDirectUrl)),
     isAskedToStop,
   ])
   await isAskedToStop

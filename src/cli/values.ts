@@ -8,7 +8,7 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 /** Parsers of arguments and options. Each throws an Error with one sentence that names the option. */
 
 /** @param kind noun in the error message */
-export function nameOf(text: string, kind: 'name' | 'community'): string {
+export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
   return name
@@ -48,7 +48,7 @@ export function configuredChain(label: string): ChainConfig {
 }
 
 /** Parser of an EVM address. @returns its 20 bytes */
-export const addressOf =
+export const evmAddressParser =
   (option: string) =>
   (text: string): Buffer => {
     const address = parseAddress(text)
@@ -60,7 +60,7 @@ export const addressOf =
   }
 
 /** Parser of Unix seconds, or an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
-export const secondsOf =
+export const secondsParser =
   (option: string) =>
   (text: string): number => {
     if (/^[0-9]{9,11}$/.test(text)) return Number(text)
@@ -74,7 +74,7 @@ export const secondsOf =
   }
 
 /** Parser of a whole number within bounds. */
-export const wholeNumber =
+export const wholeNumberParser =
   (option: string, { min = 0, max }: { min?: number; max: number }) =>
   (text: string): number => {
     const number = Number(text)
@@ -82,7 +82,8 @@ export const wholeNumber =
     throw new Error(`${option} is a whole number from ${min} to ${max}.`)
   }
 
-export const blockOf = (option: string) => wholeNumber(option, { max: Number.MAX_SAFE_INTEGER })
+export const blockParser = (option: string) =>
+  wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
 /** Options of commands that sign. None of them takes a key itself, only a file or an external signer. */
 export const withSigning = (command: Command): Command =>
@@ -93,7 +94,7 @@ export const withSigning = (command: Command): Command =>
     )
     .option('--password-file <file>', 'the file of its password')
     .option('--signer-url <url>', 'or with a signer elsewhere (Web3Signer’s eth_signTransaction)')
-    .option('--from <address>', 'and the address whose key it has', addressOf('--from'))
+    .option('--from <address>', 'and the address whose key it has', evmAddressParser('--from'))
     .option(
       '--unsigned',
       'or print one JSON object a line for each call, as a multisig takes them, and send nothing',

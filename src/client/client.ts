@@ -2,7 +2,7 @@ import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
-import { within } from './time.js'
+import { withTimeLimit } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
 import type {
   Answer,
@@ -78,7 +78,7 @@ export class Client {
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
     const found = await this.addressesOf([name], options)
     if (!Array.isArray(found))
-      throw new ClusterdError('unexpected', 'The answer is none of clusterd.')
+      throw new ClusterdError('unexpected', 'The answer is not one of clusterd.')
     return found[0] ?? null
   }
 
@@ -131,12 +131,12 @@ export class Client {
 
   /** Price and transaction data of a registration; `network: 'solana'` pays there. */
   quote<N extends string>(
-    wish: EvmQuoteInput & { network: N },
+    request: EvmQuoteInput & { network: N },
     options?: CallOptions,
   ): Promise<QuoteOn<N>>
-  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    const path = `/v1/names/register/${wish.network === 'solana' ? 'solana' : 'evm'}` as const
-    return this.request('POST', path, { body: wish, ...options })
+  quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
+    const path = `/v1/names/register/${request.network === 'solana' ? 'solana' : 'evm'}` as const
+    return this.request('POST', path, { body: request, ...options })
   }
 
   /** Outcome of a registration's transaction. */
@@ -179,7 +179,7 @@ export class Client {
       ...options,
     })
     // no time limit: a person has to confirm, so only the signal ends this wait
-    const signature = await within({ signal: options?.signal }, async () => sign(message))
+    const signature = await withTimeLimit({ signal: options?.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token

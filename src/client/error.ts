@@ -61,7 +61,7 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /** @throws ClusterdError network, for a `fetch` that failed */
-export function unreachable(cause: unknown): never {
+export function throwUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 

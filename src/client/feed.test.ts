@@ -193,12 +193,12 @@ describe('events', () => {
       if (seen.push(id) === 3) stop.abort()
     expect(seen).toEqual(ids(0, 3))
     const { client: ending } = await feedOf(19)
-    const told: string[] = []
+    const received: string[] = []
     const all = async () => {
-      for await (const { id } of ending.events()) told.push(id)
+      for await (const { id } of ending.events()) received.push(id)
     }
     await expect(all()).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
-    expect(told).toEqual(ids(0, 20))
+    expect(received).toEqual(ids(0, 20))
     await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({
       code: 'feed_restarted',
       status: 409,

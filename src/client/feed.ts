@@ -1,6 +1,6 @@
 import { pauseAfter } from './error.js'
 import { readEvents, SILENCE_MS } from './sse.js'
-import { pause, within } from './time.js'
+import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { Answer, FeedEvent } from './types.js'
 
@@ -56,7 +56,7 @@ export async function* followFeed(
       if (page.nextPage !== undefined) continue
       if (!follow) return
       const stream = { query: { resume: token, from }, timeoutMs: SILENCE_MS, signal }
-      const { body } = await within(stream, (limit) =>
+      const { body } = await withTimeLimit(stream, (limit) =>
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {

@@ -1,5 +1,5 @@
-import { ClusterdError, unreachable } from './error.js'
-import { parsed, type Transport } from './transport.js'
+import { ClusterdError, throwUnreachable } from './error.js'
+import { parseJsonOrText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
 /** Addresses per request. */
@@ -37,10 +37,10 @@ const ask = (transport: Transport, body: string[], { types, ...options }: Wallet
       body,
       signal,
     })
-    const rows = (await response.text().catch(unreachable))
+    const rows = (await response.text().catch(throwUnreachable))
       .trimEnd()
       .split('\n')
-      .map(parsed) as Schemas['Holder'][]
+      .map(parseJsonOrText) as Schemas['Holder'][]
     const { error, message, status, asOf } = Object(rows.at(-1))
     if (error) throw new ClusterdError(error, message, { status })
     if (rows.length < body.length || !asOf)

@@ -153,21 +153,21 @@ export class LogReader {
   async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
-    if (!parsed || !head) throw mismatch('The checkpoint is not a signed one.')
+    if (!parsed || !head) throw logMismatch('The checkpoint is not a signed one.')
     const { origin } = head
     const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
     if (generationOf(origin, this.#network) === null || !isOfDomain)
-      throw mismatch(`The checkpoint is of another log, ${origin}.`)
+      throw logMismatch(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
     const own = parsed.signatures.filter(({ name }) => name === origin)
     const signed = own.find((one) => one.keyId === keyId)
-    if (!signed) throw mismatch('The checkpoint is signed by other keys than the one expected.')
+    if (!signed) throw logMismatch('The checkpoint is signed by other keys than the one expected.')
     const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
       'verify',
     ])
     const text = new TextEncoder().encode(parsed.text)
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
-      throw mismatch('The signature of the checkpoint is wrong.')
+      throw logMismatch('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     return { ...head, note: noteOf({ text: parsed.text, signatures }) }
   }
@@ -184,8 +184,8 @@ export class LogReader {
     const head = await this.checkpoint(signal)
     const index = asked.number
     if (asked.generation !== generationOf(head.origin, this.#network))
-      throw mismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
-    if (index >= head.size) throw mismatch(`The log has no event ${id} yet.`)
+      throw logMismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
+    if (index >= head.size) throw logMismatch(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
   }
 
@@ -236,7 +236,7 @@ export class LogReader {
     }
     // the known entries have to be a part of the checkpoint's tree
     if (!isSameHash(tree.root, head.root))
-      throw mismatch(`The entries of ${head.origin} do not make its checkpoint.`)
+      throw logMismatch(`The entries of ${head.origin} do not make its checkpoint.`)
   }
 
   /** Text of one entry of a checkpoint's tree. */
@@ -256,7 +256,7 @@ export class LogReader {
   /** Checks that a checkpoint of the same log continues an older one. */
   async #assertGrown(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     if (head.size < last.size)
-      throw mismatch(
+      throw logMismatch(
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyRanges(last.size, head.size) : []
@@ -264,7 +264,7 @@ export class LogReader {
     const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistent(this.#tree, last, head, proof))
-      throw mismatch(
+      throw logMismatch(
         `The log ${head.origin} has forked: its history is not the one of ${last.size} entries.`,
       )
   }
@@ -278,8 +278,8 @@ export class LogReader {
     const generationIn = (name: string) => generationOf(name, this.#network) ?? 0
     const before = generationIn(last.origin)
     if (domainOf(origin) === domainOf(last.origin) && generationIn(origin) < before)
-      throw mismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
-    if (head.size === 0) throw mismatch(`The log ${origin} has no beginning.`)
+      throw logMismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
+    if (head.size === 0) throw logMismatch(`The log ${origin} has no beginning.`)
     const previous = beginningOf(head, await this.#entry(head, 0, signal))
     if (previous?.origin !== last.origin) {
       const isMissed = previous !== null && generationIn(previous.origin) > before
@@ -318,7 +318,7 @@ export class LogReader {
         const length = tile.width * HASH_BYTES
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
-          throw mismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
+          throw logMismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
         return [keyOfTile(tile), bytes] as const
       }),
     )
@@ -333,7 +333,7 @@ export class LogReader {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
       const bytes = await bytesOf(response, most)
-      if (!bytes) throw mismatch(`${path} is longer than ${most} bytes.`)
+      if (!bytes) throw logMismatch(`${path} is longer than ${most} bytes.`)
       return bytes
     })
   }
@@ -355,7 +355,7 @@ function entryText(entry: Uint8Array): string {
   try {
     return strict.decode(entry)
   } catch (cause) {
-    throw mismatch('An entry of the log is not UTF-8.', cause)
+    throw logMismatch('An entry of the log is not UTF-8.', cause)
   }
 }
 
@@ -364,7 +364,7 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   try {
     return readBeginning(text, origin)
   } catch (cause) {
-    throw mismatch(`The first entry of ${origin} is not its beginning.`, cause)
+    throw logMismatch(`The first entry of ${origin} is not its beginning.`, cause)
   }
 }
 
@@ -373,7 +373,7 @@ const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
     throw error instanceof RangeError
-      ? mismatch(`The log ${origin}: ${error.message}.`, error)
+      ? logMismatch(`The log ${origin}: ${error.message}.`, error)
       : error
   }
 
@@ -381,7 +381,7 @@ const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
 /** Error of a log that does not continue the last checkpoint, with the caller's options. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
-  mismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
+  logMismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
 
-export const mismatch = (message: string, cause?: unknown): ClusterdError =>
+export const logMismatch = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

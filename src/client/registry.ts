@@ -2,7 +2,7 @@ import { hexOf } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { type LogOptions, LogReader, type TreeHead } from './log.js'
-import { within } from './time.js'
+import { withTimeLimit } from './time.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
 /** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
@@ -52,7 +52,7 @@ export function verifyRegistry(
   client: Client,
   { hub, node, key, sha256, last, domain, maxAgeMs = MAX_AGE_MS, ...options }: RegistryOptions,
 ): Promise<Verified> {
-  return within(options, async (signal) => {
+  return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
     const reader = new LogReader(client, { key, sha256, last, domain })
     const registered = await readRegistrations(reader, proof, signal)

@@ -1,5 +1,5 @@
-import { ClusterdError, unreachable } from './error.js'
-import { within } from './time.js'
+import { ClusterdError, throwUnreachable } from './error.js'
+import { withTimeLimit } from './time.js'
 
 /** Maximum length of an event, in characters; a longer one is not an event of the feed. */
 const MAX_EVENT_CHARS = 1_000_000
@@ -16,14 +16,14 @@ export async function* readEvents(
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const read = () => reader.read().catch(unreachable)
+  const read = () => reader.read().catch(throwUnreachable)
   let rest = ''
   let id = ''
   let event = ''
   let data: string[] = []
   try {
     for (;;) {
-      const { done, value } = await within({ timeoutMs: SILENCE_MS, signal }, read)
+      const { done, value } = await withTimeLimit({ timeoutMs: SILENCE_MS, signal }, read)
       if (done) return
       // a CR at the end may be the first half of a CRLF
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)

@@ -1,5 +1,5 @@
 import { pauseAfter } from './error.js'
-import { pause, within } from './time.js'
+import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
 
@@ -50,6 +50,6 @@ export function waitForStatus(
       await pause(Math.max(askedMs + intervalMs - Date.now(), retryMs), limit)
     }
   }
-  const told = () => (since ? `The transaction was still ${since}` : 'There was no answer')
-  return within({ timeoutMs, signal }, wait, told)
+  const describeState = () => (since ? `The transaction was still ${since}` : 'There was no answer')
+  return withTimeLimit({ timeoutMs, signal }, wait, describeState)
 }

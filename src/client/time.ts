@@ -6,22 +6,23 @@ const LONGEST_MS = 2 ** 31 - 1
 
 /** Waits. @throws the signal's reason as soon as it is aborted */
 export const pause = (timeoutMs: number, signal?: AbortSignal): Promise<void> =>
-  within({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
+  withTimeLimit({ timeoutMs, signal }, () => new Promise<never>(() => {})).catch(() =>
     signal?.throwIfAborted(),
   )
 
 /**
  * Runs work until its time limit or the caller's signal, whose reason is thrown unchanged.
- * @param told describes the state when the time limit passes, for the message
+ * @param describeState describes the state when the time limit passes, for the message
  * @throws ClusterdError timeout
  */
-export async function within<T>(
+export async function withTimeLimit<T>(
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: CallOptions,
   work: (signal: AbortSignal) => Promise<T>,
-  told = () => 'There was no answer',
+  describeState = () => 'There was no answer',
 ): Promise<T> {
   const stop = new AbortController()
-  const late = () => stop.abort(new ClusterdError('timeout', `${told()} after ${timeoutMs} ms.`))
+  const late = () =>
+    stop.abort(new ClusterdError('timeout', `${describeState()} after ${timeoutMs} ms.`))
   const end = () => stop.abort(signal?.reason)
   const timer = setTimeout(late, Math.min(timeoutMs, LONGEST_MS))
   signal?.addEventListener('abort', end)

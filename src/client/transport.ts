@@ -1,5 +1,5 @@
-import { ClusterdError, errorOf, unreachable } from './error.js'
-import { pause, within } from './time.js'
+import { ClusterdError, errorOf, throwUnreachable } from './error.js'
+import { pause, withTimeLimit } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
 export interface ClientOptions {
@@ -71,7 +71,7 @@ export class Transport {
   ): Promise<T> {
     const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? RETRIES } = options
     const endsMs = Date.now() + timeoutMs
-    return within({ timeoutMs, signal: options.signal }, async (signal) => {
+    return withTimeLimit({ timeoutMs, signal: options.signal }, async (signal) => {
       for (let attempt = 0; ; attempt++) {
         try {
           return await once(signal)
@@ -93,7 +93,7 @@ export class Transport {
     if (!bytes)
       throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
     const text = new TextDecoder().decode(bytes)
-    const body = parsed(text)
+    const body = parseJsonOrText(text)
     // a proxy's own page is not a response of the service
     if (body === text && VERSIONED.test(path))
       throw new ClusterdError('unexpected', 'The answer is not JSON.', { status: response.status })
@@ -122,10 +122,10 @@ export class Transport {
         'The token or the API key has letters that no key has.',
       )
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
-    const response = await send(target, init).catch(unreachable)
+    const response = await send(target, init).catch(throwUnreachable)
     if (response.ok) return response
     const bytes = (await bytesOf(response, MOST_ERROR)) ?? new Uint8Array(0)
-    throw errorOf(response, parsed(new TextDecoder().decode(bytes)))
+    throw errorOf(response, parseJsonOrText(new TextDecoder().decode(bytes)))
   }
 }
 
@@ -140,7 +140,7 @@ export async function bytesOf(response: Response, most: number): Promise<Uint8Ar
   // not every browser can iterate a stream
   const reader = response.body?.getReader()
   for (;;) {
-    const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true }
+    const { done, value } = (await reader?.read().catch(throwUnreachable)) ?? { done: true }
     if (done) break
     length += value.length
     if (length > most) {
@@ -159,7 +159,7 @@ export async function bytesOf(response: Response, most: number): Promise<Uint8Ar
 }
 
 /** A text parsed as JSON, with bigints in its transactions; the text itself if it is not JSON. @internal */
-export function parsed(text: string): unknown {
+export function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text, withWei)
   } catch {

@@ -6,12 +6,12 @@ import {
   checkClusters,
   clusterShape,
   hasCluster,
-  missingIn,
+  missingSettings,
   perNetwork,
   withPresets,
 } from './clusters.js'
 import { networkDeployment } from './deployment.js'
-import { ConfigError, inOneError, parseInput } from './error.js'
+import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
 import { byChainId, hex, httpUrl, wei } from './fields.js'
 
@@ -20,9 +20,9 @@ const deliveries = z.strictObject({
   /** Execute packets that the bridge's own executors have not executed. On a local network all packets are executed. */
   executeStranded: z.boolean().default(false),
   /** Maximum cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
-  spendCapWei: wei.transform(BigInt).optional(),
+  spendCapWei: weiText.transform(BigInt).optional(),
   /** Maximum that the relayer spends on a chain per day (UTC), value and gas; default 5 times `spendCapWei`. */
-  dailyCapWei: wei.transform(BigInt).optional(),
+  dailyCapWei: weiText.transform(BigInt).optional(),
   /** Age from which a packet counts as stranded, if the hub has not received it. */
   strandedAfterMs: z
     .int()
@@ -35,7 +35,7 @@ const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
   /** The EnsResolver of the parent, which a draft may leave out, and the id of its chain. */
-  resolver: hex(20).optional(),
+  resolver: hexBytes(20).optional(),
   chainId: z.int().positive(),
   /** For commands: nodes of that chain if `chains` does not list it, and on a local chain ENS's registry. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
@@ -216,7 +216,7 @@ function complete(draft: DraftFile, file: string): ChainsFile {
         `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
       )
   }
-  faults.push(...missingIn(draft))
-  if (faults.length > 0) throw inOneError(faults, whereOf(file))
+  faults.push(...missingSettings(draft))
+  if (faults.length > 0) throw combinedError(faults, whereOf(file))
   return draft as ChainsFile
 }

@@ -79,7 +79,7 @@ export function checkClusters(
 }
 
 /** Sentences about missing settings in drafts of clusters. */
-export const missingIn = (drafts: Drafts): string[] =>
+export const missingSettings = (drafts: Drafts): string[] =>
   clustersOf(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(own, field) === undefined)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hex, wei } from './fields.js'
+import { hexBytes, weiText } from './fields.js'
 
 /** Settings for `clusterd contracts`. The daemon does not read them. */
 
@@ -10,20 +10,20 @@ const DEFAULT_MINIMUM_WEI = String(10n ** 16n)
 /** Roles, and arguments of the contracts' constructors. */
 export const networkDeployment = z.strictObject({
   /** Owner of every contract, such as a multisig or a timelock. */
-  owner: hex(20),
+  owner: hexBytes(20),
   /** Account that may pause; only the owner where it is left out. */
-  pauser: hex(20).default(ZERO_ADDRESS),
+  pauser: hexBytes(20).default(ZERO_ADDRESS),
   /** The service's account, which delivers on the hub and decides payments. */
-  relayer: hex(20),
-  minimumWei: wei.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
+  relayer: hexBytes(20),
+  minimumWei: weiText.default(DEFAULT_MINIMUM_WEI).transform(BigInt),
   /** Maximum value that deliveries may win per day; default 100 times the minimum bid. */
-  deliverLimitWei: wei.transform(BigInt).optional(),
+  deliverLimitWei: weiText.transform(BigInt).optional(),
   /** Time after which payers can reclaim an undecided payment. It can never be changed. */
   reclaimDays: z.number().min(1).max(30).default(7),
   /** Whether a contract for payments is deployed on every chain. */
   payments: z.boolean().default(true),
   /** Salt of the contracts' addresses. Another salt gives the same contracts other addresses. */
-  salt: hex(32).default(ZERO_SALT),
+  salt: hexBytes(32).default(ZERO_SALT),
 })
 
 /** Settings that differ on one chain, such as the address of its multisig. */
@@ -31,11 +31,11 @@ export const chainDeployment = networkDeployment
   .pick({ owner: true, relayer: true })
   .partial()
   .extend({
-    pauser: hex(20).optional(),
+    pauser: hexBytes(20).optional(),
     payments: z.boolean().optional(),
   })
 
-const dvns = z.array(hex(20)).max(127)
+const dvns = z.array(hexBytes(20)).max(127)
 
 /** Settings of the bridge on one chain. Absent addresses default to the preset's. */
 export const bridgeSettings = z.strictObject({
@@ -46,7 +46,7 @@ export const bridgeSettings = z.strictObject({
   optionalThreshold: z.int().nonnegative().max(127).default(0),
   /** Confirmations on this spoke that verifiers wait for; default: the chain's policy, 64 blocks for a tag. */
   confirmations: z.int().positive().optional(),
-  executor: hex(20).optional(),
-  sendLibrary: hex(20).optional(),
-  receiveLibrary: hex(20).optional(),
+  executor: hexBytes(20).optional(),
+  sendLibrary: hexBytes(20).optional(),
+  receiveLibrary: hexBytes(20).optional(),
 })

@@ -1,4 +1,4 @@
-import { rulesOf } from '../registry/primitives/confirmation.js'
+import { confirmationRulesOf } from '../registry/primitives/confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DraftFile } from './chainsFile.js'
 import { ConfigError } from './error.js'
@@ -94,7 +94,7 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,
-    confirmations: bridge?.confirmations ?? rulesOf(confirmation).bridgeBlocks,
+    confirmations: bridge?.confirmations ?? confirmationRulesOf(confirmation).bridgeBlocks,
   }
 }
 

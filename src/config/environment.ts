@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
-import { hex, httpUrl } from './fields.js'
+import { hexBytes, httpUrl } from './fields.js'
 import { secret, withSecretFiles } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
@@ -31,12 +31,12 @@ const port = z
   .transform(Number)
   .refine((number) => number <= 65_535, 'must be a number from 0 to 65535')
 
-const privateKey = hex(32).refine(
+const privateKey = hexBytes(32).refine(
   (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),
   'is no private key of an EVM account',
 )
 
-const key32 = hex(32).transform(fromHex)
+const key32 = hexBytes(32).transform(fromHex)
 
 /** A list of keys: the current key, then earlier ones that are still accepted. */
 const keys32 = z
@@ -122,13 +122,13 @@ const variables = z.object({
   RELAYER_PASSWORD_FILE: z.string().optional(),
   /** Or an external signer with Web3Signer's JSON-RPC, and the address of its key. */
   RELAYER_SIGNER_URL: secret(httpUrl.optional()),
-  RELAYER_ADDRESS: hex(20).optional(),
+  RELAYER_ADDRESS: hexBytes(20).optional(),
   /** Key that signs ENS answers, never the relayer's; or its keystore; or an external signer. */
   ENS_PRIVATE_KEY: secret(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
   ENS_SIGNER_URL: secret(httpUrl.optional()),
-  ENS_ADDRESS: hex(20).optional(),
+  ENS_ADDRESS: hexBytes(20).optional(),
   /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
   SOLANA_RELAYER_PRIVATE_KEY: secret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */

@@ -18,7 +18,7 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
-  throw inOneError(
+  throw combinedError(
     parsed.error.issues.map(
       ({ path, message }) => `${nameOf(z.core.toDotPath(path)) || 'the content'}: ${message}`,
     ),
@@ -27,7 +27,7 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /** One error with a line for each fault. @param where names the input */
-export const inOneError = (faults: readonly string[], where: string): ConfigError =>
+export const combinedError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1
       ? `In ${where}, ${faults[0]}.`

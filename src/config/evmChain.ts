@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettings, chainDeployment } from './deployment.js'
-import { durationOrNever, hex, httpUrl, rpcUrls, wei, wsUrl } from './fields.js'
+import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
@@ -16,25 +16,25 @@ const fields = z.strictObject({
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
   /** Hash of block 0. It distinguishes chains with the same chain id. */
-  genesisHash: hex(32).optional(),
+  genesisHash: hexBytes(32).optional(),
   rpcUrls,
   /** WebSocket URL. New heads wake the indexer. */
   wsUrl: wsUrl.optional(),
   /** The hub or spoke contract; a draft may leave it out. */
-  contract: hex(20).optional(),
+  contract: hexBytes(20).optional(),
   /** LayerZero's endpoint on the chain. */
-  endpoint: hex(20).optional(),
+  endpoint: hexBytes(20).optional(),
   /** The contract that takes payments for community names. Without it none are sold on the chain. */
-  communityPayments: hex(20).optional(),
+  communityPayments: hexBytes(20).optional(),
   /** LayerZero's endpoint id. */
   eid: z.int().positive().optional(),
   /** The message library of a local chain, which accepts messages from the relayer. */
-  messageLib: hex(20).optional(),
+  messageLib: hexBytes(20).optional(),
   startBlock: z.int().nonnegative().default(0),
   confirmation: confirmation.optional(),
   pollMs: z.int().positive().default(2_000),
   /** Maximum that the relayer pays per unit of gas; default 20 times the median of the last 1,024 blocks. */
-  maxGasPriceWei: wei.transform(BigInt).optional(),
+  maxGasPriceWei: weiText.transform(BigInt).optional(),
   gasToken: z
     .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
     .optional(),
@@ -57,7 +57,9 @@ const fields = z.strictObject({
    */
   watchOnly: z
     .strictObject({
-      minimum: z.array(z.strictObject({ fromBlock: z.int().nonnegative(), wei })).default([]),
+      minimum: z
+        .array(z.strictObject({ fromBlock: z.int().nonnegative(), wei: weiText }))
+        .default([]),
       quotes: z.boolean().default(false),
     })
     .optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** `0x` and hex digits, made lower case. */
-export const hex = (bytes: number) =>
+export const hexBytes = (bytes: number) =>
   z
     .string()
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)

@@ -3,7 +3,7 @@ import { SOLANA } from '../registry/families.js'
 import { lookupAddress } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
-import { hex, rpcUrls, wsUrl } from './fields.js'
+import { hexBytes, rpcUrls, wsUrl } from './fields.js'
 
 /** 32 bytes in base58, as Solana writes keys and hashes. */
 const base58Key = z
@@ -31,8 +31,8 @@ const cluster = z
     /** AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
     feeds: z
       .strictObject({
-        solUsd: hex(20),
-        ethUsd: hex(20),
+        solUsd: hexBytes(20),
+        ethUsd: hexBytes(20),
         /** Maximum age of a price. It has to exceed the feed's heartbeat, such as one day. */
         maxAgeSeconds: z
           .union([

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
-import { type LogReader, mismatch, type SignedHead } from '../client/log.js'
+import { type LogReader, logMismatch, type SignedHead } from '../client/log.js'
 import { markVerified } from '../db/journal/copies.js'
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import { CopyWriter } from '../db/journal/takeIn.js'
@@ -164,8 +164,9 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
 
 /** Errors of what an entry says become refusals; those of the database stay. */
 function refusalOf(error: unknown, what: string): unknown {
-  if (error instanceof RangeError) return mismatch(`${what} is refused: ${error.message}.`, error)
+  if (error instanceof RangeError)
+    return logMismatch(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValue(error)) return error
   const why = isUniqueViolation(error) ? 'it has something twice' : error.message
-  return mismatch(`${what}, or one before it, is refused: ${why}.`, error)
+  return logMismatch(`${what}, or one before it, is refused: ${why}.`, error)
 }

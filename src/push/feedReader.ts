@@ -1,25 +1,25 @@
 import { readClusterIds, readStretch } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { clustersOf } from '../registry/journal/eventForms.js'
-import { eventWriter, type FeedItem, itemsOf } from '../registry/journal/events.js'
+import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
 /** An event, with its JSON as in the feed. */
-export interface WrittenEvent extends FeedItem {
+export interface SerializedEvent extends FeedItem {
   json: string
 }
 
 /** Consecutive events. */
-export interface Events {
+export interface EventRange {
   /** Generation of the feed. */
   generation: number
   /** Number of the feed's newest event at the time of the read. */
   newest: number
-  events: WrittenEvent[]
+  events: SerializedEvent[]
 }
 
 /** Consecutive events, before they are serialized. */
-interface Items extends Omit<Events, 'events'> {
+interface Items extends Omit<EventRange, 'events'> {
   items: FeedItem[]
   /** Public id (hex) of a cluster in the events, by its serial. */
   idOf(serial: number): string
@@ -43,7 +43,7 @@ export async function readItems(
 ): Promise<Items | null> {
   const range = { first, limit, floor: 1, events, from: null }
   const { generation, newest, rows } = await readStretch(db, network, { order: 'oldest', ...range })
-  const items = rows.flatMap(itemsOf)
+  const items = rows.flatMap(feedItemsOf)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await readClusterIds(db, network, serials, generation)
   if (ids.size < serials.length) return null
@@ -55,7 +55,7 @@ export async function readEvents(
   db: Queryable,
   network: Network,
   range: { first: number; limit: number },
-): Promise<Events | null> {
+): Promise<EventRange | null> {
   const found = await readItems(db, network, range)
   if (!found) return null
   const { generation, newest, items, idOf } = found

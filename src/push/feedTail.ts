@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import { isOwnError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
-import { readEvents, type WrittenEvent } from './feedReader.js'
-import type { News } from './news.js'
+import { readEvents, type SerializedEvent } from './feedReader.js'
+import type { ChangeNotifications } from './news.js'
 
 const ENTRIES_AT_ONCE = 256
 /** Interval of polling, in case a notification was lost. */
-const LOOK_EVERY_MS = 5_000
+const POLL_EVERY_MS = 5_000
 
 /** A stream at the end of the feed. */
 export interface Follower {
   /** Receives the next events, in order. Some of them may have been received before. */
-  take(events: readonly WrittenEvent[]): void
+  take(events: readonly SerializedEvent[]): void
   /** The feed was started anew. */
   restart(): void
 }
@@ -19,7 +19,7 @@ export interface Follower {
 interface TailOptions {
   pool: pg.Pool
   network: Network
-  news: News
+  news: ChangeNotifications
   /** Receives errors of our own code. */
   onOwnError?: ((error: unknown) => void) | undefined
 }
@@ -32,11 +32,11 @@ export class FeedTail {
   #place: { generation: number; next: number } | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | null = null
-  #isTold = false
+  #wasNotified = false
 
   constructor(options: TailOptions) {
     this.#options = options
-    options.news.on(options.network, () => void this.look())
+    options.news.on(options.network, () => void this.readNew())
   }
 
   /**
@@ -47,15 +47,15 @@ export class FeedTail {
     this.#place ??= { generation, next: from }
     if (this.#place.generation !== generation || from < this.#place.next) return null
     this.#followers.add(follower)
-    this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref()
+    this.#timer ??= setInterval(() => void this.readNew(), POLL_EVERY_MS).unref()
     // an event may have been added after the caller's read, before this follower could be notified
-    void this.look()
+    void this.readNew()
     return () => this.#leave(follower)
   }
 
   /** Reads new events. */
-  look(): Promise<void> {
-    this.#isTold = true
+  readNew(): Promise<void> {
+    this.#wasNotified = true
     if (!this.#place) return Promise.resolve()
     this.#reading ??= this.#readAll()
     return this.#reading
@@ -70,8 +70,8 @@ export class FeedTail {
   }
 
   async #readAll(): Promise<void> {
-    while (this.#isTold && this.#place) {
-      this.#isTold = false
+    while (this.#wasNotified && this.#place) {
+      this.#wasNotified = false
       try {
         await this.#read(this.#place)
       } catch (error) {
@@ -93,7 +93,7 @@ export class FeedTail {
     const last = events.at(-1)
     if (!last) return
     place.next = last.number + 1
-    if (last.number < found.newest) this.#isTold = true
+    if (last.number < found.newest) this.#wasNotified = true
     for (const follower of [...this.#followers]) follower.take(events)
   }
 

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { DRAIN_MS, drained, Streams } from './streams.js'
+import { DRAIN_MS, Streams, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
-/** A response whose client reads nothing until it is told to. */
+/** A response whose client reads nothing until the test says so. */
 async function unread() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -27,22 +27,22 @@ async function unread() {
 
 it('waits for a slow reader, and closes the stream at the time limit', async () => {
   const { res, fill, stop } = await unread()
-  expect(await drained(res)).toBe(true)
+  expect(await waitForDrain(res)).toBe(true)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   fill()
-  const read = drained(res)
+  const read = waitForDrain(res)
   vi.advanceTimersByTime(DRAIN_MS - 1)
   expect(res.destroyed).toBe(false)
   vi.advanceTimersByTime(1)
   expect(await read).toBe(false)
-  expect(await drained(res)).toBe(false)
+  expect(await waitForDrain(res)).toBe(false)
   stop()
 })
 
 it('continues once everything was read', async () => {
   const { res, socket, fill, stop } = await unread()
   fill()
-  const read = drained(res)
+  const read = waitForDrain(res)
   socket.resume()
   expect(await read).toBe(true)
   stop()

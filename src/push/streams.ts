@@ -58,7 +58,7 @@ export class Streams {
 }
 
 /** Waits until the client has read. @returns false where the stream is closed, or was closed because it is too slow */
-export function drained(res: ServerResponse): Promise<boolean> {
+export function waitForDrain(res: ServerResponse): Promise<boolean> {
   if (res.destroyed || res.writableEnded) return Promise.resolve(false)
   if (!res.writableNeedDrain) return Promise.resolve(true)
   return new Promise((resolve) => {

@@ -2,14 +2,14 @@ import type { TxProgress } from '../db/journal/transactions.js'
 import { isOwnError, orIf } from '../ops/log/errors.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { News } from './news.js'
+import type { ChangeNotifications } from './news.js'
 import { Slots } from './slots.js'
 
 /**
  * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
  * sockets for other requests.
  */
-export const MAX_WAITS = { perClient: 500, total: 2_000 }
+export const MAX_LONG_POLLS = { perClient: 500, total: 2_000 }
 /** Interval at which a transaction in no table is looked up on the chains again, which send no notification. */
 const ASK_AGAIN_MS = 5_000
 /** Longer than any long poll. */
@@ -19,7 +19,7 @@ const LONGEST_MS = 60_000
  * Long polls for a transaction's status. Each change of the journal makes them read their transactions again, in
  * batches.
  */
-export class Waits {
+export class LongPolls {
   readonly places: Slots
   /**
    * Reads the state of a transaction in the tables. Read it before the status, so that no change between the two is
@@ -32,11 +32,14 @@ export class Waits {
   /** @param isLimited whether the number of long polls of one address is limited */
   constructor(
     network: Network,
-    news: News,
+    news: ChangeNotifications,
     progressOf: (tx: Buffer) => Promise<TxProgress>,
     isLimited: boolean,
   ) {
-    this.places = new Slots({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
+    this.places = new Slots({
+      ...MAX_LONG_POLLS,
+      ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
+    })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())
   }

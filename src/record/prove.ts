@@ -29,7 +29,7 @@ import {
 import type { RangeWidth } from './width.js'
 
 /** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
-export interface Place {
+export interface AttachPoint {
   /** Hash of the last confirmed block; null before the first block. */
   lastHash: Buffer | null
   /** Running hashes over all logs so far. */
@@ -37,7 +37,7 @@ export interface Place {
 }
 
 /** Confirmed logs, with the block and the running hashes at their end. */
-export type ProvedRange = ConfirmedRange & Place & { lastHash: Buffer; ground: Ground }
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: Ground }
 
 export const keepsRecord = ({ config }: EvmChain): boolean => keepersOf(config).length > 0
 
@@ -49,7 +49,7 @@ export function groundOf(chain: EvmChain, nodes: number): Ground {
 }
 
 /** Error message for logs in the journal that differ from the contracts' record. */
-export const unrecorded = ({ config }: EvmChain, block: number): string =>
+export const recordMismatchText = ({ config }: EvmChain, block: number): string =>
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
@@ -92,10 +92,10 @@ const isUnknown = (error: unknown): boolean =>
  * hub's record is zero before its first block, so a hub with logs before `startBlock` is detected.
  * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
-export async function placeOf(
+export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: Place; ground: Ground | null }> {
+): Promise<{ place: AttachPoint; ground: Ground | null }> {
   const { config, rpc } = chain
   const keepers = keepersOf(config)
   const number = nextBlock - 1
@@ -108,7 +108,8 @@ export async function placeOf(
   const zero = Buffer.alloc(32)
   const hashes = keepers.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
-    if (known && own && !own.answer[i]!.equals(known)) throw new Error(unrecorded(chain, number))
+    if (known && own && !own.answer[i]!.equals(known))
+      throw new Error(recordMismatchText(chain, number))
     return known ?? own?.answer[i] ?? null
   })
   const unknown = keepers[hashes.indexOf(null)]
@@ -121,7 +122,7 @@ export async function placeOf(
 }
 
 /** Record after some logs. Its time counts as work of the chain's loop. */
-export const foldedRecord = (
+export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
   { record }: Pick<DecodedLogs, 'record'>,
@@ -137,7 +138,7 @@ function assertMakes(
   { from, to, decoded }: ConfirmedRange,
   after: ChainRecord,
 ): void {
-  if (isDeepStrictEqual(foldedRecord(chain, before, decoded), after)) return
+  if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
   throw isProvable(chain) ? new RefutedError(message) : new ContradictingError(message)
 }
@@ -168,7 +169,7 @@ const RECORDS_KEPT = 64
 interface RangesStart {
   from: number
   /** Last block and record before block `from`. */
-  before: Place
+  before: AttachPoint
   /** Records that need not be read from nodes. */
   known: KnownRecords
   /** Number of nodes whose answers have to be equal. */
@@ -232,9 +233,9 @@ export function checkedRanges(
  * @param least number of nodes that have to return the blocks that have logs
  * @throws RefutedError where the logs do not match the record; the nodes that returned them are then asked last
  */
-export async function foldTo(
+export async function proveUpTo(
   chain: EvmChain,
-  before: Place,
+  before: AttachPoint,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
   top: RecordBlock & { record: Agreed<ChainRecord> },
   least: number,
@@ -266,14 +267,14 @@ export async function foldTo(
       )
     // ranges without logs, up to some 100,000 of them, share one record
     if (range.decoded.record.length > 0)
-      running = { answer: foldedRecord(chain, running.answer, range.decoded), nodes }
+      running = { answer: recordAfterLogs(chain, running.answer, range.decoded), nodes }
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transient(`block ${top.number} has been replaced since its record was read`)
   if (isDeepStrictEqual(running.answer, agreed)) return known
-  const error = new RefutedError(unrecorded(chain, top.number))
+  const error = new RefutedError(recordMismatchText(chain, top.number))
   chain.rpc.refute(hosts, error)
   throw error
 }

@@ -101,7 +101,7 @@ const RANGES_AHEAD = 3
  * @param cuts blocks, ascending, at which a range has to end
  */
 export async function* rangesAhead<T>(
-  { from, to, width, cuts = [] }: Blocks,
+  { from, to, width, cuts = [] }: BlockRange,
   read: (from: number, to: number) => Promise<T[]>,
 ): AsyncGenerator<T> {
   const ahead: Promise<T[]>[] = []
@@ -126,7 +126,7 @@ export async function* rangesAhead<T>(
   }
 }
 
-export interface Blocks {
+export interface BlockRange {
   from: number
   to: number
   width: RangeWidth
@@ -159,7 +159,7 @@ export const rangesOf = (
     const whole = isDense ? await orIf(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
-    return (await hasSame(call, chain, first)) ? first : (whole ?? readOwn())
+    return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
@@ -221,7 +221,7 @@ async function readByNumber(
  * True if a node has the same last block, and the same logs in the blocks in which another node has logs. @throws
  * RpcError
  */
-export async function hasSame(
+export async function hasSameLogs(
   call: Call,
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedRange,

@@ -1,5 +1,5 @@
 import type { PaymentJudgement } from './community/payment.js'
-import type { Outcome } from './journal/bid.js'
+import type { BidOutcome } from './journal/bid.js'
 
 /** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
 export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
@@ -26,7 +26,7 @@ export interface JournalledBid {
   logIndex: number
   /** Canonical name, or the raw word in hex when malformed. */
   name: string
-  outcome: Outcome
+  outcome: BidOutcome
   reason?: InvalidReason
   /** The bid that won the name, where this one lost. */
   winner?: WinningBid
@@ -57,7 +57,7 @@ export interface Confirmations {
 }
 
 /** Current answer of the network's chains about a transaction without a stored log. */
-export type Seen =
+export type ChainSighting =
   | { state: 'unknown' }
   | { state: 'mempool' }
   /** `isRegistration`: our contracts emitted logs in it that the indexer has not read yet. */
@@ -70,7 +70,7 @@ export type Seen =
     }
 
 /** Stored facts about a transaction that a chain once had. */
-export interface Tracked {
+export interface TrackedFacts {
   lastSeenMs: number
   /** Confirmed reason of `invalid`, stored because nodes forget transactions. */
   verdict: InvalidReason | null
@@ -155,13 +155,13 @@ export interface StatusInput {
   packets?: readonly SentPacket[]
   /** Payments for community names, on any chain. */
   paidNames?: readonly PaidName[]
-  seen: Seen
-  tracked: Tracked | null
+  seen: ChainSighting
+  tracked: TrackedFacts | null
 }
 
 interface NameStatus {
   name: string
-  outcome: Outcome | 'leading' | 'behind' | 'pending' | 'bridging'
+  outcome: BidOutcome | 'leading' | 'behind' | 'pending' | 'bridging'
   winner?: WinningBid
 }
 
@@ -183,7 +183,7 @@ export interface StatusAnswer {
   payout?: 'held' | Ended
 }
 
-const OF_OUTCOME: Record<Outcome, Status> = {
+const OF_OUTCOME: Record<BidOutcome, Status> = {
   won: 'finalized',
   lost: 'lost_bid',
   refused: 'invalid',
@@ -197,7 +197,7 @@ const OF_OUTCOME: Record<Outcome, Status> = {
  * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores it as
  * the verdict.
  */
-export function status(input: StatusInput): StatusAnswer {
+export function decideTxStatus(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal, input.credit)
@@ -327,7 +327,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   return answer
 }
 
-const outcomeOf = ({ outcome }: PaymentJudgement): Outcome =>
+const outcomeOf = ({ outcome }: PaymentJudgement): BidOutcome =>
   outcome === 'registered' ? 'won' : outcome
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {

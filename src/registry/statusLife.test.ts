@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type ChainSighting,
   type Confirmations,
+  decideTxStatus,
   isTerminal,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
   type PaidName,
-  type Seen,
   type SentPacket,
   type StatusAnswer,
-  status,
-  type Tracked,
+  type TrackedFacts,
 } from './status.js'
 
 const NOW = 1_000_000_000
@@ -43,12 +43,12 @@ interface Life {
 
 function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
   let nowMs = NOW
-  let seen: Seen['state'] = 'unknown'
+  let seen: ChainSighting['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
   let isDecided = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
-  let known: Tracked | null = null
+  let known: TrackedFacts | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
   const isOurs = nature !== 'foreign' && nature !== 'reverted'
   const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'
@@ -109,7 +109,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
         }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
-    const answer = status({
+    const answer = decideTxStatus({
       nowMs,
       journal: onHub && isConfirmed ? bids : [],
       tail: onHub && !isConfirmed ? tailBids : [],

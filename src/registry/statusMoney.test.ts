@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  decideTxStatus,
   type JournalledBid,
   type PaidName,
   type SentPacket,
   type StatusInput,
-  status,
 } from './status.js'
 
 const credit = { eid: 30_184, amountWei: '7', owner: '0x00' }
@@ -29,23 +29,25 @@ const packet = (names: readonly string[], bids: readonly JournalledBid[]): SentP
 
 describe('the status of bids that won nothing', () => {
   it('has the hub’s debt for them', () => {
-    expect(status({ ...known, journal: [lost], credit })).toMatchObject({
+    expect(decideTxStatus({ ...known, journal: [lost], credit })).toMatchObject({
       status: 'lost_bid',
       credit,
     })
-    expect(status({ ...known, packets: [packet(['foo', 'bar'], [refused, lost])] })).toMatchObject({
+    expect(
+      decideTxStatus({ ...known, packets: [packet(['foo', 'bar'], [refused, lost])] }),
+    ).toMatchObject({
       status: 'invalid',
       reason: 'paused',
       hubTx: '0xhub',
       credit,
     })
-    const unread = status({ ...known, packets: [packet([], [])] })
+    const unread = decideTxStatus({ ...known, packets: [packet([], [])] })
     expect(unread).toMatchObject({ status: 'invalid', reason: 'message_refused', credit })
   })
 
   it('has no credit where nothing is owed', () => {
-    expect(status({ ...known, journal: [lost], credit: null })).not.toHaveProperty('credit')
-    expect(status({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty(
+    expect(decideTxStatus({ ...known, journal: [lost], credit: null })).not.toHaveProperty('credit')
+    expect(decideTxStatus({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty(
       'credit',
     )
   })
@@ -56,7 +58,7 @@ describe('the status of a payment on Solana', () => {
     ...packet([bid.name], [bid]),
     hub: { state: 'journal', bids: [bid], hubTx: '0xhub' },
   })
-  const of = (changed: SentPacket) => status({ ...known, packets: [changed] })
+  const of = (changed: SentPacket) => decideTxStatus({ ...known, packets: [changed] })
 
   it('has its refund where it bought nothing', () => {
     const answer = { status: 'lost_bid', reason: 'name_taken', hubTx: '0xhub' }
@@ -90,7 +92,7 @@ describe('a payment for a community name', () => {
     reclaimableMs: Date.UTC(2026, 10, 27),
   }
   const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
-    status({ ...known, paidNames: [{ ...paid, ...changes }], ...rest })
+    decideTxStatus({ ...known, paidNames: [{ ...paid, ...changes }], ...rest })
 
   it('is pending until it is decided, also when it is confirmed', () => {
     const pending = {
@@ -153,7 +155,7 @@ describe('a payment for a community name', () => {
       name: 'club/bar',
       judgement: { outcome: 'registered' },
     }
-    const answer = status({
+    const answer = decideTxStatus({
       ...known,
       paidNames: [second, { ...paid, judgement: { outcome: 'lost' } }],
     })

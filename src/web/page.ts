@@ -68,7 +68,7 @@ export async function addTestWallet(families: readonly WalletChains[]): Promise<
 }
 
 /** The page of a URL, and whether it shows anything; null where the API answers the URL. */
-export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
+export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
   const isFound = placeOf(path, text, ens).page !== 'none'

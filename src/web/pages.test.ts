@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeService, page, pageAt } from './page.js'
+import { describeService, page, pageOfUrl } from './page.js'
 import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
 
 describe('paths', () => {
@@ -13,7 +13,7 @@ describe('paths', () => {
     '/@account',
     '/docs',
     '/v1',
-  ])('%s is a page', (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true))
+  ])('%s is a page', (path) => expect(pageOfUrl(`${path}?testnet=true`)?.isFound).toBe(true))
   const WORD = `0x${'ab'.repeat(32)}`
   const SIGNATURE = '5'.repeat(88)
   const BITCOIN = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'
@@ -44,7 +44,7 @@ describe('paths', () => {
     [`/${BASE58.toLowerCase()}`, { page: 'name', name: BASE58.toLowerCase() }],
   ])('%s is read', (path, place) => {
     expect(placeOf(path)).toEqual(place)
-    expect(pageAt(path)?.isFound).toBe(true)
+    expect(pageOfUrl(path)?.isFound).toBe(true)
   })
 
   it.each([
@@ -136,7 +136,7 @@ describe('paths', () => {
   })
 
   it.each(['/a%20b', '/@nothing', '/%', '/a/b/c', '/?q=a%20b'])('%s is answered by 404', (path) => {
-    expect(pageAt(path)?.isFound).toBe(false)
+    expect(pageOfUrl(path)?.isFound).toBe(false)
   })
 
   it.each([
@@ -154,14 +154,14 @@ describe('paths', () => {
     '/image/a.svg',
     '/bundles/assign',
     '/docs/a',
-  ])('%s does not belong to the pages', (path) => expect(pageAt(path)).toBeNull())
+  ])('%s does not belong to the pages', (path) => expect(pageOfUrl(path)).toBeNull())
 
   it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of the name %s leads to its page', (name) => {
     const own = new URL(pathOfName(name)!, 'http://localhost')
     expect(placeOf(own.pathname, own.searchParams.get('q') ?? '')).toEqual({ page: 'name', name })
     const path = pathOfName(`${name}/bob`)
     // a name whose own path belongs to another page has no such path for names below it
-    expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
+    expect(path !== null).toBe(pageOfUrl(`/${name}/bob`) !== null)
   })
 })
 
@@ -169,10 +169,10 @@ describe('facts of the service in the pages', () => {
   it('are the ones written last, and decide which ENS names have a page', () => {
     const networks = ['mainnet', 'testnet'] as const
     describeService({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
-    expect(pageAt('/alice.first.eth')?.isFound).toBe(true)
+    expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(true)
     describeService({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
-    expect(pageAt('/alice.first.eth')?.isFound).toBe(false)
-    expect(pageAt('/alice.second.eth')?.isFound).toBe(true)
+    expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
+    expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
     expect(page.text).not.toContain('first.eth')
     expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
     describeService({ ens: {}, networks, isLocal: false })

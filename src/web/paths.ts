@@ -1,4 +1,4 @@
-import { NAME } from '../registry/primitives/nameRule.js'
+import { CANONICAL_NAME } from '../registry/primitives/nameRule.js'
 
 /** Reads paths and typed texts. The service uses it too: it answers 404 where there is no page. */
 
@@ -19,7 +19,7 @@ interface Reading {
 }
 
 /** A page and its subject. Names are in lower case. */
-export type Place =
+export type PagePlace =
   | { page: 'home' }
   | { page: 'reference' }
   | { page: 'account'; part: AccountPage }
@@ -40,10 +40,10 @@ const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 const ADDRESS = /^(?=.*\d)[\w-]{25,128}$/
 
 const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
-export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
+export const isName = (text: string): boolean => CANONICAL_NAME.test(text.toLowerCase())
 
 /** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
-export function placeOf(path: string, text = '', ens: EnsParents = {}): Place {
+export function placeOf(path: string, text = '', ens: EnsParents = {}): PagePlace {
   const parts = path.split('/').filter(Boolean).map(decoded)
   if (path === REFERENCE) return { page: 'reference' }
   if (parts.length > 0) return pageOf(parts, ens)
@@ -53,7 +53,7 @@ export function placeOf(path: string, text = '', ens: EnsParents = {}): Place {
   return typedParts.length > 0 ? pageOf(typedParts, ens) : { page: 'none', text: typed }
 }
 
-function pageOf(parts: readonly string[], ens: EnsParents): Place {
+function pageOf(parts: readonly string[], ens: EnsParents): PagePlace {
   const [first = '', second] = parts
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
@@ -64,7 +64,7 @@ function pageOf(parts: readonly string[], ens: EnsParents): Place {
   return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
 }
 
-function pageOfWord(text: string, ens: EnsParents): Place {
+function pageOfWord(text: string, ens: EnsParents): PagePlace {
   const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
   const lower = text.toLowerCase()
@@ -88,7 +88,7 @@ function readingOf(text: string): Reading | null {
 }
 
 /** `alice.bundles.eth` for `alice`, `cold.alice.bundles.eth` for `alice/cold`; null for a text below no parent. */
-function ensPlace(text: string, { mainnet, testnet }: EnsParents): Place | null {
+function ensPlace(text: string, { mainnet, testnet }: EnsParents): PagePlace | null {
   for (const parent of [mainnet, testnet]) {
     if (!parent || !text.endsWith(`.${parent}`)) continue
     const labels = text.slice(0, -parent.length - 1).split('.')

@@ -7,8 +7,8 @@ import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bodyLimit } from '../../src/api/http/body.js'
-import { type Scene, times } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import { repeat, type SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
 import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
 import { testEns } from '../support/ens.js'
@@ -57,10 +57,10 @@ const { world, ownerOf, community } = useCommunities({
 })
 const name = freshName()
 const club = freshName()
-const held = times(NAMES, freshName)
+const held = repeat(NAMES, freshName)
 let owner: Member
 let other: Member
-let scene: Scene
+let scene: SampleData
 let processors: ProcessorTime
 const lines: string[] = []
 
@@ -74,20 +74,20 @@ beforeAll(async () => {
   )
   await world.append('testnet', [bid({ from: owner.address, name: club })])
   const added = (count: number) =>
-    times(count, () => ({ address: randomAddress(), name: freshName() }))
-  const listed = [...times(9, () => added(100)), added(WALLETS - 900)]
+    repeat(count, () => ({ address: randomAddress(), name: freshName() }))
+  const listed = [...repeat(9, () => added(100)), added(WALLETS - 900)]
   for (const wallets of listed)
     expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(
       200,
     )
-  const addresses = times(1_000, () => solanaAccount().address)
+  const addresses = repeat(1_000, () => solanaAccount().address)
   const rules = { requirements: [{ kind: 'allowlist', addresses }] }
   expect((await owner.call('PUT', `/v1/communities/${club}?testnet=true`, rules)).status).toBe(200)
   await community({}, 'testnet')
   other = await memberOf(world)
   const found = await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)
   let used = 0
-  const cosmos = times(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
+  const cosmos = repeat(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
   scene = {
     name,
     walletName: listed.at(-1)![0]!.name,
@@ -118,23 +118,23 @@ afterAll(() => {
   writeFileSync(process.env.COSTS, `${head}${lines.join('\n')}\n`)
 })
 
-const keyOf = ({ as }: Pick<Route['dearest'], 'as'>): Record<string, string> => {
+const keyOf = ({ as }: Pick<Route['costliest'], 'as'>): Record<string, string> => {
   if (as === undefined) return {}
   return (as === 'owner' ? owner : other).headers
 }
 
 /** A route's most expensive request, as declared. */
-const dearestOf = (route: Route): Sent => ({
-  ...dearestRequest(route, scene, { testnet: 'true' }),
-  headers: keyOf(route.dearest),
+const costliestOf = (route: Route): Sent => ({
+  ...costliestRequest(route, scene, { testnet: 'true' }),
+  headers: keyOf(route.costliest),
 })
 
 let lookUp: Cost
 
 const measureLookUp = async (): Promise<void> => {
   const path = () => `/v1/names/address/${randomAddress()}?testnet=true`
-  await processors.of(times(20, () => ({ method: 'GET', path: path() })))
-  lookUp = await processors.of(times(60, () => ({ method: 'GET', path: path() })))
+  await processors.of(repeat(20, () => ({ method: 'GET', path: path() })))
+  lookUp = await processors.of(repeat(60, () => ({ method: 'GET', path: path() })))
 }
 
 /** Processor time per unit of a request, as a multiple of a look-up's time. */
@@ -145,7 +145,7 @@ async function ratioOf(what: string, make: () => Sent): Promise<number> {
   for (let i = 0; i < ATTEMPTS && most > MOST_PER_UNIT; i++) {
     // measure a look-up at the same moment
     if (i > 0) await measureLookUp()
-    cost = await processors.of(times(first.ms > LONG_MS ? 1 : REPEATS, make))
+    cost = await processors.of(repeat(first.ms > LONG_MS ? 1 : REPEATS, make))
     most = Math.min(most, cost.ms / cost.units / (lookUp.ms / lookUp.units))
   }
   const shown = [cost.units.toFixed(1), cost.ms.toFixed(2), most.toFixed(2)]
@@ -163,8 +163,8 @@ beforeAll(measureLookUp)
 it.each(cases)(
   'the most expensive request of $title costs enough units for its processor time',
   async ({ title, route }) => {
-    const { what } = route.dearest
-    const ratio = await ratioOf(what ? `${title}: ${what}` : title, () => dearestOf(route))
+    const { what } = route.costliest
+    const ratio = await ratioOf(what ? `${title}: ${what}` : title, () => costliestOf(route))
     expect(ratio).toBeLessThan(MOST_PER_UNIT)
   },
 )
@@ -186,7 +186,7 @@ it.each(cases.filter(({ route }) => route.body))(
     for (const [what, bodyOf] of Object.entries(REFUSED_BODIES)) {
       const body = bodyOf(bodyLimit(route))
       for (const chunked of body.length > bodyLimit(route) ? [false, true] : [false]) {
-        const sent = { ...dearestOf(route), body, chunked }
+        const sent = { ...costliestOf(route), body, chunked }
         const ratio = await ratioOf(`${title}: ${what}${chunked ? ', chunked' : ''}`, () => sent)
         expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
       }
@@ -216,8 +216,8 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
     for (const [kind, sent] of Object.entries(kinds)) {
       let least = Number.POSITIVE_INFINITY
       for (let i = 0; i < REFUSAL_ATTEMPTS && least > REFUSAL_MS; i++) {
-        const alone = await connections.of(times(200, () => sent))
-        const { ms, units, statuses } = await refused.of(times(200, () => sent))
+        const alone = await connections.of(repeat(200, () => sent))
+        const { ms, units, statuses } = await refused.of(repeat(200, () => sent))
         expect(statuses, kind).toEqual([status])
         const paidMs = units > 0 ? units * (lookUp.ms / lookUp.units) : 0
         least = Math.min(least, ms - alone.ms - paidMs)

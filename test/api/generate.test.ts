@@ -80,9 +80,9 @@ describe('a generated wallet', () => {
       expect(recovered.headers.get('cache-control')).toBe('private, no-store')
       if (type === 'evm')
         expect(privateKeyToAccount(recovered.body.privateKey).address.toLowerCase()).toBe(address)
-      const told = logged.join('')
+      const loggedText = logged.join('')
       for (const secret of [share, recovered.body.privateKey])
-        expect(told).not.toContain(secret.replace('0x', ''))
+        expect(loggedText).not.toContain(secret.replace('0x', ''))
       const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
       for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
       const init = { headers: await signIn(world, alice), body: JSON.stringify([address]) }
@@ -150,7 +150,7 @@ describe('a generated wallet', () => {
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
   })
 
-  it('cannot be told from an unknown address by a stranger: both take the same statements', async () => {
+  it('looks like an unknown address to a stranger: both take the same statements', async () => {
     const alice = newAccount()
     const mallory = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: true }))

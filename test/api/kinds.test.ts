@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBatches } from '../../src/api/http/batches.js'
+import { createBatchedLookups } from '../../src/api/http/batches.js'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
@@ -164,7 +164,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await self.call('DELETE', '/v1/clusters/wallets', [address])).body.error).toBe(
         'last_verified_wallet',
       )
-      const { verifiedOf } = createBatches(world.pool, 'mainnet')
+      const { verifiedOf } = createBatchedLookups(world.pool, 'mainnet')
       const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
       expect(hit && decodeWallet(hit.address).text).toBe(
         address.startsWith('osmo') ? null : address,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { EVENTS, type Field } from '../../src/registry/journal/eventTypes.js'
-import { homeOf, mirrorOf, readFeed, seconds, toldByV1, toldByV01 } from './mirror.js'
+import { homeOf, mirrorOf, readFeed, seconds, stateFromV1, stateFromV01 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
 
@@ -16,7 +16,7 @@ it('a mirror built only from /v1/events equals the API’s public state, and so 
     expect(Object.keys(data), type).toEqual(shown)
   }
   const mirror = mirrorOf(events)
-  expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
+  expect(await stateFromV01(world)).toEqual(stateFromV1(events, mirror))
 
   for (const [id, mirrored] of mirror.clusters) {
     const { body } = await world.get(`/v1/clusters/id/${id}`)

@@ -147,13 +147,13 @@ interface OldEvent {
 }
 
 /** Data that both versions of the feed have: wallets by cluster, and the owner of each name. */
-interface Told {
+interface FeedState {
   clusters: string[]
   registered: Map<unknown, string>
 }
 
 /** Clusters as texts in any order, without their ids, which differ between the versions. */
-const toldOf = (
+const feedStateOf = (
   clusters: Iterable<Map<string, { name: unknown; isVerified: unknown }>>,
 ): string[] =>
   [...clusters]
@@ -164,17 +164,17 @@ const toldOf = (
     .sort()
 
 /** State from the feed of v1. */
-export const toldByV1 = (events: readonly FeedEvent[], { clusters }: Mirror): Told => ({
-  clusters: toldOf([...clusters.values()].map(({ wallets }) => wallets)),
+export const stateFromV1 = (events: readonly FeedEvent[], { clusters }: Mirror): FeedState => ({
+  clusters: feedStateOf([...clusters.values()].map(({ wallets }) => wallets)),
   registered: new Map(
     events.flatMap(({ type, data, from }) => (type === 'REGISTER_NAME' ? [[data.name, from]] : [])),
   ),
 })
 
 /** State from the feed of v0.1. */
-export async function toldByV01(world: ApiWorld): Promise<Told> {
+export async function stateFromV01(world: ApiWorld): Promise<FeedState> {
   const clusters = new Map<number, Map<string, OldEvent['data']>>()
-  const registered: Told['registered'] = new Map()
+  const registered: FeedState['registered'] = new Map()
   for (const { eventType, clusterId, address, data } of await pagesOf<OldEvent>(
     world,
     '/v0.1/events',
@@ -185,5 +185,5 @@ export async function toldByV01(world: ApiWorld): Promise<Told> {
     else if (eventType === 'removeWallet') wallets.delete(address)
     else registered.set(data.name, address)
   }
-  return { clusters: toldOf(clusters.values()), registered }
+  return { clusters: feedStateOf(clusters.values()), registered }
 }

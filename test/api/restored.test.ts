@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { restored } from '../../src/cli/journal/restored.js'
+import { restartRestored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
@@ -38,7 +38,7 @@ async function first(): Promise<{ id: string; resume: string }> {
 /** `clusterd journal restored`, run in this process. */
 async function run(yes: boolean) {
   return JSON.parse(
-    await printed({ DATABASE_URL: world.postgres.url }, () => restored({ yes, json: true })),
+    await printed({ DATABASE_URL: world.postgres.url }, () => restartRestored({ yes, json: true })),
   )
 }
 
@@ -110,13 +110,13 @@ it('each run of the command gives the feed a new generation, also within a minut
 it('processes that have seen lost entries restart the feed automatically, once', async () => {
   await backUp()
   const stop = new AbortController()
-  const told: string[] = []
+  const reported: string[] = []
   const looks = [0, 0]
   const listeners = looks.map((_, i) => {
-    const memory = createMemory(world.pool, (network) => told.push(network))
+    const memory = createMemory(world.pool, (network) => reported.push(network))
     const look = () => void memory().then(() => looks[i]!++)
     const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
-    return createListener({ ...options, onError: (error) => told.push(error.message) })
+    return createListener({ ...options, onError: (error) => reported.push(error.message) })
   })
   const looked = async () => {
     const before = [...looks]
@@ -127,14 +127,14 @@ it('processes that have seen lost entries restart the feed automatically, once',
   await grow(4)
   await looked()
   const lost = await first()
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   await restore()
   await grow(8)
   await expect.poll(async () => (await page(lost.resume)).status, { timeout: 10_000 }).toBe(409)
   const { id } = await first()
   await looked()
   expect((await first()).id).toBe(id)
-  expect(new Set(told)).toEqual(new Set(['mainnet']))
+  expect(new Set(reported)).toEqual(new Set(['mainnet']))
   stop.abort()
   await Promise.all(listeners.map(({ done }) => done))
 })

@@ -274,8 +274,8 @@ describe('GET /v1/names/register/tx/:tx', () => {
   it('compares the whole hash, not only its first eight bytes', async () => {
     const known = randomHash()
     await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known })])
-    const alike = known.slice(0, 18) + randomHash().slice(18)
-    expect(await statusOf(alike)).toMatchObject({ status: 'not_found' })
+    const similarHash = known.slice(0, 18) + randomHash().slice(18)
+    expect(await statusOf(similarHash)).toMatchObject({ status: 'not_found' })
     expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
     expect(await statusOf(known.toUpperCase().replace('0X', '0x'))).toMatchObject({
       status: 'finalized',

@@ -19,7 +19,7 @@ import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { Loops } from '../../src/ops/loops.js'
-import { News } from '../../src/push/news.js'
+import { ChangeNotifications } from '../../src/push/news.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
@@ -123,7 +123,7 @@ export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld>
   await pool.query('UPDATE journal_heads SET caught_up = network = ANY ($1)', [
     indexed.map((network) => NETWORK_CODE[network]),
   ])
-  const news = new News()
+  const news = new ChangeNotifications()
   const stopping = new AbortController()
   const { signal } = stopping
   const onError = () => {}

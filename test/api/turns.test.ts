@@ -17,7 +17,7 @@ const priced = (path: string, units: number) => {
   const price: Price = { text: String(units), of: () => units }
   return route.get(path, {
     bad: null,
-    dearest: {},
+    costliest: {},
     summary: 'Works for some time',
     responses: { 200: { description: 'Done', schema: z.object({}) } },
     price,
@@ -30,7 +30,7 @@ const priced = (path: string, units: number) => {
   })
 }
 
-const moreRoutes = [priced('/made-up/dear', 2), priced('/made-up/cheap', 1)]
+const moreRoutes = [priced('/made-up/expensive', 2), priced('/made-up/cheap', 1)]
 const MANY = { perSecond: 1_000, burst: 10_000 }
 const limits = {
   address: MANY,
@@ -61,7 +61,7 @@ async function mostInATurn(world: ApiWorld, path: string): Promise<number> {
 }
 
 it('one expensive request starts per turn', async () => {
-  expect(await mostInATurn(unlimited, '/made-up/dear')).toBe(1)
+  expect(await mostInATurn(unlimited, '/made-up/expensive')).toBe(1)
 })
 
 it('one cheap request of an address starts at once, and one of its others per turn', async () => {

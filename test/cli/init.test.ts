@@ -188,13 +188,15 @@ describe('`.env`', () => {
     const file = join(at('env'), '.env')
     mkdirSync(at('env'))
     writeFileSync(file, 'LOG_LEVEL=loud\n')
-    const told = (env: NodeJS.ProcessEnv) =>
+    const logLevelOf = (env: NodeJS.ProcessEnv) =>
       runCli(['doctor', '--json'], { ...NOTHING, ...env }, at('env'))
     const failure = (error: { stdout: string }) => error.stdout
-    expect(await told({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
-    expect(await told({ LOG_LEVEL: 'info' }).catch(failure)).toContain('DATABASE_URL is not set')
+    expect(await logLevelOf({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
+    expect(await logLevelOf({ LOG_LEVEL: 'info' }).catch(failure)).toContain(
+      'DATABASE_URL is not set',
+    )
     expect(
-      await told({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure),
+      await logLevelOf({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure),
     ).not.toContain('LOG_LEVEL')
     const dev = runCli(['dev'], { ...NOTHING, LOG_LEVEL: undefined, PORT: 'x' }, at('env'))
     await expect(dev).rejects.toThrow(/In the environment, PORT: .*\n$/)
@@ -204,7 +206,7 @@ describe('`.env`', () => {
 it.each<[Partial<InitOptions>, RegExp]>([
   [{ hub: '1' }, /--rpc 1=<url>/],
   [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
-  [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is none of the chains/],
+  [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is not one of the chosen chains/],
 ])('invalid chains of a deployment are refused with one sentence: %o', (options, sentence) => {
   expect(() => draftOf({ out: '.', hub: '11155111', ...options })).toThrow(sentence)
 })

@@ -144,7 +144,7 @@ describe.each(cases)(
         path as never,
         { params, query, body } as never,
       )
-      const told = await asked
+      const received = await asked
         .then(() => 200)
         .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
       if (isStream()) await response.body!.cancel()
@@ -152,7 +152,7 @@ describe.each(cases)(
       expect(response.status, `${response.url}: ${text}`).toBe(REFUSED.get(name) ?? 200)
       // the client reads the log's bytes and notes with `client.log`
       const isJson = response.headers.get('content-type')?.startsWith('application/json')
-      if (isJson || isStream()) expect(told).toBe(response.status)
+      if (isJson || isStream()) expect(received).toBe(response.status)
       const answer = operation.responses[response.status]!
       const content = resolve(document, answer as never) as { content: Record<string, unknown> }
       if (!('application/json' in content.content)) return

@@ -5,7 +5,8 @@ import type { NarrowScreen } from './browser.js'
 export function handsOf(screen: NarrowScreen) {
   const open = (path: string) => screen.page.goto(`${world().api}${path}`)
   const press = (name: string) => screen.page.getByRole('button', { name, exact: true }).click()
-  const told = (text: string) => screen.page.locator('#message').filter({ hasText: text }).waitFor()
+  const expectMessage = (text: string) =>
+    screen.page.locator('#message').filter({ hasText: text }).waitFor()
   const message = () => screen.page.locator('#message').textContent()
   /** Answers the page's question. */
   const confirm = (button: string) =>
@@ -28,8 +29,8 @@ export function handsOf(screen: NarrowScreen) {
     await screen.page.evaluate('sessionStorage.clear()')
     await open(path)
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     return screen.wallet.account
   }
-  return { open, press, told, message, confirm, question, offered, typed, signIn }
+  return { open, press, expectMessage, message, confirm, question, offered, typed, signIn }
 }

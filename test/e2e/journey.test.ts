@@ -59,7 +59,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await tab.goto(`${daemon.api}${path}`)
     return tab
   }
-  const told = (text: string | RegExp) =>
+  const expectMessage = (text: string | RegExp) =>
     page.locator('#message').filter({ hasText: text }).waitFor()
   const confirm = (button: string) =>
     page.locator('dialog').getByRole('button', { name: button }).click()
@@ -89,7 +89,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.locator('test-wallet select[name=evm]').selectOption(own())
     await look('sign-in')
     await page.getByRole('button', { name: 'Local test wallet Ethereum' }).click()
-    await told('Signed in')
+    await expectMessage('Signed in')
     expect(await page.locator('#who code').getAttribute('title')).toBe(own())
   })
 
@@ -98,7 +98,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await look('price')
     await confirm('Pay')
     await ended(names.hub, 'finalized')
-    await told(`${names.hub} is yours.`)
+    await expectMessage(`${names.hub} is yours.`)
     await look('registered')
   })
 
@@ -152,11 +152,11 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.getByLabel('Community', { exact: true }).fill('club')
     await page.getByLabel('Your name there').fill(member)
     await page.getByRole('button', { name: 'Get the name' }).click()
-    await told(`club/${member} is yours.`)
+    await expectMessage(`club/${member} is yours.`)
     const rules = page.getByRole('form', { name: `Rules of ${names.hub}` })
     await rules.getByLabel('Who may register').selectOption('owners')
     await rules.getByRole('button', { name: 'Set the rules' }).click()
-    await told(`Your cluster registers names below ${names.hub}.`)
+    await expectMessage(`Your cluster registers names below ${names.hub}.`)
     await look('communities')
   })
 
@@ -178,10 +178,10 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.getByText('1500 base units in all').waitFor()
     await page.getByRole('button', { name: 'Claim', exact: true }).click()
     await confirm('Claim')
-    await told('It is claimed.')
+    await expectMessage('It is claimed.')
     await page.getByLabel('Your name below').fill('winner')
     await page.getByRole('button', { name: 'Get the name' }).click()
-    await told(`${names.hub}/winner is yours.`)
+    await expectMessage(`${names.hub}/winner is yours.`)
     await look('airdrop')
   })
 
@@ -192,7 +192,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await look('bundle')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Local test wallet Solana' }).click()
-    await told('Signed in')
+    await expectMessage('Signed in')
     await goTo('Register')
     await ask(names.solana)
     await confirm('Pay')

@@ -21,7 +21,8 @@ const PATIENCE_MS = 121_000
 /** Responses that arrive when their wallet, page or form is gone. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
   const screen = narrowScreen()
-  const { open, press, told, message, confirm, question, offered, typed, signIn } = handsOf(screen)
+  const { open, press, expectMessage, message, confirm, question, offered, typed, signIn } =
+    handsOf(screen)
   let page: Page
 
   beforeAll(() => {
@@ -33,10 +34,10 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: name }).first().waitFor()
   async function signInOther() {
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     screen.wallet.account = await freshWallet()
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
   }
   async function leaveAndReturn(title: string) {
     await page.getByRole('link', { name: 'clusterd' }).first().click()
@@ -76,7 +77,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     ['on its page', false],
     ['whose page was left', true],
   ])(
-    'an answer for the wallet before, %s, tells the next one nothing, and leaves it its key',
+    'a response for the previous wallet, %s, does not affect the next one or its key',
     async (_, isLeft) => {
       await signIn('/@keys')
       const release = await held(/\/v1\/keys$/)
@@ -122,11 +123,11 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     const sign = slowToSign()
     await typed(name)
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await leaveAndReturn('Register')
     sign()
     await followed('finalized', name)
-    await told(`${name} is yours.`)
+    await expectMessage(`${name} is yours.`)
     expect(await page.evaluate<string>("sessionStorage.getItem('clusterd.followed')")).toContain(
       name,
     )
@@ -178,17 +179,17 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     )
     let asked = 0
     let most = 0
-    const told = new Set<string>()
+    const seen = new Set<string>()
     await page.route(/register\/tx\//, async (route) => {
       most = Math.max(most, ++asked)
       await new Promise((resolve) => setTimeout(resolve, 200))
       asked--
       const tx = /0x\w{64}/.exec(route.request().url())![0]
-      told.add(tx)
+      seen.add(tx)
       await route.fulfill({ json: { tx, status: 'not_found' } }).catch(() => {})
     })
     await page.reload()
-    await expect.poll(() => told.size, { timeout: 20_000 }).toBe(12)
+    await expect.poll(() => seen.size, { timeout: 20_000 }).toBe(12)
     expect(most).toBeLessThanOrEqual(3)
   })
 
@@ -240,11 +241,11 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     quote()
     await question(`Register ${name}?`)
     end()
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     await page.locator('dialog').waitFor({ state: 'detached' })
     screen.wallet.account = await freshWallet()
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
     await press('Create a cluster')
     await question('Create a cluster?')
@@ -300,13 +301,13 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
       .toContain('for bids that came too late')
     const sign = slowToSign()
     await press('Take it')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     sign()
-    await told('Sent.')
+    await expectMessage('Sent.')
     await page.getByText('Nothing is owed to your wallet.').waitFor()
-    await told('It is yours again.')
+    await expectMessage('It is yours again.')
   })
 
   it('a wallet that does not answer keeps no button busy, and its late payment is followed', async () => {
@@ -316,9 +317,9 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     const sign = slowToSign()
     await typed(name)
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     await press('Register')
     await question('Your wallet was asked to pay for it before')
     await confirm('Cancel')
@@ -328,7 +329,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
     sign()
     await followed('finalized', name)
-    await told(`${name} is yours.`)
+    await expectMessage(`${name} is yours.`)
   })
 
   it('after the wallet’s window was closed, sign-in can be pressed again', async () => {
@@ -342,10 +343,10 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await press('Test Wallet Ethereum')
     await expect.poll(() => screen.wallet.asked.at(-1)).toBe('personal_sign')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     screen.wallet.account = account
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
   })
 
   it('works where the browser stores nothing', async () => {
@@ -354,7 +355,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     })
     await open('/@account')
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
   })
 })

@@ -14,7 +14,7 @@ const KEPT = 20
 /** What the pages store and show about money. */
 describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
   const screen = narrowScreen()
-  const { press, told, message, confirm, question, typed, signIn } = handsOf(screen)
+  const { press, expectMessage, message, confirm, question, typed, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
@@ -38,13 +38,13 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await question(`Register ${name}?`)
     expect(await page.locator('dialog').textContent()).not.toContain('before')
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.reload()
     await typed(name)
     await question('Your wallet was asked to pay for it before')
     await confirm('Cancel')
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     expect(await item('unanswered')).toBeNull()
   })
 
@@ -54,7 +54,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await walletAnswers('Promise.reject(new Error("Declined."))')
     await typed(name)
     await confirm('Pay')
-    await told('Declined.')
+    await expectMessage('Declined.')
     await page.reload()
     await typed(name)
     await question(`Register ${name}?`)
@@ -67,7 +67,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await walletAnswers('Promise.resolve(null)')
     await typed(freshName('nothing'))
     await confirm('Pay')
-    await told('has not sent the transaction')
+    await expectMessage('has not sent the transaction')
     expect(await item('followed')).toBeNull()
   })
 
@@ -113,7 +113,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       .filter({ hasText: '0.002 ETH' })
       .getByRole('button', { name: 'Take it' })
     await taking.click()
-    await told('Sent.')
+    await expectMessage('Sent.')
     const others = {
       'another refund is gone': { refunds: [owed('2000000000000000')], unavailable: [] },
       'the chain is away': { refunds: [], unavailable: ['1'] },
@@ -124,7 +124,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       expect(await message(), name).toContain('Sent.')
     }
     now = { refunds: [], unavailable: [] }
-    await told('It is yours again.')
+    await expectMessage('It is yours again.')
   })
 
   it('a screen reader reads a question with its text', async () => {
@@ -159,6 +159,6 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await page.waitForTimeout(MOMENT_MS)
     expect(await page.locator('dialog').textContent()).toContain('Create a cluster?')
     await confirm('Create it')
-    await told('The cluster is created.')
+    await expectMessage('The cluster is created.')
   })
 })

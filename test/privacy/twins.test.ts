@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Scene } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { MAX_LOOKUPS } from '../../src/api/http/schema.js'
 import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -105,7 +105,7 @@ const BODIES: Record<string, readonly unknown[]> = {
 }
 
 /** Data for the declared requests: the twins' wallets and names, in rotation. @param first where the rotation begins */
-function sceneFrom(first: number): Scene {
+function sceneFrom(first: number): SampleData {
   let asked = first
   const oneOf = (values: readonly string[]) => values[asked++ % values.length]!
   const address = () => oneOf(addresses)
@@ -130,9 +130,9 @@ function sceneFrom(first: number): Scene {
  * Bodies that a route declares, for each of the wallets. A route without a schema gets an empty body, if it takes
  * one.
  */
-function declaredBodies({ method, dearest, example, bad, body }: Route): unknown[] {
+function declaredBodies({ method, costliest, example, bad, body }: Route): unknown[] {
   if (!body) return method === 'get' ? [undefined] : [{}]
-  const dear = addresses.map((_, first) => dearest.body?.(sceneFrom(first)))
+  const dear = addresses.map((_, first) => costliest.body?.(sceneFrom(first)))
   const all = [example?.body, bad?.body?.(sceneFrom(0)), ...dear]
   const sent = all.map((one) =>
     JSON.stringify(Array.isArray(one) ? one.slice(0, MAX_LOOKUPS) : one),

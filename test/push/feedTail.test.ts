@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
 import { FeedTail } from '../../src/push/feedTail.js'
-import { News } from '../../src/push/news.js'
+import { ChangeNotifications } from '../../src/push/news.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 
@@ -27,7 +27,11 @@ it.each([0, 1, 2, 3, 4])(
       return found
     }
     const pool = Object.assign(Object.create(world.pool), { query })
-    const tail: FeedTail = new FeedTail({ pool, network: 'mainnet', news: new News() })
+    const tail: FeedTail = new FeedTail({
+      pool,
+      network: 'mainnet',
+      news: new ChangeNotifications(),
+    })
     const taken: number[] = []
     const leave = tail.follow(generation!, number! + 1, {
       take(events) {
@@ -36,13 +40,13 @@ it.each([0, 1, 2, 3, 4])(
         isFirst = false
         void (async () => {
           for (let step = 0; step < steps; step++) await null
-          await tail.look()
+          await tail.readNew()
         })()
       },
       restart() {},
     })
     await grow()
-    void tail.look()
+    void tail.readNew()
     await expect.poll(() => taken.at(-1), SOON).toBe(number! + 6)
     expect(taken).toEqual(Array.from({ length: 6 }, (_, i) => number! + 1 + i))
     leave!()
@@ -56,12 +60,12 @@ it('an error of our own code is reported, and an unavailable database is not', a
   const tail = new FeedTail({
     pool: Object.assign(Object.create(world.pool), { query }),
     network: 'mainnet',
-    news: new News(),
+    news: new ChangeNotifications(),
     onOwnError: (error) => void reported.push(error),
   })
   const leave = tail.follow(1, 1, { take() {}, restart() {} })
-  await tail.look()
-  await tail.look()
+  await tail.readNew()
+  await tail.readNew()
   expect(reported).toEqual([new TypeError('a mistake')])
   leave!()
 })

@@ -221,8 +221,8 @@ describe('a stream of the feed', () => {
       `idle streams: ${Math.round(each)} bytes each, ${(share * 100).toFixed(1)} % of a processor`,
     )
     await grow(1)
-    const isTold = (text: string) => text.includes('REGISTER_NAME')
-    await expect.poll(() => chunks.filter(isTold).length, WAIT).toBe(STREAMS)
+    const hasEvent = (text: string) => text.includes('REGISTER_NAME')
+    await expect.poll(() => chunks.filter(hasEvent).length, WAIT).toBe(STREAMS)
     for (const response of responses) response.destroy()
     // heartbeats come between the events, at each stream's own time
     const eventsOf = (text: string) => text.match(/^data: .*$/gm)?.join()

@@ -12,7 +12,7 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
-import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
+import { type Claimant, type ClaimOffer, type ClaimsRequest, createClaimOffer } from './offer.js'
 
 /** Attempts to read the claims: the operator may replace an airdrop between two reads. */
 const TRIES = 3
@@ -53,7 +53,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   )
   const positions = eligible.map(({ allocation }) => allocation.position)
   const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
-  const offer = offerOf(context, request, airdrop, wallets)
+  const offer = createClaimOffer(context, request, airdrop, wallets)
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(
     eligible.map(({ wallet, allocation }) =>
@@ -93,7 +93,7 @@ interface Eligible {
 }
 
 /** The claim as the response shows it. Amounts are base units of the token. */
-async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer) {
+async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: ClaimOffer) {
   const { index, amount, claim } = allocation
   return {
     address: wallet.text,

@@ -7,7 +7,7 @@ import { type Context, evmChainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
 
 /** Reasons why a claim comes without a transaction. */
-export const NO_TRANSACTION = [
+export const NO_TRANSACTION_REASONS = [
   /** The claim is confirmed. */
   'claimed',
   /** The claim is on its chain, and not confirmed yet. */
@@ -25,7 +25,7 @@ export const NO_TRANSACTION = [
   /** The distributor's chain is not configured. */
   'chain_not_served',
 ] as const
-type NoTransaction = (typeof NO_TRANSACTION)[number]
+type NoTransaction = (typeof NO_TRANSACTION_REASONS)[number]
 
 export interface ClaimsRequest {
   session: Pick<Session, 'wallet' | 'type'>
@@ -50,19 +50,19 @@ interface Offered {
 }
 
 /** Returns the transaction that claims an allocation, or the reason why there is none. */
-export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
+export type ClaimOffer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
  * Creates the claim transactions of a bundle for an airdrop. An EVM account claims for itself. The tokens of any
  * other account go to an EVM wallet of the bundle, under a permission signed by the operator's key; any account may
  * send that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
-export function offerOf(
+export function createClaimOffer(
   context: Context,
   { session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly Claimant[],
-): Offer {
+): ClaimOffer {
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   const nowS = Math.floor(context.now() / 1_000)
   if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
@@ -100,7 +100,7 @@ export function offerOf(
 }
 
 const refusing =
-  (reason: NoTransaction): Offer =>
+  (reason: NoTransaction): ClaimOffer =>
   async () => ({ reason })
 
 /**

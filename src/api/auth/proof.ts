@@ -2,7 +2,7 @@ import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
 import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
-import type { Check, WalletKind } from '../../registry/auth/kind.js'
+import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
@@ -47,7 +47,7 @@ export function signingMessage(context: Context, signer?: Signer) {
  * @returns the key
  * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
  */
-export async function exchange(context: Context, proof: Proof): Promise<string> {
+export async function exchangeProof(context: Context, proof: Proof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
@@ -124,7 +124,7 @@ const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
 /** @throws ApiError invalid_request */
-function requireSignature({ type, signature }: Proof): Check {
+function requireSignature({ type, signature }: Proof): SignatureCheck {
   const check = KINDS[type].read(signature)
   if (!check)
     throw new ApiError(

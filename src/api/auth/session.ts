@@ -56,12 +56,12 @@ export async function authenticate(
   const session = key === undefined ? null : await sessionOf(key, context)
   if (session || rule === 'optional') return session
   throw key === undefined
-    ? noKey()
+    ? missingKeyError()
     : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 }
 
 /** Error of a request that needs a key. */
-export const noKey = (): ApiError =>
+export const missingKeyError = (): ApiError =>
   new ApiError(
     'unauthorized',
     'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.',
@@ -82,5 +82,5 @@ const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
  * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
  * @param isPublic the response was made without a session
  */
-export const markForCaches = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
+export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
   rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer

@@ -8,7 +8,7 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
-import { type Author, addition, alone, change } from './changes.js'
+import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
   generateKey,
   openShare,
@@ -31,14 +31,18 @@ export interface GenerateInput {
  * only in this response.
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
-export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
+export async function generateWallet(context: Context, author: ChangeAuthor, input: GenerateInput) {
   const keys = requireShareKeys(context)
   const { network } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
   const { address, shares } = await generateKey(input.type)
-  const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
+  const added = addWalletsChange(
+    author.wallet,
+    [{ ...input, address: address.text }],
+    wholeBodyPath,
+  )
   const sealed = sealShare(keys, network, address.bytes, shares.server)
-  await change(context, {
+  await appendChange(context, {
     changes: [added],
     alongside: (db, clusterId) =>
       storeShare(db, network, {

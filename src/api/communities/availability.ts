@@ -16,12 +16,12 @@ import { type CommunityName, requireRules } from './communities.js'
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
-export async function availabilityOf(context: Context, asked: CommunityName) {
+export async function availabilityOfCommunityName(context: Context, asked: CommunityName) {
   const rules = await requireRules(context, asked.community)
   await requireCurrent(context)
   return availabilityAnswer(
     `${asked.community}/${asked.name}`,
-    await availabilityUnder(context, asked, rules),
+    await availabilityUnderRules(context, asked, rules),
   )
 }
 
@@ -30,7 +30,7 @@ export async function availabilityOf(context: Context, asked: CommunityName) {
  * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
  * a transaction.
  */
-export async function availabilityUnder(
+export async function availabilityUnderRules(
   context: Context,
   asked: CommunityName,
   rules: CommunityRules | null,
@@ -43,17 +43,19 @@ export async function availabilityUnder(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    meetsRequirements(context, rules!, payer, recentPorts(context)).catch((error: unknown) => {
-      if (error instanceof ChainUnavailableError) return true
-      throw error
-    }),
+    meetsRequirements(context, rules!, payer, recentBalancePorts(context)).catch(
+      (error: unknown) => {
+        if (error instanceof ChainUnavailableError) return true
+        throw error
+      },
+    ),
   )
   const isKept = Promise.all(mayGet).then((each) => each.includes(true))
   return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
 /** Ports whose balances may be some seconds old. */
-export const recentPorts = (context: Context): readonly BalancePort[] =>
+export const recentBalancePorts = (context: Context): readonly BalancePort[] =>
   chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })

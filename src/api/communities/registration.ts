@@ -4,7 +4,7 @@ import { findClusterId } from '../../db/registry/clusters.js'
 import { findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
 import {
   decideRegistration,
-  type PaymentWish,
+  type PaymentPreference,
   type PriceFault,
   type RegistrationInputs,
 } from '../../registry/community/registration.js'
@@ -14,9 +14,9 @@ import { isLabelOf } from '../../registry/families.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import {
-  type Author,
-  change,
-  inTurn,
+  appendChange,
+  appendInTurn,
+  type ChangeAuthor,
   refusalError,
   registrationError,
 } from '../clusters/changes.js'
@@ -24,7 +24,7 @@ import { requireClusterId } from '../clusters/clusters.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { requireCurrent } from '../http/freshness.js'
-import { availabilityUnder, meetsRequirements, recentPorts } from './availability.js'
+import { availabilityUnderRules, meetsRequirements, recentBalancePorts } from './availability.js'
 import { type CommunityName, requireRules } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
@@ -33,7 +33,7 @@ export interface RegistrationRequest extends CommunityName {
   /** Owner where the request names none: the caller's own wallet, or nobody yet. */
   unnamed: 'own' | 'none'
   /** Price to pay; by default the first price that the wallet can pay. */
-  wish: Omit<PaymentWish, 'payer'>
+  preference: Omit<PaymentPreference, 'payer'>
 }
 
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
@@ -58,7 +58,7 @@ const TRIES = 3
  */
 export async function registerCommunityName(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   request: RegistrationRequest,
 ): Promise<Registration> {
   for (let tries = 1; ; tries++) {
@@ -70,10 +70,10 @@ export async function registerCommunityName(
 
 async function attemptRegistration(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   request: RegistrationRequest,
 ): Promise<Registration | Changed> {
-  const { community, name, wallet, wish } = request
+  const { community, name, wallet, preference } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
   if (rules) await requireCurrent(context)
@@ -86,15 +86,15 @@ async function attemptRegistration(
     })
   const [before, availability] = await Promise.all([
     readStanding(),
-    availabilityUnder(context, { community, name }, rules),
+    availabilityUnderRules(context, { community, name }, rules),
   ])
   // the same request, sent twice, may have registered the name for this wallet between the two reads
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationInputs = {
     rules,
-    wish: { ...wish, payer: owner.type },
-    isNetworkKnown: wish.network === null || isLabelOf(context.network, wish.network),
+    preference: { ...preference, payer: owner.type },
+    isNetworkKnown: preference.network === null || isLabelOf(context.network, preference.network),
     nowMs: context.now(),
     isOwner: standing.isOwner,
     beneficiary: wallet === null ? request.unnamed : named,
@@ -135,7 +135,7 @@ const FAULT_MESSAGE: Record<PriceFault, string> = {
 
 async function registerFree(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
 ): Promise<Registration | Changed> {
   const registering = {
@@ -145,7 +145,7 @@ async function registerFree(
     name,
   } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await inTurn(context, {
+  const made = await appendInTurn(context, {
     changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
@@ -189,7 +189,7 @@ export async function areRequirementsMetBy(
     context,
     await requireRules(context, community),
     wallet.bytes,
-    recentPorts(context),
+    recentBalancePorts(context),
   )
 }
 
@@ -202,7 +202,7 @@ export async function areRequirementsMetBy(
  */
 export async function assignCommunityName(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   { community, name, bundleId }: CommunityName & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
@@ -225,7 +225,7 @@ export async function assignCommunityName(
     name,
   } as const
   const met = addressToWord(claim)
-  await change(context, {
+  await appendChange(context, {
     changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
   })
 }

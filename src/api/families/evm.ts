@@ -1,8 +1,8 @@
 import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
-import { OWNER } from '../examples.js'
-import { MAX_CHANGES, named, z } from '../http/schema.js'
-import { CHAIN } from '../limits/costs.js'
+import { EXAMPLE_OWNER } from '../examples.js'
+import { MAX_CHANGES, namedObject, z } from '../http/schema.js'
+import { CHAIN_PRICE } from '../limits/costs.js'
 import {
   callView,
   EVM_QUOTE_ERRORS,
@@ -18,21 +18,23 @@ const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
-const own = ({ transactionData }: EvmQuote) => ({ transactionData: callView(transactionData) })
+const ownFields = ({ transactionData }: EvmQuote) => ({
+  transactionData: callView(transactionData),
+})
 
 export const evmForm: FamilyForm<EvmPort> = {
   family: EVM,
   isOf: isEvmPort,
-  example: ['1', OWNER],
+  example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
   maxNames: MAX_CHANGES,
   summary: 'Transaction data for registering names from an EVM chain',
   beyond:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
-  price: CHAIN,
+  price: CHAIN_PRICE,
   errors: EVM_QUOTE_ERRORS,
   v1: {
-    schema: named('EvmQuote', {
+    schema: namedObject('EvmQuote', {
       ...quoteFields,
       type: z.literal('evm'),
       gasToken,
@@ -41,24 +43,25 @@ export const evmForm: FamilyForm<EvmPort> = {
         .string()
         .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
     }),
-    own,
+    ownFields,
   },
   v01: {
-    schema: named('QuoteV01', {
+    schema: namedObject('QuoteV01', {
       ...quoteFieldsV01,
       gasToken,
       transactionData: EvmTransactionSchema,
     }),
-    own,
+    ownFields,
   },
   transaction: EvmTransactionSchema,
   approvals: {
     approval: EvmTransactionSchema.optional().openapi({
-      description: 'To be sent before, where the payment is in a token that is not approved yet',
+      description:
+        'Transaction to send before the payment, if the payment is in a token that is not approved yet',
     }),
     approvalReset: EvmTransactionSchema.optional().openapi({
       description:
-        'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+        'Transaction to send before the approval: it removes a smaller approval, which some tokens require',
     }),
   },
 }

@@ -10,5 +10,5 @@ export const FAMILY_FORMS: readonly FamilyForm[] = [evmForm, solanaForm]
 export const quoteRoutes = FAMILY_FORMS.map(quoteRoute)
 
 /** The family of a network label; the EVM family for an unknown label. */
-export const formOf = (label: string): FamilyForm =>
+export const familyFormOf = (label: string): FamilyForm =>
   FAMILY_FORMS.find(({ family }) => family === familyOf(label)) ?? evmForm

@@ -20,7 +20,7 @@ export interface PagePosition {
 }
 
 /** Where a walk from the oldest event begins. */
-export const BEGINNING = {
+export const FEED_BEGINNING = {
   order: 'oldest',
   first: 1,
   skip: 0,
@@ -45,7 +45,7 @@ const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + TAG_BYTES) * 4
  * equal positions different tokens.
  * @param key 32 bytes
  */
-export function sealPage(key: Buffer, page: PagePosition): string {
+export function encryptPageToken(key: Buffer, page: PagePosition): string {
   const head = Buffer.alloc(HEAD_BYTES)
   head[0] = VERSION
   head[1] = NETWORK_CODE[page.network]
@@ -66,7 +66,7 @@ export function sealPage(key: Buffer, page: PagePosition): string {
  * Decrypts a page token. Null for a token of another service and for an altered token. A token of an earlier format
  * belongs to no generation.
  */
-export function openPage(key: Buffer, token: string): PagePosition | null {
+export function decryptPageToken(key: Buffer, token: string): PagePosition | null {
   if (token.length > MAX_TOKEN_CHARS) return null
   const bytes = Buffer.from(token, 'base64url')
   // base64 can spell the same bytes in several ways; only the canonical spelling is accepted

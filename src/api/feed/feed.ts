@@ -1,11 +1,16 @@
 import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { clustersOf } from '../../registry/journal/eventForms.js'
-import { type FeedItem, type FeedRow, itemsOf, type Place } from '../../registry/journal/events.js'
+import {
+  type FeedItem,
+  type FeedRow,
+  feedItemsOf,
+  type WalkPosition,
+} from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { BEGINNING, openPage, type PagePosition, sealPage } from './cursor.js'
+import { decryptPageToken, encryptPageToken, FEED_BEGINNING, type PagePosition } from './cursor.js'
 
 export interface FeedRequest {
   /** The query has `testnet=true`. A page token of the mainnet contradicts it. */
@@ -54,7 +59,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     ? await collect(context, request, walk)
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
-  const token = sealPage(key, end)
+  const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
@@ -76,7 +81,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /** @param asked the walk before its time bound became an event number @param last the last entry that was read */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & WalkPosition {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -84,11 +89,11 @@ function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
 
 const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
 
-export async function endToken(context: Context, from: Buffer | null): Promise<string> {
+export async function feedEndToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)
-  const end = { ...BEGINNING, network, generation, from, first: newest + 1 }
-  return sealPage(await context.pageKey(), end)
+  const end = { ...FEED_BEGINNING, network, generation, from, first: newest + 1 }
+  return encryptPageToken(await context.pageKey(), end)
 }
 
 const readEnd = ({ pool, network }: Context) =>
@@ -115,7 +120,7 @@ async function whyMissing(context: Context, generation: number): Promise<ApiErro
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   return {
-    ...BEGINNING,
+    ...FEED_BEGINNING,
     network,
     generation: null,
     order,
@@ -126,7 +131,7 @@ function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRe
 }
 
 function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
-  const page = openPage(key, token)
+  const page = decryptPageToken(key, token)
   if (!page)
     throw new ApiError('invalid_page', 'The page token is not one that was given out here.')
   const contradicts =
@@ -172,7 +177,7 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
     const { generation, newest, rows } = await readRows(context, from, asked, events)
     const entries = await mapInTurns(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
-      own: itemsOf(row),
+      own: feedItemsOf(row),
     }))
     const next = take(items, entries, from, request)
     last = rows.at(-1) ?? last
@@ -208,7 +213,7 @@ function take(
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
-): Place | null {
+): WalkPosition | null {
   for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import type { WrittenEvent } from '../../push/feedReader.js'
-import { drained } from '../../push/streams.js'
-import { eventWriter, type FeedItem, placeAfter } from '../../registry/journal/events.js'
-import { NOBODY } from '../../registry/primitives/address.js'
+import type { SerializedEvent } from '../../push/feedReader.js'
+import { waitForDrain } from '../../push/streams.js'
+import { eventWriter, type FeedItem, positionAfter } from '../../registry/journal/events.js'
+import { STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import { type PagePosition, sealPage } from './cursor.js'
-import { endToken, feedPage } from './feed.js'
+import { encryptPageToken, type PagePosition } from './cursor.js'
+import { feedEndToken, feedPage } from './feed.js'
 
 /** Events written at once to a stream that is behind. They may stay unread in memory. */
 const PAGE_EVENTS = 100
@@ -52,7 +52,7 @@ const beginning = async (
   context: Context,
   { sinceMs, from }: StreamRequest,
 ): Promise<string | undefined> =>
-  sinceMs === undefined ? endToken(context, from ?? null) : undefined
+  sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
 function takePlace({ streams, caller }: Context): void {
   const free = streams.places.take(caller!.address)
@@ -92,7 +92,7 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
       if (items.length > 0)
         write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))
-      if (next === null || !(await drained(res))) return
+      if (next === null || !(await waitForDrain(res))) return
       page = await context.streams.page(res, () => nextPage(context, next))
     }
   } catch (error) {
@@ -153,25 +153,25 @@ function follow({ context, res, key, from }: Reader, page: Page): Promise<string
       resolve(token)
     }
     if (leave) res.once('close', close)
-    else void tail.look().then(() => resolve(resume))
+    else void tail.readNew().then(() => resolve(resume))
   })
 }
 
 /** Serialized events, by the hex address of the actor that a stream follows. */
-const written = new WeakMap<readonly WrittenEvent[], Map<string, Buffer>>()
+const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
  * Serialized events that a filter shows. Streams with the same filter share the bytes, because a token takes some 30
  * µs and thousands of streams may follow one actor.
  */
-function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk): Buffer {
+function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()
   written.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
   // the zero address also stands for private actors
   const shown = () =>
-    from === null ? events : events.filter(({ actor }) => from.equals(actor ?? NOBODY))
+    from === null ? events : events.filter(({ actor }) => from.equals(actor ?? STORED_ZERO_ADDRESS))
   const made = () =>
     Buffer.from(
       shown()
@@ -185,7 +185,7 @@ function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk
 
 /** Token that continues after an event. */
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
-  sealPage(key, { ...walk, ...placeAfter(item), sinceMs: null })
+  encryptPageToken(key, { ...walk, ...positionAfter(item), sinceMs: null })
 
 /** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

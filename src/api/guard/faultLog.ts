@@ -31,7 +31,7 @@ export function createFaultLog(log: Logger): (fault: Fault) => void {
       if (count)
         log.warn(
           { method, route, status, count, ms: FAULT_WINDOW_MS },
-          'more requests failed alike',
+          'more requests failed with the same error',
         )
     }, FAULT_WINDOW_MS)
     timer.unref()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { endAfter, protectServer, serverLimits } from './socketLimits.js'
+import { closeAfterResponse, protectServer, serverLimits } from './socketLimits.js'
 
 it('a closing server waits for requests in progress, and not for connections without a request', async () => {
   let begun = (_res: ServerResponse): void => {}
@@ -50,7 +50,7 @@ it('requests that are pipelined after the last response of a connection are not 
   let parsed = 0
   const { socket, text, stop } = await connectTo((req, res) => {
     parsed += 1
-    endAfter({ req, res })
+    closeAfterResponse({ req, res })
     res.end('refused')
   })
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(500))
@@ -66,7 +66,7 @@ it('an upgrade that is pipelined after the last response of a connection does no
   const { socket, text, stop } = await connectTo((req, res) => {
     if (req.url === '/first') finish = () => res.end('first')
     else {
-      endAfter({ req, res })
+      closeAfterResponse({ req, res })
       res.end('refused')
       setTimeout(finish, 50)
     }
@@ -84,7 +84,7 @@ it('a body that arrived with a refused head is not parsed, and the refusal is se
     req.on('data', () => {
       pieces += 1
     })
-    endAfter({ req, res })
+    closeAfterResponse({ req, res })
     setImmediate(() => res.end('refused'))
   })
   const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'

@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { messageOf, send } from '../http/answer.js'
+import { responseMessage, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import type { Exchange } from '../serving/exchange.js'
 
@@ -92,7 +92,7 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
     else refuse()
   })
   server.on('checkExpectation', (_req, res) =>
-    send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']),
+    send(res, responseMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
   )
   return () => {
     for (const socket of unused) socket.destroy()
@@ -106,7 +106,7 @@ type Asked = Pick<Exchange, 'req' | 'res'>
 const ended = new WeakMap<Socket, IncomingMessage>()
 
 /** True if the response to another request closes the connection of this request, which then gets no response. */
-export const isEnded = (req: IncomingMessage): boolean =>
+export const isAfterLastResponse = (req: IncomingMessage): boolean =>
   ended.has(req.socket) && ended.get(req.socket) !== req
 
 /** Undocumented part of Node's parser that is called for each request of a connection (lib/_http_server.js). */
@@ -141,7 +141,7 @@ function stopBehindLast(socket: Socket): void {
 }
 
 /** Makes a response the last of its connection. The unread rest of the request stays unread. */
-export function endAfter({ req, res }: Asked): void {
+export function closeAfterResponse({ req, res }: Asked): void {
   const { socket } = req
   // a refused request comes here twice: when it is refused, and when its response is sent
   if (ended.get(socket) === req) return
@@ -170,7 +170,7 @@ function dropBody(socket: Socket): void {
 const inParts = new WeakSet<IncomingMessage>()
 
 /** True if a body has more parts than its bytes allow. The rest of it is not parsed. */
-export const isInParts = (req: IncomingMessage): boolean => inParts.has(req)
+export const hasTooManyParts = (req: IncomingMessage): boolean => inParts.has(req)
 
 /**
  * Ends a request at the first part above the limit, whether its body is being read yet or not. One read of a socket
@@ -183,7 +183,7 @@ function boundParts({ req, res }: Asked): void {
     allowed += (part?.length ?? 0) / BYTES_PER_PART - 1
     if (allowed < 0 && !inParts.has(req)) {
       inParts.add(req)
-      endAfter({ req, res })
+      closeAfterResponse({ req, res })
     }
     return push(part, ...encoding)
   }
@@ -206,7 +206,7 @@ function closeGently(socket: Socket): void {
 
 /** The response to a malformed request, as bytes of HTTP. */
 function rawAnswer(error: ApiError): string {
-  const { status, headers, text } = messageOf(errorAnswer(error))
+  const { status, headers, text } = responseMessage(errorAnswer(error))
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`
 }

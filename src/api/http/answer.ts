@@ -14,7 +14,7 @@ export interface Answer {
    */
   unspent?: number
   /** The response depends on more than the counter that its route's cache key names, so it is not cached. */
-  isPassing?: boolean
+  isTransient?: boolean
 }
 
 /** Text with its media type. */
@@ -51,7 +51,7 @@ export const okContent = (
   headers?: Answer['headers'],
 ): Answer => ({ status: 200, content: { type, text }, headers })
 
-export const okJson = (text: Buffer): Answer => okContent(JSON_TYPE, text)
+export const okJsonBytes = (text: Buffer): Answer => okContent(JSON_TYPE, text)
 
 /** Headers of responses that change from one poll to the next, or that hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
@@ -67,7 +67,7 @@ export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
 const NOT_MODIFIED = 304
 
 /** A response as it is sent, without the headers that depend on its request. */
-export interface Message extends Pick<Answer, 'status' | 'stream'> {
+export interface ResponseMessage extends Pick<Answer, 'status' | 'stream'> {
   /** Names and values in alternation. */
   headers: readonly string[]
   text: string | Buffer
@@ -75,7 +75,12 @@ export interface Message extends Pick<Answer, 'status' | 'stream'> {
   bytes: number
 }
 
-export function messageOf({ status, stream, content, headers: own = {} }: Answer): Message {
+export function responseMessage({
+  status,
+  stream,
+  content,
+  headers: own = {},
+}: Answer): ResponseMessage {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text
   const bytes = Buffer.byteLength(text)
@@ -90,7 +95,7 @@ export function messageOf({ status, stream, content, headers: own = {} }: Answer
  * Sends a message in one write, unless the socket is closed or a response was sent before.
  * @param own further headers of this response: names and values in alternation
  */
-export function send(res: ServerResponse, message: Message, own: readonly string[]): void {
+export function send(res: ServerResponse, message: ResponseMessage, own: readonly string[]): void {
   if (res.headersSent || res.destroyed) return
   const { status, stream, headers, text } = message
   // a stream ends together with its connection

@@ -18,13 +18,13 @@ const MAX_TOGETHER = 64
 /** The next statement starts when the last one has ended, or after this time. */
 const PATIENCE_MS = 10
 
-export type Batches = ReturnType<typeof createBatches>
+export type BatchedLookups = ReturnType<typeof createBatchedLookups>
 
 /**
  * Creates the look-ups of a network. Look-ups of one kind that arrive while a statement is running share the next
  * statement, so load determines the number of round trips to PostgreSQL. Nothing is cached.
  */
-export function createBatches(pool: pg.Pool, network: Network) {
+export function createBatchedLookups(pool: pg.Pool, network: Network) {
   const version = together<Network, Version>(async (asked) => {
     const read = await readVersion(pool, network)
     return asked.map(() => read)

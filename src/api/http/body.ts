@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { mapInTurns, type Turn } from '../../ops/turns.js'
-import { isInParts } from '../guard/socketLimits.js'
+import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK, z } from './schema.js'
@@ -61,7 +61,7 @@ export const readBytes = (
     }
     const take = (chunk: Buffer) => {
       left -= chunk.length
-      if (isInParts(req)) return refuse(tooManyParts())
+      if (hasTooManyParts(req)) return refuse(tooManyParts())
       if (left < 0) return refuse(tooLarge(limit))
       try {
         arrived(chunk.length)
@@ -77,7 +77,7 @@ export const readBytes = (
   })
 
 /** Error of a body that arrives too slowly. */
-export const tooSlow = () =>
+export const bodyTooSlowError = () =>
   new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })

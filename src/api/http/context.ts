@@ -13,16 +13,16 @@ import type { PrimaryNames } from '../../ens/primary.js'
 import { type Asker, FairQueue } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
-import { News } from '../../push/news.js'
+import { ChangeNotifications } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
-import { Waits } from '../../push/waits.js'
+import { LongPolls } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { onceEach } from '../communities/releaseWords.js'
+import { cacheSignatures } from '../communities/releaseSignatures.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { Questions, Statements } from '../guard/questions.js'
+import { ChainQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { Caller } from '../serving/patience.js'
-import { type Batches, createBatches } from './batches.js'
+import { type BatchedLookups, createBatchedLookups } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
@@ -30,7 +30,7 @@ export interface Context {
   network: Network
   pool: pg.Pool
   /** Batched look-ups, by network. A handler may query the other network. */
-  batches: Readonly<Record<Network, Batches>>
+  lookups: Readonly<Record<Network, BatchedLookups>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
   /** Current time, ms since the Unix epoch. */
@@ -44,16 +44,16 @@ export interface Context {
   /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: Caller
   /** Long polls that wait for a transaction of the network. */
-  waits: Waits
+  longPolls: LongPolls
   /** Shared reader of the newest events of each network's feed. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
   /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
   /** Queues of clients that wait to call chains. */
-  questions: Questions
+  chainQueues: ChainQueues
   /** Queue of clients whose requests ask the database for more than a look-up. */
-  statements: Statements
+  statementQueue: StatementQueue
   /** Queue of the network's signed changes. */
   changes: FairQueue
   /** Waits for the caller's turn, between parts of long work. */
@@ -124,7 +124,7 @@ export function createContexts({
   ens = null,
   primaryNames = null,
   limits = null,
-  news = new News(),
+  news = new ChangeNotifications(),
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const {
@@ -139,14 +139,14 @@ export function createContexts({
   const shared = {
     ...deps,
     permissionSigner,
-    releaseSigner: releaseSigner && onceEach(releaseSigner),
+    releaseSigner: releaseSigner && cacheSignatures(releaseSigner),
     ens,
     primaryNames,
     limits,
     now,
     pageKey,
-    questions: new Questions(),
-    statements: new Statements(),
+    chainQueues: new ChainQueues(),
+    statementQueue: new StatementQueue(),
     turn: () => nextTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
@@ -156,14 +156,19 @@ export function createContexts({
     clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
-    batches: ofEach((network) => createBatches(deps.pool, network)),
+    lookups: ofEach((network) => createBatchedLookups(deps.pool, network)),
     freshness: ofEach((network) => createFreshness(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
   return ofEach((network) => {
-    const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
-    return { ...shared, network, changes: new FairQueue(CHANGES), waits }
+    const longPolls = new LongPolls(
+      network,
+      news,
+      shared.lookups[network].progressOf,
+      limits !== null,
+    )
+    return { ...shared, network, changes: new FairQueue(CHANGES), longPolls }
   })
 }
 

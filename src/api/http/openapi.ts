@@ -6,9 +6,9 @@ import {
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
 import { HEADERS, type HeaderName } from './headers.js'
 import type { Route } from './route.js'
-import { named, z } from './schema.js'
+import { namedObject, z } from './schema.js'
 
-const ErrorSchema = named('Error', {
+const ErrorSchema = namedObject('Error', {
   status: z.int(),
   error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
   message: z.string().describe('One sentence.'),
@@ -57,7 +57,7 @@ export const openApiPath = (path: string): string => path.replace(/[:*](\w+)/g, 
 const TESTNET = {
   name: 'testnet',
   in: 'query' as const,
-  description: '`true`, exactly, selects the testnet.',
+  description: 'Exactly `true` selects the testnet.',
   schema: { type: 'string' as const, enum: ['true'] },
 }
 
@@ -73,7 +73,7 @@ function sharedComponents(registry: OpenAPIRegistry) {
     name: 'X-API-KEY',
     in: 'header',
     description:
-      'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
+      'A key of `POST /v1/keys`. It raises the rate limit and grants no access. An unknown key is ignored.',
     schema: { type: 'string' },
   })
   // registering a header again returns the same component
@@ -119,7 +119,7 @@ function operation(
   }
   if (isTagged(route))
     responses[304] = {
-      description: 'Nothing has changed since what `If-None-Match` names',
+      description: 'The response still has the entity tag of `If-None-Match`',
       headers: shared.headersOf(tag),
     }
   for (const [status, codes] of errorsByStatus(route))

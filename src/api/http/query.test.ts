@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from './errors.js'
-import { integerOf, parseQuery, wordOf } from './query.js'
+import { choiceOf, integerOf, parseQuery } from './query.js'
 
 describe('parseQuery', () => {
   const query = parseQuery('/x?a=1&b=&c=undefined&d=&d=2&e=1&e=2&f')
@@ -38,7 +38,7 @@ describe('integerOf', () => {
 })
 
 describe('wordOf', () => {
-  const read = (text: string) => wordOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
+  const read = (text: string) => choiceOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 
   it('returns an allowed value', () => {
     expect(read('up')).toBe('up')

@@ -59,7 +59,7 @@ export function limitOf(query: Query, bounds: PageLimit): number {
 }
 
 /** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
-export function wordOf<T extends string>(
+export function choiceOf<T extends string>(
   query: Query,
   name: string,
   words: readonly T[],
@@ -68,6 +68,9 @@ export function wordOf<T extends string>(
   if (text === undefined) return undefined
   const word = words.find((candidate) => candidate === text)
   if (!word)
-    throw new ApiError('invalid_request', `The parameter ${name} is none of ${words.join(', ')}.`)
+    throw new ApiError(
+      'invalid_request',
+      `The parameter ${name} has to be one of ${words.join(', ')}.`,
+    )
   return word
 }

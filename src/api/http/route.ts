@@ -4,10 +4,10 @@ import type { KindName } from '../../registry/auth/kinds.js'
 import type { SharedLimit } from '../limits/gate.js'
 import type { Answer } from './answer.js'
 import type { Context } from './context.js'
-import type { Bad, Dearest } from './dearest.js'
 import type { ErrorCode } from './errors.js'
 import type { HeaderName } from './headers.js'
 import type { Query } from './query.js'
+import type { CostliestRequest, RefusedRequest } from './sampleRequests.js'
 
 /** The wallet behind a request, proven by its authentication key on both networks. */
 export interface Session extends StoredSession {
@@ -50,7 +50,7 @@ export interface RouteRequest<Body = unknown, Auth extends AuthRule = AuthRule> 
  * Data that a route's responses depend on while the network is caught up: the journal, or unconfirmed bids too. It is
  * the cache key of the responses.
  */
-export type Kept = 'journal' | 'facts'
+export type CacheSource = 'journal' | 'facts'
 
 /** Longest wait that a long poll may request. */
 export const MAX_LONG_POLL_MS = 30_000
@@ -113,9 +113,9 @@ export interface Route {
    */
   errors?: readonly ErrorCode[]
   /** Its most expensive request. A test compares its processor time with its price. */
-  dearest: Dearest
+  costliest: CostliestRequest
   /** A request that this route refuses; null where it refuses only what every route refuses. */
-  bad: Bad | null
+  bad: RefusedRequest | null
   /** Who sees private data in the responses. A route without a key shows none. */
   privateTo?: PrivateTo
   /**
@@ -133,7 +133,7 @@ export interface Route {
    * Cache key of the responses: they are reused until this data changes. Not allowed on routes with a key, because
    * cached responses are shared.
    */
-  kept?: Kept
+  cacheSource?: CacheSource
   /** Responses carry the block that they reflect (`x-clusterd-as-of`). */
   isLookup?: true
   /** Responses are streams, open until one side ends them. */
@@ -151,11 +151,15 @@ export interface Route {
 
 type Definition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
-  'method' | 'path' | 'body' | 'auth' | 'bad' | 'privateTo' | 'kept' | 'handle'
+  'method' | 'path' | 'body' | 'auth' | 'bad' | 'privateTo' | 'cacheSource' | 'handle'
 > & {
   auth?: Auth
-  bad: Auth extends 'required' ? Bad : z.ZodUnknown extends Body ? Bad | null : Bad
-  kept?: Auth extends undefined ? Kept : never
+  bad: Auth extends 'required'
+    ? RefusedRequest
+    : z.ZodUnknown extends Body
+      ? RefusedRequest | null
+      : RefusedRequest
+  cacheSource?: Auth extends undefined ? CacheSource : never
   body?: Body
   handle(request: RouteRequest<z.output<Body>, Auth>, context: Context): Promise<Answer>
 } & (Auth extends undefined ? { privateTo?: never } : { privateTo: PrivateTo })

@@ -17,11 +17,11 @@ export const MAX_BULK = 100_000
 export const MAX_CHANGES = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
-export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
+export const namedObject = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).openapi(name)
 
 /** Responses of a route that only has one of status 200. A shape stands for an object with these fields. */
-export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
+export const okResponses = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
 
@@ -87,7 +87,10 @@ function requireAtMost(most: unknown, count: number): void {
  * Validates a body against its schema. Absent values of optional fields count as left out.
  * @throws ApiError too_many for an array over its limit, else invalid_request with a detail for each fault
  */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
   // reject long arrays before each element is validated
   withinBounds(schema, value)
   const parsed = schema.safeParse(withoutAbsent(schema, value))

@@ -7,7 +7,7 @@ import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { perDay, perMinute, type Rate } from './bucket.js'
-import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
+import { bucketNamesOf, type Charge, requireSharedUnits, spendLocked } from './shared.js'
 
 /**
  * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
@@ -100,7 +100,7 @@ interface Asked {
  */
 const NOTED = ['changes-a-minute', 'changes-of-address']
 const notedOf = (charges: readonly Charge[]): string[] =>
-  bucketsOf(charges.filter(({ kind }) => NOTED.includes(kind)))
+  bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
 /** Buckets that refused a change lately. Further changes of them are refused without waiting in the queue. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
@@ -124,7 +124,7 @@ export async function changeLimitOf(
   }
   const least = chargesOf(limits, changer, LEAST)
   if (notedOf(least).some((bucket) => refused.has(bucket)))
-    await requireShared(pool, least.filter(isAsked))
+    await requireSharedUnits(pool, least.filter(isAsked))
   return { limit: bucketLimit(limits, changer, least) }
 }
 
@@ -138,14 +138,14 @@ function bucketLimit(
   let spend: (db: Queryable) => Promise<void>
   return {
     async read(db) {
-      before = await readBuckets(db, bucketsOf(least))
+      before = await readBuckets(db, bucketNamesOf(least))
     },
     /** @throws ApiError rate_limited */
     charge(changes) {
       const charges = chargesOf(limits, changer, workOf(changes))
       const fullMs = before.fullMs.filter((_, i) => isAsked(charges[i]!))
       try {
-        spend = spendRead(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
+        spend = spendLocked(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
       } catch (error) {
         for (const bucket of notedOf(least)) refused.set(bucket, true)
         throw error

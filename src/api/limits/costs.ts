@@ -10,24 +10,24 @@ const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
-const LOOK_UP = fixed(1)
-const BULK: Price = {
+const LOOK_UP_PRICE = fixed(1)
+const BULK_PRICE: Price = {
   text: '1 + n/100',
   of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
 }
 /** A change takes a lock and commits. */
-const CHANGE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
-export const SIGN_IN = fixed(10)
+const CHANGE_PRICE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
+export const SIGN_IN_PRICE = fixed(10)
 /** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
-export const CHAIN = fixed(CHAIN_COST)
+export const CHAIN_PRICE = fixed(CHAIN_COST)
 /** Price of a stream, and of look-ups with several statements. */
-export const SEVERAL = fixed(2)
+export const SEVERAL_STATEMENTS_PRICE = fixed(2)
 /** Price of an ENS look-up, whose response is signed. */
-export const ENS = fixed(3)
+export const ENS_PRICE = fixed(3)
 /** Price of an entry bundle of a log: its 256 entries are serialized for each request. */
-export const BUNDLE = fixed(3)
+export const LOG_BUNDLE_PRICE = fixed(3)
 /** Price of a quote that builds one transaction per name. */
-export const QUOTE_PER_NAME: Price = {
+export const QUOTE_PER_NAME_PRICE: Price = {
   text: '5 + n',
   of: (_query, body) => CHAIN_COST + elements(body),
 }
@@ -44,12 +44,12 @@ export const pagePrice = (limit: PageLimit): Price => ({
 /** The price that a route declares, else the price of a look-up, a bulk look-up or a change. */
 export function priceOf({ price, method, auth, body }: Route): Price {
   if (price) return price
-  if (auth === 'required' && method !== 'get') return CHANGE
-  return body ? BULK : LOOK_UP
+  if (auth === 'required' && method !== 'get') return CHANGE_PRICE
+  return body ? BULK_PRICE : LOOK_UP_PRICE
 }
 
-/** Charges a response for the elements of its list, whose number the request does not tell. */
-export const listed = (answer: Answer, count: number): Answer => ({
+/** Charges a response for the elements of its list, whose number does not follow from the request. */
+export const withListCost = (answer: Answer, count: number): Answer => ({
   ...answer,
   unspent: -count / LOOKUPS_PER_UNIT,
 })

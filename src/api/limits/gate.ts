@@ -36,7 +36,7 @@ export interface Meter {
 }
 
 /** Meter where nothing is limited. */
-export const UNLIMITED: Meter = {
+export const UNLIMITED_METER: Meter = {
   isRaised: true,
   spend() {},
   giveBack() {},
@@ -45,7 +45,7 @@ export const UNLIMITED: Meter = {
 }
 
 /** A meter for requests that may cost more than a bucket holds: the rest becomes a debt. */
-export const owing = (meter: Meter): Meter => ({
+export const owingMeter = (meter: Meter): Meter => ({
   ...meter,
   spend: (units) => meter.giveBack(-units),
 })
@@ -63,7 +63,7 @@ type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
 /** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   if (!settings) {
-    const unlimited = () => UNLIMITED
+    const unlimited = () => UNLIMITED_METER
     return { ofAddress: unlimited, ofPreflights: unlimited, ofClient: unlimited }
   }
   const { address: rate } = settings

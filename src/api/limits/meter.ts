@@ -34,7 +34,7 @@ export class Buckets {
     const made: number[] = []
     for (const { kind, bucket, rate } of quotas) {
       const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
-      if (waitMs > 0) throw limited(kind, waitMs)
+      if (waitMs > 0) throw rateLimitedError(kind, waitMs)
       made.push(fullMs)
     }
     for (let i = 0; i < made.length; i++) this.#fullMs.set(quotas[i]!.bucket, made[i]!)
@@ -72,13 +72,17 @@ const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number):
  * Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds; `r` units are left, and the bucket
  * is full in `t` seconds.
  */
-export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+export const rateLimitHeaders = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
   'ratelimit-policy': policyOf(quota),
   ratelimit: stateOf(quota, held, fullInMs),
 })
 
 /** The error of a limit that is reached. @param fields headers of a limit that is not counted in this process */
-export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
+export function rateLimitedError(
+  kind: string,
+  waitMs: number,
+  fields: Answer['headers'] = {},
+): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
   return new ApiError(

@@ -10,7 +10,7 @@ export type NameRecord = ReturnType<typeof record | typeof unreadable>
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
-  return record(address, await context.batches[context.network].nameOf(address.bytes))
+  return record(address, await context.lookups[context.network].nameOf(address.bytes))
 }
 
 export async function namesOfAddresses(
@@ -57,10 +57,10 @@ export async function resolveTexts(context: Context, inputs: readonly string[]) 
 
 /** Addresses of names, in order; null for a name that resolves to no public wallet. */
 export async function addressesOfNames(context: Context, names: readonly FullName[]) {
-  const { pool, network, batches } = context
+  const { pool, network, lookups } = context
   const hits =
     names.length === 1
-      ? [await batches[network].walletOf(names[0]!)]
+      ? [await lookups[network].walletOf(names[0]!)]
       : await findByNames(pool, network, names)
   return mapInTurns(context.turn, hits, (hit, i) => {
     if (!hit) return null

@@ -36,13 +36,13 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
 /** Metadata under the default name of the cluster in which the address is verified; else null. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
-  const hit = address && (await context.batches[context.network].nameOf(address.bytes))
+  const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
   return metadataOfName(context, hit.clusterName)
 }
 
 /** URLs of the page and the picture of a name. */
-export const pagesOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
+export const nameUrls = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
   profileUrl: `${siteUrl}${pathOfName(name)}`,
   imageUrl: `${siteUrl}/image/${name}.svg`,
 })
@@ -51,7 +51,7 @@ async function metadata(context: Context, name: string, wallets: readonly Public
   if (!wallets) return null
   return {
     name: `${name}/`,
-    ...pagesOf(context, name),
+    ...nameUrls(context, name),
     hasCustomImage: false,
     wallets: await mapInTurns(context.turn, wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)

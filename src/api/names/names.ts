@@ -36,13 +36,16 @@ export function requireNames<T>(
 }
 
 /** Availability of a text that may not be a name. */
-export type Found = Availability | 'invalid_name'
+export type NameAvailability = Availability | 'invalid_name'
 
 /** Reasons other than `taken` why a name is not available. */
-export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
+export const UNAVAILABLE_REASONS = [
+  'pending',
+  'invalid_name',
+] as const satisfies readonly NameAvailability[]
 
 /** A name with a payment under way is not available. */
-export const availabilityAnswer = (name: string, found: Found) => ({
+export const availabilityAnswer = (name: string, found: NameAvailability) => ({
   name,
   isAvailable: found === 'free',
   ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
@@ -52,20 +55,20 @@ export const availabilityAnswer = (name: string, found: Found) => ({
 export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
-): Promise<Found[]> {
+): Promise<NameAvailability[]> {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
-  const availability = await availabilityOf(context, wellFormed)
+  const availability = await availabilityOfNames(context, wellFormed)
   let next = 0
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
 /** Availability of names, in order. @throws ApiError catching_up */
-export async function availabilityOf(
+export async function availabilityOfNames(
   context: Context,
   names: readonly string[],
 ): Promise<Availability[]> {
   await requireCurrent(context)
-  if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]
+  if (names.length === 1) return [await context.lookups[context.network].availabilityOf(names[0]!)]
   return readAvailability(context.pool, context.network, names)
 }

@@ -9,7 +9,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { availabilityOf, requireNames } from './names.js'
+import { availabilityOfNames, requireNames } from './names.js'
 
 /** Request of a quote. Only its shape has been validated. */
 export interface QuoteRequest {
@@ -189,7 +189,7 @@ async function referralOf(
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {
-  const availability = await availabilityOf(context, names)
+  const availability = await availabilityOfNames(context, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)
     throw new ApiError('names_unavailable', '1 or more names are unavailable', {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
-import { type Message, send } from '../http/answer.js'
+import { type ResponseMessage, send } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
 /** @param fields further headers of the response: names and values in alternation */
-export type Finish = (
+export type FinishExchange = (
   exchange: Exchange,
-  message: Message,
+  message: ResponseMessage,
   fields: readonly string[],
   error?: unknown,
 ) => void
@@ -29,7 +29,7 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): Finish {
+export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): FinishExchange {
   const logFault = createFaultLog(log)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     send(res, message, ['x-request-id', id, ...fields])

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '../http/answer.js'
 
 /** A JSON response with a weak entity tag (RFC 9110, 8.8.3) of its text. */
-export function tagged(answer: Answer): Answer {
+export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_TYPE) return answer
   const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
@@ -10,7 +10,7 @@ export function tagged(answer: Answer): Answer {
 }
 
 /** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
-export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
+export function orNotModified(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
   return { ...answer, status: 304 }

@@ -6,7 +6,7 @@ import type { Meter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
 /** Error of a request whose deadline passes before its response is ready. */
-export const tooLong = () => {
+export const requestTimeoutError = () => {
   const cause = new Error('no answer was ready within the time limit of a request')
   return new ApiError('unavailable', 'This took too long.', {}, { cause })
 }
@@ -30,7 +30,7 @@ export function patienceOf(
     clearTimeout(timer)
     if (!res.writableFinished) ended.abort(new CallerLeftError())
   }
-  const timer = setTimeout(() => ended.abort(tooLong()), Math.max(0, leftMs()))
+  const timer = setTimeout(() => ended.abort(requestTimeoutError()), Math.max(0, leftMs()))
   if (isGone(exchange)) leave()
   else res.once('close', leave)
   return { leftMs, signal: ended.signal }

@@ -27,7 +27,7 @@ export function createRouter(routes: readonly Route[]) {
       if (!found) continue
       const params = { ...found.groups }
       for (const [name, text] of Object.entries(params)) {
-        const own = decoded(text)
+        const own = decodePathPart(text)
         if (own === null) return null
         params[name] = own
       }
@@ -59,7 +59,7 @@ export const foldSlashes = (url: string): string =>
   url.includes('//') ? url.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/')) : url
 
 /** Decodes a part of a path; null where its escapes are malformed. */
-export function decoded(text: string): string | null {
+export function decodePathPart(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { Slots } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { authenticate, markForCaches } from '../auth/session.js'
-import { endAfter, isEnded } from '../guard/socketLimits.js'
-import { type Message, messageOf } from '../http/answer.js'
-import { bodyLimit, bodyOf, readBytes, tooSlow } from '../http/body.js'
+import { authenticate, withCacheHeaders } from '../auth/session.js'
+import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
+import { type ResponseMessage, responseMessage } from '../http/answer.js'
+import { bodyLimit, bodyOf, bodyTooSlowError, readBytes } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
@@ -17,15 +17,21 @@ import {
 } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { parse, withinBounds } from '../http/schema.js'
+import { validated, withinBounds } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
-import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
-import { limited } from '../limits/meter.js'
-import type { Finish } from './answerer.js'
-import { tagged, unlessKnown } from './etag.js'
+import { type Gate, type Meter, owingMeter, UNLIMITED_METER } from '../limits/gate.js'
+import { rateLimitedError } from '../limits/meter.js'
+import type { FinishExchange } from './answerer.js'
+import { orNotModified, withEntityTag } from './etag.js'
 import type { Exchange } from './exchange.js'
-import { createMemory, keyOf, type Made } from './memory.js'
-import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
+import {
+  type Caller,
+  CallerLeftError,
+  callerOf,
+  patienceOf,
+  requestTimeoutError,
+} from './patience.js'
+import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
 /**
  * A request starts at once if no other request of its address is in progress. Further requests wait for turns, like
@@ -46,12 +52,12 @@ const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
 export interface Serving {
-  finish: Finish
+  finish: FinishExchange
   gate: Gate
   /** Routes that a mirror cannot answer. */
-  beyondFeed: ReadonlySet<Route>
+  routesNotOnMirror: ReadonlySet<Route>
   /** Routes of one network, refused where it is not deployed. */
-  ofNetwork: ReadonlySet<Route>
+  singleNetworkRoutes: ReadonlySet<Route>
 }
 
 type Contexts = ReturnType<typeof createContexts>
@@ -59,7 +65,7 @@ type Contexts = ReturnType<typeof createContexts>
 /** What all requests share. */
 interface Shared extends Serving {
   contexts: Contexts
-  memory: ReturnType<typeof createMemory>
+  memory: ReturnType<typeof createResponseCache>
   joins: Slots
   immediate: Slots
   deadlineMs: number
@@ -71,7 +77,7 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
     ...serving,
     contexts,
     deadlineMs,
-    memory: createMemory(contexts.mainnet.batches),
+    memory: createResponseCache(contexts.mainnet.lookups),
     joins: new Slots(JOIN_BYTES),
     immediate: new Slots(IMMEDIATE_REQUESTS),
   }
@@ -87,7 +93,7 @@ class RouteExchange {
   readonly #exchange: Exchange
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
-  #meter = UNLIMITED
+  #meter = UNLIMITED_METER
   /** Header of a look-up: names and values in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
@@ -116,7 +122,7 @@ class RouteExchange {
     }
   }
 
-  #reply(message: Message, error?: ApiError): void {
+  #reply(message: ResponseMessage, error?: ApiError): void {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     this.#shared.finish(this.#exchange, message, fields, error)
@@ -131,16 +137,16 @@ class RouteExchange {
     const answer = markDeprecated(
       this.#route,
       this.#exchange.params,
-      markForCaches(this.#route.auth, false, errorAnswer(error)),
+      withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
     )
-    this.#reply(messageOf(answer), error)
+    this.#reply(responseMessage(answer), error)
   }
 
   #expire(): void {
     const { req, res } = this.#exchange
     if (res.closed) return
     const isBodyMissing = this.#route.body && !req.complete
-    this.#fail(isBodyMissing ? tooSlow() : tooLong())
+    this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
   /** @returns false if the request was answered before */
@@ -151,14 +157,14 @@ class RouteExchange {
     return true
   }
 
-  async #message(): Promise<Message> {
-    const { gate, beyondFeed, ofNetwork, contexts } = this.#shared
+  async #message(): Promise<ResponseMessage> {
+    const { gate, routesNotOnMirror, singleNetworkRoutes, contexts } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
     this.#take(() => this.#meter.spend(1))
-    if (route.isBulk) this.#meter = owing(this.#meter)
+    if (route.isBulk) this.#meter = owingMeter(this.#meter)
     const meter = this.#meter
     const caller = callerOf(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
@@ -166,14 +172,14 @@ class RouteExchange {
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
-    if (ofNetwork.has(route)) await requireDeployed(context)
-    if (beyondFeed.has(route)) await refuseOnMirror(context)
+    if (singleNetworkRoutes.has(route)) await requireDeployed(context)
+    if (routesNotOnMirror.has(route)) await refuseOnMirror(context)
     // read before the response is made, which may then reflect a newer block
     if (route.isLookup) this.#asOf = await asOfFields(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
     const spent = bytesCost(read?.counted ?? 0)
-    if (isDear(spent)) await caller.turn()
+    if (isExpensive(spent)) await caller.turn()
     const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
@@ -199,11 +205,11 @@ class RouteExchange {
    * @throws what `work` throws; CallerLeftError after a refusal
    */
   #take(work: () => void): void {
-    if (isEnded(this.#exchange.req)) throw new CallerLeftError()
+    if (isAfterLastResponse(this.#exchange.req)) throw new CallerLeftError()
     try {
       work()
     } catch (error) {
-      endAfter(this.#exchange)
+      closeAfterResponse(this.#exchange)
       throw error
     }
   }
@@ -214,7 +220,7 @@ class RouteExchange {
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
       // the deadline has already answered this request
-      if (!this.#isOpen) throw tooSlow()
+      if (!this.#isOpen) throw bodyTooSlowError()
       const piece = Math.max(length, PIECE_BYTES)
       this.#take(() => {
         this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
@@ -239,7 +245,7 @@ class RouteExchange {
     const { joins } = this.#shared
     if (hasLeft()) throw new CallerLeftError()
     const taken = joins.take(address, bytes)
-    if (taken === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
+    if (taken === 'perClient') throw rateLimitedError('joins', JOIN_AGAIN_MS)
     if (taken === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
     if (this.#joined === 0) whenGone(() => joins.free(address, this.#joined))
@@ -278,31 +284,31 @@ interface Request {
  * True for a request that waits for its caller's turn. Expensive requests that arrive together start one by one, each
  * in its own turn of the event loop, so that a look-up waits for one piece of work at most.
  */
-const isDear = (units: number): boolean => units > 1
+const isExpensive = (units: number): boolean => units > 1
 
 /** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
-): Promise<Message> {
+): Promise<ResponseMessage> {
   const { route, exchange, meter, caller, isCrowded, query, bytes, body, spent, mayLongPoll } =
     request
   const { req } = exchange
   const network = networkOf(query)
   const context = contexts[network]
-  const key = route.kept && !mayLongPoll ? keyOf(req, bytes) : null
-  const version = key === null ? null : await memory.version(key, network, route.kept!)
+  const key = route.cacheSource && !mayLongPoll ? cacheKeyOf(req, bytes) : null
+  const version = key === null ? null : await memory.version(key, network, route.cacheSource!)
   const known = key !== null && version !== null ? memory.get(key, version) : null
   if (known) {
-    if (route.kept === 'facts') await requireCurrent(context)
+    if (route.cacheSource === 'facts') await requireCurrent(context)
     meter.spend(Math.max(0, known.cost - spent))
-    return told(known, null, request, context)
+    return withRequestHeaders(known, null, request, context)
   }
   const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
-  if (isDear(cost)) await caller.turn()
+  if (isExpensive(cost)) await caller.turn()
   const limits = {
-    isInLine: isCrowded || isDear(cost),
+    isInLine: isCrowded || isExpensive(cost),
     changeMs: deadlineMs - CHANGE_MARGIN_MS,
   }
   const own = ownContext(request, context, limits)
@@ -315,19 +321,19 @@ async function messageFor(
       query,
       isTestnet: network === 'testnet',
       // a join was validated as it was read
-      body: route.body && !route.isBulk ? parse(route.body, body) : body,
+      body: route.body && !route.isBulk ? validated(route.body, body) : body,
       session,
     },
     own,
   )
   const marked = markDeprecated(route, params, given)
   // a response that may depend on a key must not be cached by others
-  const answer = route.method === 'get' && !route.auth ? tagged(marked) : marked
+  const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
-  const made = { answer, message: messageOf(answer), cost: cost - unspent }
+  const made = { answer, message: responseMessage(answer), cost: cost - unspent }
   if (key !== null) memory.set(key, version, made)
-  return told(made, session, request, context)
+  return withRequestHeaders(made, session, request, context)
 }
 
 /** The context of one request. Reads have no deadline of their own, because they change nothing. */
@@ -336,29 +342,29 @@ function ownContext(
   context: Context,
   { isInLine, changeMs }: { isInLine: boolean; changeMs: number },
 ): Context {
-  const isRead = route.method === 'get' || route.kept !== undefined
+  const isRead = route.method === 'get' || route.cacheSource !== undefined
   return {
     ...context,
     caller,
     turn: caller.turn,
-    chains: context.chains.map((port) => context.questions.of(port, caller)),
-    ...(isInLine && { pool: context.statements.of(context.pool, caller) }),
+    chains: context.chains.map((port) => context.chainQueues.of(port, caller)),
+    ...(isInLine && { pool: context.statementQueue.of(context.pool, caller) }),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }
 
 /** Adds the headers of this request. A message is reused as it is where there are none. */
-async function told(
-  { answer, message }: Made,
+async function withRequestHeaders(
+  { answer, message }: CachedResponse,
   session: Session | null,
   { route, exchange }: Request,
   context: Context,
-): Promise<Message> {
+): Promise<ResponseMessage> {
   const current = await withStaleness(answer, context)
-  const own = markForCaches(
+  const own = withCacheHeaders(
     route.auth,
     session === null,
-    unlessKnown(current, exchange.req.headers['if-none-match']),
+    orNotModified(current, exchange.req.headers['if-none-match']),
   )
-  return own === answer ? message : messageOf(own)
+  return own === answer ? message : responseMessage(own)
 }

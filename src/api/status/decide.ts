@@ -1,4 +1,4 @@
-import { type StatusAnswer, type StatusInput, status } from '../../registry/status.js'
+import { decideTxStatus, type StatusAnswer, type StatusInput } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 
 /** Facts of a transaction that its status does not depend on. */
@@ -29,8 +29,8 @@ export interface TxQuery {
 }
 
 /** Calls the registry's status function with the known facts. */
-export const decide = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
-  status({
+export const decideStatus = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
+  decideTxStatus({
     nowMs: context.now(),
     journal: [],
     tail: [],

@@ -17,8 +17,14 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { askChains } from './ask.js'
-import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { directCredit, ofPaidNames, ofSent, packetsOf, paidNamesOf } from './packets.js'
+import { decideStatus, type TxQuery, type TxStatus } from './decide.js'
+import {
+  directCredit,
+  packetsOf,
+  paidNamesOf,
+  statusOfPackets,
+  statusOfPaidNames,
+} from './packets.js'
 
 /** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
@@ -42,7 +48,7 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
   const hub = evmChainsOf(context)[0]
-  const journalled = await context.batches[network].journalled(tx)
+  const journalled = await context.lookups[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, tx) : null,
@@ -51,10 +57,10 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   ])
   // messages to the hub decide first; read them last, because a payment may be stored together with its message
   const sent = await packetsOf(query)
-  if (sent) return ofSent(context, sent, tracked)
+  if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the tail into the journal between those two questions
-  const late = await context.batches[network].journalled(tx)
+  const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
@@ -138,7 +144,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       updatedAt: millisecondsText(tracked.lastSeenMs),
     }
   }
-  const answer = decide(context, { tracked, seen })
+  const answer = decideStatus(context, { tracked, seen })
   if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(context.pool, context.network, tx, answer.reason)

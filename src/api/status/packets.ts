@@ -43,8 +43,12 @@ function paidBy(
 /** Packets as the status function takes them, and their time. */
 export type Sent = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
 
-export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {
-  const answer = decide(context, { packets: sent.packets, tracked })
+export function statusOfPackets(
+  context: Context,
+  sent: SentPackets,
+  tracked: TrackedTx | null = null,
+): TxStatus {
+  const answer = decideStatus(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
   const updatedAt = millisecondsText(sent.sentMs)
   return {
@@ -56,7 +60,7 @@ export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null =
   }
 }
 
-export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
+export async function packetsOf({ context, tx }: TxQuery): Promise<SentPackets | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -86,7 +90,7 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
 export async function paymentsOf(
   { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
-): Promise<Sent | null> {
+): Promise<SentPackets | null> {
   const payments = await findPayments(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
@@ -125,7 +129,7 @@ async function outcomeOf(
   const hubTx = toHex(received.txHash)
   if (received.isConfirmed) {
     const [journalled, credits] = await Promise.all([
-      context.batches[context.network].journalled(received.txHash),
+      context.lookups[context.network].journalled(received.txHash),
       creditsIn(context.pool, context.network, received.txHash),
     ])
     // a message's credit is logged right before its receipt
@@ -176,7 +180,7 @@ export function ofPaidNames(
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
 }
 
-export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null> {
+export async function paidNamesOf({ context, tx }: TxQuery): Promise<PaidNames | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

@@ -7,8 +7,8 @@ import { type Confirmations, isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { askChains } from './ask.js'
-import { decide, type TxStatus } from './decide.js'
-import { ofPaidNames, ofSent, paidNamesOf, paymentsOf } from './packets.js'
+import { decideStatus, type TxStatus } from './decide.js'
+import { paidNamesOf, paymentsOf, statusOfPackets, statusOfPaidNames } from './packets.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -25,14 +25,14 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const ask = () => askChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await paymentsOf({ context, tx }, () => confirmationsOf(ask))
-    if (sent) return ofSent(context, sent)
+    if (sent) return statusOfPackets(context, sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return ofPaidNames(context, named)
+    return statusOfPaidNames(context, named)
   }
   const known = await ofPayments()
   if (known) return known
@@ -54,7 +54,7 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
         seenMs: context.now(),
       }),
     )
-  const answer = decide(context, { tracked, seen })
+  const answer = decideStatus(context, { tracked, seen })
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }

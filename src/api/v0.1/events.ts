@@ -12,9 +12,15 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
+import { okResponses, z } from '../http/schema.js'
 import { pagePrice } from '../limits/costs.js'
-import { pageAnswer, pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
+import {
+  eventPageAnswer,
+  eventPageQuery,
+  eventPageRequest,
+  pageSchema,
+  sinceOf,
+} from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
@@ -40,7 +46,7 @@ interface View<Event extends PublicEvent> {
 const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
   register: {
     description:
-      'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
+      'A confirmed bid on the hub won a name for the cluster. Repeated with the new cluster when the name moves',
     schema: z.object({
       name: z.string(),
       weiAmount: z.int().describe('Exact beyond 2^53'),
@@ -113,21 +119,21 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
 
 const events = route.get('/v0.1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
-  dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
+  costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
   beyond:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
-  description: 'The same feed as /v1/events; its page tokens are good for both.',
-  query: pageQuery(LIMIT, 'Seconds'),
+  description: 'The same feed as /v1/events. Page tokens are valid in both.',
+  query: eventPageQuery(LIMIT, 'Seconds'),
   price: pagePrice(LIMIT),
-  responses: answers('A page', pageOf(EventSchema)),
+  responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceOf(request.query)
     const page = await feedPage(context, {
-      ...pageRequest(request, LIMIT),
+      ...eventPageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: ({ type }) => EVENTS[type].v01 !== null,
     })
@@ -136,7 +142,7 @@ const events = route.get('/v0.1/events', {
     )
     const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
     const items = await mapInTurns(context.turn, page.items, (item) => jsonOf(item, bids))
-    return pageAnswer(page, items)
+    return eventPageAnswer(page, items)
   },
 })
 

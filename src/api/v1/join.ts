@@ -9,11 +9,11 @@ import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
-import { manyAddresses, times } from '../http/dearest.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
 import { route } from '../http/route.js'
-import { MAX_BULK, named, z } from '../http/schema.js'
+import { manyAddresses, repeat } from '../http/sampleRequests.js'
+import { MAX_BULK, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
 /** Addresses per statement; their lines are one snapshot. Up to two statements' lines wait in memory. */
@@ -23,31 +23,31 @@ const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
-const HolderSchema = named('Holder', {
+const HolderSchema = namedObject('Holder', {
   input: z.string().describe('The address as it was sent'),
   clusterName: z.string().nullable(),
   wallets: z
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
     .describe(
-      `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public`,
+      `At most ${BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
     ),
   asOf: z
     .string()
-    .openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
+    .openapi({ description: 'Id of the newest event that the line reflects', example: 'm-1-42' }),
 })
 
 const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => times(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => repeat(100, () => manyAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
-  summary: 'The wallets of many holders',
+  summary: 'The wallets of many addresses',
   description:
-    'A line of JSON for each address, in order: its cluster’s verified public wallets, `main` first, then the oldest. The body is an array, or has an address a line. Each thousand lines are one snapshot. A later error is the last line; too few lines without one were cut off.',
+    'Returns a line of JSON for each address, in order, with its cluster’s verified public wallets: `main` first, then the oldest. The body is an array, or has one address per line. Each thousand lines are one snapshot. If an error occurs later, it is the last line. Fewer lines without an error mean that the response was cut off.',
   query: z.object({
     types: z
       .string()

@@ -7,7 +7,7 @@ import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
 import { messageOf, printJson } from '../output.js'
-import { restore, restorerOf } from './dump.js'
+import { restoreDump, restoreProgramOf } from './dump.js'
 
 interface Checked extends Replayed {
   /** Time of the newest entry. */
@@ -21,9 +21,9 @@ interface Checked extends Replayed {
  * @throws Error with one sentence where the dump can not be restored, or its journal not be folded
  */
 export async function checkBackup(dump: string, { json }: { json?: boolean }): Promise<void> {
-  const restorer = await restorerOf(dump)
+  const restorer = await restoreProgramOf(dump)
   const check = async (scratch: string, signal: AbortSignal): Promise<void> => {
-    await restore(restorer, scratch, signal)
+    await restoreDump(restorer, scratch, signal)
     await requireJournal(dump, scratch)
     const networks = await foldAgain(scratch)
     const isGood = networks.every(({ isEqual }) => isEqual)

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const check = lazily(() => import('./check.js'))
+const check = lazyActions(() => import('./check.js'))
 
 /** `clusterd backup …`: checks whether a dump can be restored. */
 export function addBackupCommands(program: Command): void {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { environmentWith } from '../../config/index.js'
 
 /** A program that restores a dump, and its arguments without the database. */
-export interface Restorer {
+export interface RestoreProgram {
   program: 'pg_restore' | 'psql'
   args: readonly string[]
 }
@@ -29,8 +29,8 @@ const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
  * dump.
  * @throws Error for any other file, for a truncated tar or plain dump, and for a plain dump that names its database
  */
-export async function restorerOf(dump: string): Promise<Restorer> {
-  const restore: Restorer = {
+export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
+  const restore: RestoreProgram = {
     program: 'pg_restore',
     args: ['--no-owner', '--no-privileges', '--exit-on-error', '--', dump],
   }
@@ -83,8 +83,8 @@ const LONGEST_ERROR = 300
  * @param signal ends the program
  * @throws Error with the program's first error, or where it is not installed
  */
-export async function restore(
-  { program, args }: Restorer,
+export async function restoreDump(
+  { program, args }: RestoreProgram,
   url: string,
   signal: AbortSignal,
 ): Promise<void> {

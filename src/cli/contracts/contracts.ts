@@ -54,7 +54,7 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
 }
 
 /** `clusterd contracts status`: prints each desired value. Exits with 1 where a chain has another value. */
-export const status = (options: ContractOptions & { json?: boolean }): Promise<void> =>
+export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
   show(open(options), options)
 
 async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
@@ -114,7 +114,7 @@ async function showContracts(
     const startBlock =
       'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
     console.log(
-      `The chains file lacks of chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
+      `Missing in the chains file for chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
     )
     if ('contract' in fields && !startBlock)
       console.log(
@@ -128,7 +128,7 @@ async function showContracts(
  * the file, as far as the given key may sign.
  * @throws Error with one sentence where a difference can't be removed by a transaction
  */
-export async function deploy(options: ContractOptions & SigningOptions): Promise<void> {
+export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
   const account = accountOf(options)
   // wait for a pending transaction of an earlier run, which would be planned again

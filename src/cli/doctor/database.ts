@@ -83,7 +83,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     await check('wallet shares', 'Run `clusterd migrate`.', () =>
       onConnection(
         { url: databaseDirectUrl, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS },
-        async (client) => sharesFound(await countShares(client), shareKeys),
+        async (client) => sharesFinding(await countShares(client), shareKeys),
       ),
     ),
     await check(
@@ -104,7 +104,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
 }
 
 /** Finding for shares that cannot be decrypted because their key is missing in SHARE_KEY. */
-export function sharesFound(
+export function sharesFinding(
   shares: Awaited<ReturnType<typeof countShares>>,
   keys: readonly Uint8Array[],
 ): Result {

@@ -29,7 +29,7 @@ const SOLANA_KEY = 'solana-relayer.json'
 const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
 /** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
-export async function init(options: InitOptions): Promise<void> {
+export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const { compose, database } = options
   if (compose && database)
@@ -40,7 +40,7 @@ export async function init(options: InitOptions): Promise<void> {
   const solanaOn = options.solana ? networks[0]! : null
   if (solanaOn && networks.length > 1)
     throw new Error(
-      `--solana goes with one network at a time: add the section of the other to ${CHAINS}.`,
+      `--solana takes one network at a time: add the section of the other to ${CHAINS}.`,
     )
   const content = {
     chains: draft.chains,
@@ -101,7 +101,7 @@ export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const ofSolana = solana ? urlsOf(SOLANA.label) : []
   const [stray] = urls.keys()
   if (stray !== undefined)
-    throw new ConfigError(`--rpc: "${stray}" is none of the chains that were chosen.`)
+    throw new ConfigError(`--rpc: "${stray}" is not one of the chosen chains.`)
   return { chains, solana: ofSolana }
 }
 

@@ -15,7 +15,13 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
 /**
  * `clusterd journal actions`: lists recorded commands. A command without an outcome is still running, or was killed.
  */
-export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
+export async function printActions({
+  limit,
+  json,
+}: {
+  limit: number
+  json?: boolean
+}): Promise<void> {
   const found = await withPool((pool) => listActions(pool, limit))
   printList(found, {
     json,

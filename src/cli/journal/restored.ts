@@ -9,7 +9,7 @@ import { printJson } from '../output.js'
  * `clusterd journal restored`: shows which feeds and logs restart after the database was restored to an earlier
  * state, and restarts them with `--yes`.
  */
-export async function restored({
+export async function restartRestored({
   yes = false,
   json,
 }: {

@@ -18,7 +18,7 @@ const view = (key: StoredApiKey) => ({
 })
 
 /** `clusterd keys list` */
-export async function list({ json }: { json?: boolean }): Promise<void> {
+export async function listKeys({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(listApiKeys), {
     json,
     none: 'There is no API key.',
@@ -27,13 +27,13 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
 }
 
 /** `clusterd keys make` @throws Error with one sentence for an invalid limit */
-export async function make(
+export async function makeKey(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
 ): Promise<void> {
   const { perSecond = null } = options
   if (perSecond === null && options.burst !== undefined)
-    throw new Error('--burst goes with --per-second.')
+    throw new Error('--burst needs --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
   const key = apiKeyText(randomBytes(API_KEY_BYTES))
   const stored = {
@@ -50,7 +50,7 @@ export async function make(
 }
 
 /** `clusterd keys revoke` @throws Error with one sentence where there is no such key */
-export async function revoke(id: string): Promise<void> {
+export async function revokeKey(id: string): Promise<void> {
   await withPool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
     if (!key) throw new Error(`There is no API key of the id ${id}.`)

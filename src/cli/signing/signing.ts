@@ -87,7 +87,7 @@ export async function sendSteps(
     foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
   if (own.length === 0) throw new Error(rest)
   for (const step of own) console.log(lineOf(step))
-  await confirm(`Send ${countOf(own.length)} from ${account.address}?`, options)
+  await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
   for (const step of own) {
     const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
     console.log(`${paint('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
@@ -102,7 +102,10 @@ const countOf = (count: number): string =>
 const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
 
 /** Asks for confirmation. @throws Error where no terminal can be asked, or the answer is no */
-export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
+export async function confirmOnTerminal(
+  question: string,
+  { yes }: { yes?: boolean },
+): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)
     throw new Error('Nothing was sent: say --yes where no terminal can be asked.')

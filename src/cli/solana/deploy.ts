@@ -7,10 +7,10 @@ import { deployProgram, readProgram } from '../../chains/solana/deployment/deplo
 import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
-import { confirm } from '../signing/signing.js'
-import { draftCluster, keypairIn, programOf, type SigningOptions } from './solana.js'
+import { confirmOnTerminal } from '../signing/signing.js'
+import { draftCluster, keypairIn, programOf, type SolanaSigningOptions } from './solana.js'
 
-interface DeployOptions extends SigningOptions {
+interface DeployOptions extends SolanaSigningOptions {
   keypair: string
   programKeypair?: string
 }
@@ -20,7 +20,7 @@ interface DeployOptions extends SigningOptions {
  * chains file. A run after a crash continues with the same program and buffer.
  * @throws Error with one sentence
  */
-export async function deploy(options: DeployOptions): Promise<void> {
+export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
   const { file, network, config } = draftCluster(options)
   const rpc = createClusterRpc(config)
@@ -38,7 +38,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
       throw new ConfigError(
         `${programId.toBase58()} is no program there: take it out of ${file} to deploy.`,
       )
-    await confirm(
+    await confirmOnTerminal(
       `Deploy the registrar as ${programId.toBase58()}, paid by ${payer.publicKey.toBase58()}?`,
       options,
     )
@@ -80,7 +80,7 @@ const checksumOf = (code: Buffer): string =>
  * `clusterd solana upgrade-check`: compares the deployed program with our build, byte for byte, and prints who can
  * replace it. Exits with 1 if they differ.
  */
-export async function upgradeCheck(options: SigningOptions): Promise<void> {
+export async function upgradeCheck(options: SolanaSigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
   const found = await readProgram(rpc, new PublicKey(programId))
   const isOurs = found !== null && isRegistrar(found.code)

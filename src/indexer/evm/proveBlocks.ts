@@ -6,20 +6,20 @@ import { ContradictingError, LackingError, transient } from '../../chains/rpc/er
 import type { Agreed, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
+  type AttachPoint,
   type CheckedRange,
   checkedRanges,
-  foldedRecord,
   keepsRecord,
   knownRecordAt,
-  type Place,
   type ProvedRange,
   provedRange,
+  recordAfterLogs,
   recordAt,
-  unrecorded,
+  recordMismatchText,
 } from '../../record/prove.js'
 import {
   type ConfirmedRange,
-  hasSame,
+  hasSameLogs,
   inRanges,
   isProvable,
   type RangeSource,
@@ -38,7 +38,7 @@ export interface AskedRecord {
 interface KnownTail {
   tail: readonly TailBlock[]
   /** The checkpoint. */
-  place: Place
+  place: AttachPoint
   /** Nodes that have to give equal answers. */
   nodes: number
 }
@@ -70,7 +70,7 @@ export async function proveBlocks(
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
   const own = keeps ? await (isAsked ? asked!.record : knownRecordAt(chain, end, least)) : null
   const top = keeps && !own ? await recordByTop(chain, row, known) : null
-  const answer = foldedRecord(chain, place.record, seen.decoded)
+  const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
   const source = checkedRanges(chain, createRangeWidth(), {
     from: seen.from,
@@ -88,7 +88,7 @@ export async function proveBlocks(
   // by the newest block's record each log of the tail has to be in its block
   const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
   const ask = async (call: Call): Promise<CheckedRange> => {
-    if (await hasSame(call, chain, logs)) return proved
+    if (await hasSameLogs(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
     throw new ContradictingError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
@@ -135,7 +135,7 @@ export async function recordByTop(
   if (!hash) throw transient('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
   const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
-  const made = foldedRecord(chain, place.record, decodedOf(tail))
-  if (!isDeepStrictEqual(made, own.answer)) throw new Error(unrecorded(chain, number))
+  const made = recordAfterLogs(chain, place.record, decodedOf(tail))
+  if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
   return own
 }

@@ -2,12 +2,12 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { transient } from '../../chains/rpc/errors.js'
 import {
+  type AttachPoint,
   type CheckedRange,
   checkedRanges,
-  foldTo,
   type KnownRecords,
   knownRecordAt,
-  type Place,
+  proveUpTo,
   recordAt,
 } from '../../record/prove.js'
 import { inRanges, isProvable, rangesAhead } from '../../record/ranges.js'
@@ -35,7 +35,12 @@ export class RangeFetcher {
    * Consecutive ranges from the place up to block `to`, some read ahead.
    * @param nodes that have to give equal answers
    */
-  ranges(before: Place, from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
+  ranges(
+    before: AttachPoint,
+    from: number,
+    to: number,
+    nodes: number,
+  ): AsyncGenerator<FetchedRange> {
     // what one node placed refutes no other
     const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
     const source = checkedRanges(this.#chain, this.#width, { from, before, known, nodes })
@@ -48,7 +53,7 @@ export class RangeFetcher {
    * @throws UndecidedError or ChainUnavailableError that says why neither is known
    */
   async foldAhead(
-    before: Place,
+    before: AttachPoint,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: Header },
     nodes: number,
     alive: () => void,
@@ -62,7 +67,7 @@ export class RangeFetcher {
     const isHinted = this.#isHinted && isProvable(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#folded = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
+    this.#folded = await proveUpTo(chain, before, blocks, { number, hash, record }, nodes, alive)
     this.#foldedBy = nodes
     this.#isHinted = true
   }

@@ -1,7 +1,7 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { post } from './post.js'
+import { postMessage } from './post.js'
 import { signedHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
@@ -44,7 +44,7 @@ export interface DeliverPorts {
 }
 
 /** Outcome of a delivery, with a reason if it failed; null where the signal ended it. */
-export type Delivered = {
+export type DeliveryOutcome = {
   after: WebhookChange
   failure?: { message: string; reason: string }
 } | null
@@ -54,7 +54,10 @@ export type Delivered = {
  * was accepted. A restarted feed is reported by a message of its own, and then sent from its beginning.
  * @throws what the feed throws where the database is unavailable; the lease then expires
  */
-export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise<Delivered> {
+export async function deliverNext(
+  hook: LeasedWebhook,
+  ports: DeliverPorts,
+): Promise<DeliveryOutcome> {
   const page = await ports.readFeed(hook.network, {
     cursor: hook.cursor,
     from: hook.from,
@@ -99,11 +102,11 @@ async function send(
   body: string,
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: DeliverPorts,
-): Promise<Delivered> {
+): Promise<DeliveryOutcome> {
   const headers = signedHeaders(hook.key, message, nowMs(), body)
   let reason: string
   try {
-    const status = await post({ url: hook.url, headers, body, allowsPrivate, signal })
+    const status = await postMessage({ url: hook.url, headers, body, allowsPrivate, signal })
     if (status >= 200 && status < 300) return { after }
     reason = `HTTP ${status}`
   } catch (error) {

@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { checkTarget, publicLookup } from './target.js'
+import { parseTarget, publicLookup } from './target.js'
 
 /** Time limit of a delivery, from the connection to the response's head, ms. */
 export const POST_LIMIT_MS = 10_000
@@ -20,14 +20,14 @@ export interface PostOptions {
  * @returns the response's status
  * @throws TargetRefusedError, a timeout, or the connection's error
  */
-export function post({
+export function postMessage({
   url: text,
   headers,
   body,
   allowsPrivate,
   signal,
 }: PostOptions): Promise<number> {
-  const url = checkTarget(text, allowsPrivate)
+  const url = parseTarget(text, allowsPrivate)
   const late = AbortSignal.timeout(POST_LIMIT_MS)
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)

@@ -13,7 +13,7 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { Loops } from '../../ops/loops.js'
-import { deliver } from './deliver.js'
+import { deliverNext } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -117,7 +117,7 @@ it('a webhook that fails for more than five days is parked, and not before', asy
       headGeneration: 1,
       headSeen: 1,
     }
-    return deliver(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
+    return deliverNext(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
   }
   const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
   expect(await failingFor(5 * DAY_MS)).toMatchObject({ after, failure: { reason: 'HTTP 503' } })
@@ -134,7 +134,7 @@ it('a feed that restarts between the reads of its head and its page is read agai
       readFeed: async () => ({ ...(await readFeed()), generation }),
       allowsPrivate: true,
     }
-    return deliver(hook, { ...ports, nowMs: Date.now, signal })
+    return deliverNext(hook, { ...ports, nowMs: Date.now, signal })
   }
   expect(await deliveredOf(1)).toMatchObject({
     after: { generation: 1, seen: 5, delivered: hook.delivered + 1 },

@@ -13,7 +13,7 @@ import type { Loops } from '../../ops/loops.js'
 import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { deliver, type ReadFeed } from './deliver.js'
+import { deliverNext, type ReadFeed } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
 import { POST_LIMIT_MS } from './post.js'
 
@@ -62,7 +62,7 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     const { id, network, url } = hook
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
-      const delivered = await deliver(hook, { ...options, nowMs: Date.now })
+      const delivered = await deliverNext(hook, { ...options, nowMs: Date.now })
       if (delivered?.failure) {
         const { after, failure } = delivered
         const { reason } = failure

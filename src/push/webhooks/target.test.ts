@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { post } from './post.js'
-import { checkTarget, isPrivate, publicLookup, TargetRefusedError } from './target.js'
+import { postMessage } from './post.js'
+import { isPrivateAddress, parseTarget, publicLookup, TargetRefusedError } from './target.js'
 
 const PRIVATE = [
   ...[
@@ -42,8 +42,8 @@ const PUBLIC = [
 type Resolved = (error: null, found: dns.LookupAddress[]) => void
 
 describe('addresses', () => {
-  it.each(PRIVATE)('%s is private', (address) => expect(isPrivate(address)).toBe(true))
-  it.each(PUBLIC)('%s is public', (address) => expect(isPrivate(address)).toBe(false))
+  it.each(PRIVATE)('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true))
+  it.each(PUBLIC)('%s is public', (address) => expect(isPrivateAddress(address)).toBe(false))
 })
 
 describe('a target', () => {
@@ -64,11 +64,11 @@ describe('a target', () => {
       'https://[::1]/',
       'https://[::ffff:7f00:1]/',
     ],
-  ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
+  ])('%s is refused', (url) => expect(() => parseTarget(url, false)).toThrow(TargetRefusedError))
 
   it('may be any HTTP URL where private addresses are allowed', () => {
-    expect(checkTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
-    expect(() => checkTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
+    expect(parseTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
+    expect(() => parseTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
   })
 
   it('is refused at connection time where its name resolves to a private address', async () => {
@@ -80,7 +80,7 @@ describe('a target', () => {
       allowsPrivate: false,
       signal,
     }
-    await expect(post(options)).rejects.toThrow(TargetRefusedError)
+    await expect(postMessage(options)).rejects.toThrow(TargetRefusedError)
   })
 
   it('is refused where one of several addresses is private, because a connection tries each', () => {
@@ -89,10 +89,10 @@ describe('a target', () => {
       .spyOn(dns, 'lookup')
       .mockImplementation(((_name: string, _options: object, done: Resolved) =>
         done(null, found)) as never)
-    const told = vi.fn()
-    publicLookup('example.com', { all: true }, told)
+    const callback = vi.fn()
+    publicLookup('example.com', { all: true }, callback)
     lookup.mockRestore()
-    expect(told.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
+    expect(callback.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
   })
 })
 
@@ -103,9 +103,9 @@ it('a response that changes the protocol is a failure, not a delivery that never
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { signal } = new AbortController()
-  await expect(post({ url, headers: {}, body: '{}', allowsPrivate: true, signal })).rejects.toThrow(
-    'without an answer',
-  )
+  await expect(
+    postMessage({ url, headers: {}, body: '{}', allowsPrivate: true, signal }),
+  ).rejects.toThrow('without an answer')
   server.close()
   server.closeAllConnections()
 }, 15_000)

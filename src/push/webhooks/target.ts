@@ -42,7 +42,7 @@ const PRIVATE = {
   }),
 }
 
-export const isPrivate = (address: string): boolean => {
+export const isPrivateAddress = (address: string): boolean => {
   const family = isIP(address)
   // a list of IPv6 ranges also matches IPv4 addresses mapped into them
   return (
@@ -56,7 +56,7 @@ export const isPrivate = (address: string): boolean => {
  * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
  * @throws TargetRefusedError with one sentence
  */
-export function checkTarget(text: string, allowsPrivate: boolean): URL {
+export function parseTarget(text: string, allowsPrivate: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TargetRefusedError('The target is no http(s) URL.')
@@ -66,7 +66,7 @@ export function checkTarget(text: string, allowsPrivate: boolean): URL {
   if (url.protocol !== 'https:')
     throw new TargetRefusedError('The target has no TLS: use https, or set WEBHOOKS_PRIVATE=true.')
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(host) && isPrivate(host)) throw refusal(host)
+  if (isIP(host) && isPrivateAddress(host)) throw refusal(host)
   return url
 }
 
@@ -82,7 +82,7 @@ const refusal = (address: string): TargetRefusedError =>
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error) return callback(error, '', 0)
-    const hidden = found.find(({ address }) => isPrivate(address))
+    const hidden = found.find(({ address }) => isPrivateAddress(address))
     if (hidden) return callback(refusal(hidden.address), '', 0)
     if (options.all) return callback(null, found)
     callback(null, found[0]!.address, found[0]!.family)

@@ -4,7 +4,7 @@ import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Bitcoin wallets over text messages by a single key: BIP-322 (simple) for SegWit, SegWit in P2SH and
@@ -90,7 +90,7 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
 }
 
 /** Check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL; null for another form. */
-function taprootCheck(signature: Uint8Array): Check | null {
+function taprootCheck(signature: Uint8Array): SignatureCheck | null {
   const hashType = signature[64] ?? DEFAULT
   if (
     signature.length !== (hashType === DEFAULT ? 64 : 65) ||
@@ -106,7 +106,7 @@ function taprootCheck(signature: Uint8Array): Check | null {
 }
 
 /** Check of a signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key; null for another form. */
-function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
+function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
   const der = readDer(signature.subarray(0, -1))
   if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
   return (message, wallet) => {
@@ -138,7 +138,7 @@ const HEADERS = 16
  * and Trezor use those of P2PKH for SegWit too. So they are ignored, and the address has to belong to the recovered
  * key.
  */
-function recoveredCheck(signature: Uint8Array): Check | null {
+function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
   const header = signature[0]! - FIRST_HEADER
   if (signature.length !== 65 || header < 0 || header >= HEADERS) return null
   return (message, wallet) => {
@@ -168,7 +168,7 @@ function recoveredCheck(signature: Uint8Array): Check | null {
 const isOfKey = (wallet: Wallet): wallet is Wallet & { type: KeyType } => wallet.type in SCRIPT
 
 /** Check of a witness; null for another form. */
-function witnessCheck(bytes: Uint8Array): Check | null {
+function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
   const [signature, key] = readWitness(bytes) ?? []
   if (!signature) return null
   return key ? segwitCheck(signature, key) : taprootCheck(signature)

@@ -3,7 +3,7 @@ import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made
@@ -52,7 +52,7 @@ export const cosmos: WalletKind = {
 }
 
 /** @param key 33 bytes @param signature 64 bytes */
-function checkOf(key: Uint8Array, signature: Uint8Array): Check {
+function checkOf(key: Uint8Array, signature: Uint8Array): SignatureCheck {
   return (message, { text: address }) => {
     const prefix = address.slice(0, address.lastIndexOf('1'))
     if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false

@@ -2,7 +2,7 @@ import type { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { Wallet } from '../primitives/address.js'
 
 /** Returns whether a wallet signed a message. */
-export type Check = (message: string, wallet: Wallet) => boolean
+export type SignatureCheck = (message: string, wallet: Wallet) => boolean
 
 /** A kind of wallets, defined by how they sign text messages: a row of the table in `kinds.ts`. */
 export interface WalletKind {
@@ -23,7 +23,7 @@ export interface WalletKind {
   /** Sentence that names the signatures and accounts of its chain that are not supported. */
   refused?: string
   /** Reads a signature. @returns null for any other text */
-  read(signature: string): Check | null
+  read(signature: string): SignatureCheck | null
 }
 
 export interface Coin {
@@ -38,7 +38,7 @@ export const startsWith = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Check that succeeds where one of the given checks succeeds; null where there is no check. */
-export function anyOf(checks: readonly (Check | null)[]): Check | null {
+export function anyOf(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)
   return given.length === 0
     ? null

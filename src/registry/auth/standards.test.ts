@@ -140,16 +140,17 @@ describe('SIWE', () => {
   const parsed =
     vectorsOf<Record<string, { message: string; fields: SiweFields }>>('siwe-parsing_positive')
   const OURS = 'address chainId domain issuedAt nonce statement uri version'
-  const alike = Object.entries(parsed).filter(
+  const sameLayout = Object.entries(parsed).filter(
     ([, { fields }]) => Object.keys(fields).sort().join(' ') === OURS,
   )
-  it.each(alike)('has the same layout as our message: %s', (_, { message, fields }) => {
+  it.each(sameLayout)('has the same layout as our message: %s', (_, { message, fields }) => {
     const ours = ourMessageOf(fields)
       .replace(/^Before interacting.*$/m, fields.statement)
       .replace(/^URI: .*$/m, `URI: ${fields.uri}`)
     expect(ours).toBe(message)
   })
-  it('has vectors with the layout of our message', () => expect(alike.length).toBeGreaterThan(5))
+  it('has vectors with the layout of our message', () =>
+    expect(sameLayout.length).toBeGreaterThan(5))
 
   it.each(
     Object.entries(

@@ -5,7 +5,7 @@ import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
 
 /**
  * Signatures of Sui accounts over personal messages by one key: flag ‖ signature ‖ key. Multisig, zkLogin and
@@ -38,7 +38,7 @@ export const sui: WalletKind = {
 }
 
 /** Check of flag ‖ signature ‖ key; null for another form. */
-function checkOf(bytes: Buffer): Check | null {
+function checkOf(bytes: Buffer): SignatureCheck | null {
   const curve = CURVES[bytes[0]!]
   if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
   const signature = bytes.subarray(1, 65)

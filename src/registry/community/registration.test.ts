@@ -4,7 +4,7 @@ import { FREE } from '../../../test/model/communityFold.js'
 import {
   ANY_PAYMENT,
   decideRegistration,
-  type PaymentWish,
+  type PaymentPreference,
   REGISTRATION_PROBLEMS,
   type RegistrationInputs,
 } from './registration.js'
@@ -24,13 +24,15 @@ const inUsdc = { ...onMainnet, token: WALLET, amount: 12n }
 const REQUIREMENT: CommunityRequirement = { kind: 'cluster', name: 'foobar' }
 
 const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...FREE, ...changes })
-const wish = (changes: Partial<PaymentWish>): Pick<RegistrationInputs, 'wish'> => ({
-  wish: { ...ANY_PAYMENT, ...changes },
+const preference = (
+  changes: Partial<PaymentPreference>,
+): Pick<RegistrationInputs, 'preference'> => ({
+  preference: { ...ANY_PAYMENT, ...changes },
 })
 /** Inputs of a request for a free name in a community without a price. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   rules: rules(),
-  wish: ANY_PAYMENT,
+  preference: ANY_PAYMENT,
   isNetworkKnown: true,
   nowMs: 1_000,
   isOwner: false,
@@ -52,13 +54,15 @@ const priceOf = (changes: Partial<RegistrationInputs>) => {
 describe('a registration in a community', () => {
   it('is free without rules', () => {
     expect(decideRegistration(facts())).toEqual({ outcome: 'free' })
-    expect(problemOf(wish({ network: '8453', token: 'native', payer: 'solana' }))).toBe('free')
+    expect(problemOf(preference({ network: '8453', token: 'native', payer: 'solana' }))).toBe(
+      'free',
+    )
   })
 
   it('is refused for each reason', () => {
-    expect(problemOf({ rules: rules({ prices: [onMainnet] }), ...wish({ network: '8453' }) })).toBe(
-      'invalid_chain_id',
-    )
+    expect(
+      problemOf({ rules: rules({ prices: [onMainnet] }), ...preference({ network: '8453' }) }),
+    ).toBe('invalid_chain_id')
     expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
     expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
     expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe(
@@ -76,7 +80,7 @@ describe('a registration in a community', () => {
     const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
       not_found: { rules: null },
       invalid_chain_id: {
-        ...wish({ network: '8453' }),
+        ...preference({ network: '8453' }),
         rules: rules({ prices: [onMainnet], startsAtMs: 2_000 }),
         beneficiary: 'other',
       },
@@ -103,7 +107,7 @@ describe('a registration in a community', () => {
           requirements: fc.constantFrom([], [REQUIREMENT]),
         }),
       ),
-      wish: fc.record({
+      preference: fc.record({
         network: fc.constantFrom(null, '1', '8453', '10'),
         token: fc.constantFrom(null, 'native', WALLET),
         payer: fc.constantFrom(null, 'evm' as const, 'solana' as const),
@@ -145,9 +149,9 @@ describe('a registration in a community', () => {
 
   it.each<{ name: string; given: Partial<RegistrationInputs>; price: typeof onMainnet }>([
     { name: 'no network', given: {}, price: inUsdc },
-    { name: 'a network of two prices', given: wish({ network: '1' }), price: inUsdc },
+    { name: 'a network of two prices', given: preference({ network: '1' }), price: inUsdc },
     { name: 'no network, for the owner', given: { isOwner: true }, price: inUsdc },
-    { name: 'a network of one price', given: wish({ network: '8453' }), price: onBase },
+    { name: 'a network of one price', given: preference({ network: '8453' }), price: onBase },
   ])(
     'costs the first price of the network, of the community where none is named: $name',
     ({ given, price }) => {
@@ -159,7 +163,8 @@ describe('a registration in a community', () => {
   it('has the requested price, or a price that its wallet can pay', () => {
     const onSolana = { ...onMainnet, network: 'solana', token: 'native' }
     const paid = rules({ prices: [inUsdc, onMainnet, onSolana] })
-    const priceFor = (changes: Partial<PaymentWish>) => priceOf({ rules: paid, ...wish(changes) })
+    const priceFor = (changes: Partial<PaymentPreference>) =>
+      priceOf({ rules: paid, ...preference(changes) })
     const fault = (of: string) => ({ outcome: 'refused', problem: 'invalid_chain_id', fault: of })
     expect(priceFor({ network: '1', token: 'native' })).toEqual(onMainnet)
     expect(priceFor({ token: WALLET })).toEqual(inUsdc)
@@ -198,7 +203,7 @@ describe('a registration in a community', () => {
       beneficiary: 'other' as const,
     }
     expect(problemOf(given)).toBe('free')
-    expect(problemOf({ ...given, ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
+    expect(problemOf({ ...given, ...preference({ network: '8453' }) })).toBe('invalid_chain_id')
     expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
   })
 

@@ -15,7 +15,7 @@ export const REGISTRATION_PROBLEMS = [
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
 /** How the caller wants to pay; null for any. */
-export interface PaymentWish {
+export interface PaymentPreference {
   /** Label of a chain. */
   network: string | null
   /** `native`, or the address or mint of a token in its answer form. */
@@ -23,16 +23,16 @@ export interface PaymentWish {
   payer: Wallet['type'] | null
 }
 
-export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: null }
+export const ANY_PAYMENT: PaymentPreference = { network: null, token: null, payer: null }
 
-/** Why no price fits the wish: its label is no network here, no price matches it, or the wallet can't pay it. */
+/** Why no price fits the preference: its label is no network here, no price matches it, or the wallet can't pay it. */
 export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 export interface RegistrationInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
-  wish: PaymentWish
-  /** True if the wish names no chain, or one of this network. */
+  preference: PaymentPreference
+  /** True if the preference names no chain, or one of this network. */
   isNetworkKnown: boolean
   nowMs: number
   /** The caller is verified in the community's cluster. */
@@ -79,7 +79,12 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
 /** Price to pay, null for none. */
 function priceFor(
   { prices }: CommunityRules,
-  { wish: { network, token, payer }, isNetworkKnown, isOwner, beneficiary }: RegistrationInputs,
+  {
+    preference: { network, token, payer },
+    isNetworkKnown,
+    isOwner,
+    beneficiary,
+  }: RegistrationInputs,
 ): CommunityPrice | null | PriceFault {
   if (!isNetworkKnown) return 'no_network'
   if (prices.length === 0) return null

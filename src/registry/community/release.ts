@@ -1,7 +1,7 @@
 import { toHex } from '../primitives/bytes.js'
 
 /** Statement of the relayer's key that payments for community names go to their recipients. */
-export interface ReleaseWord {
+export interface ReleaseApproval {
   /** EIP-155 id of the payments contract's chain. */
   chainId: number
   contract: `0x${string}`
@@ -10,7 +10,7 @@ export interface ReleaseWord {
 }
 
 /** Typed data (EIP-712, viem's form) to sign for `releaseFor` of the payments contract. */
-export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseWord) =>
+export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseApproval) =>
   ({
     domain: { name: 'CommunityPayments', version: '1', chainId, verifyingContract: contract },
     types: { Release: [{ name: 'paymentIds', type: 'bytes32[]' }] },

@@ -56,7 +56,7 @@ function publish(
   const state = wholeCluster(work, cluster)
   const { wallets } = state
   const entry = wallets.get(key)
-  if (!entry) throw new Error(`the slice lacks a verified wallet of cluster ${cluster}`)
+  if (!entry) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)
   const taken = new Set(
     [...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name),
   )
@@ -64,12 +64,12 @@ function publish(
     entry.name,
     (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate),
   )
-  setWallet(work, madePublic(entry, name, seq))
+  setWallet(work, publicWalletRow(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
 /** The seq is replaced, so that the time when the private wallet was added is not revealed. */
-export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
+export const publicWalletRow = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,
   isPrivate: false,

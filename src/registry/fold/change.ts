@@ -3,10 +3,10 @@ import { encodeChangeEffects } from '../journal/effects.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
-import { madePublic } from './bid.js'
+import { publicWalletRow } from './bid.js'
 import { beginMove, isMoving } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
-import type { ClusterState, JournalRow, Made, WalletRow } from './rows.js'
+import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows.js'
 import {
   createCluster,
   isBelowCommunity,
@@ -17,7 +17,7 @@ import {
 } from './work.js'
 
 /** Accepted change with its public events, in order. */
-interface Shown extends Made {
+interface Shown extends AcceptedChange {
   cluster: number
   events: PublicEvent[]
 }
@@ -151,7 +151,7 @@ function decideAdd(
       const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
       rows.push({ cluster, address, name, isPrivate, ...isNew })
     } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
-    else if (entry.isPrivate && !isPrivate) rows.push(madePublic(entry, name, seq))
+    else if (entry.isPrivate && !isPrivate) rows.push(publicWalletRow(entry, name, seq))
     else if (entry.name !== name) return { code: 'wallet_exists', address }
   }
   const refusal = checkNames(work, state, rows)

@@ -11,22 +11,22 @@ import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
+  type AcceptedChange,
   assignmentOf,
   type CommunityNameRow,
   fullName,
   type JournalRow,
-  type Made,
 } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
 /** Folds the configuration of a community. A refused one has no effect. */
-export function configure(
+export function applyConfiguration(
   work: Work,
   row: JournalRow,
   change: Configuration,
-): Made | ChangeRefusal {
+): AcceptedChange | ChangeRefusal {
   const { actor, community, rules } = change
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
@@ -59,11 +59,11 @@ type Asked = RegisterCommunityName & {
 }
 
 /** Folds the registration of a name below a community. A refused one has no effect. */
-export function register(
+export function applyRegistration(
   work: Work,
   row: JournalRow,
   change: RegisterCommunityName,
-): Made | ChangeRefusal {
+): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
@@ -87,7 +87,7 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
-    wish: ANY_PAYMENT,
+    preference: ANY_PAYMENT,
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,

@@ -7,15 +7,15 @@ import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyPayment, claimOf, configure, register } from './community.js'
+import { applyConfiguration, applyPayment, applyRegistration, claimOf } from './community.js'
 import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
+  type AcceptedChange,
   type Changes,
   fullName,
   type JournalRow,
-  type Keys,
-  type Made,
+  type RowKeys,
   type Slice,
 } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
@@ -26,8 +26,8 @@ import { beginWork, finishWork, type Work } from './work.js'
  */
 
 /** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): Keys {
-  const keys: Keys = {
+export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
+  const keys: RowKeys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
@@ -51,7 +51,7 @@ export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): K
   return keys
 }
 
-function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
+function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
     for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
   switch (content.kind) {
@@ -93,7 +93,7 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
 type Named = Pick<PaymentContent, 'community' | 'name'>
 
 function addCommunityName(
-  keys: Keys,
+  keys: RowKeys,
   { community, name }: Named,
   wallet: Buffer,
   sinceMs: number,
@@ -104,12 +104,12 @@ function addCommunityName(
   keys.communityNames.add(fullName(community, name))
 }
 
-function addCommunity(keys: Keys, community: string, sinceMs: number): void {
+function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {
   keys.names.add(community)
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void {
+function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(keyOf(content.wallet))
@@ -171,10 +171,10 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
-      noteOutcome(work, row, configure(work, row, content))
+      noteOutcome(work, row, applyConfiguration(work, row, content))
       return
     case 'register_community_name':
-      noteOutcome(work, row, register(work, row, content))
+      noteOutcome(work, row, applyRegistration(work, row, content))
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
@@ -187,7 +187,11 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
   }
 }
 
-function noteOutcome({ changes }: Work, { seq }: JournalRow, made: Made | ChangeRefusal): void {
+function noteOutcome(
+  { changes }: Work,
+  { seq }: JournalRow,
+  made: AcceptedChange | ChangeRefusal,
+): void {
   if ('code' in made) changes.outcomes.push({ seq, refusal: made, hasEffect: false, cluster: null })
   else
     changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })

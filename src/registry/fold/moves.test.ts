@@ -14,10 +14,10 @@ import {
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
-import { RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 
 /** Rules with another number of names per entry. */
-const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...RULES, namesPerEntry })
+const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...NEWEST_RULES, namesPerEntry })
 
 const sliceOf = (clusterId: Buffer): Entry => ({
   kind: 'move_names',
@@ -57,7 +57,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
   const registry = emptyRegistry('mainnet', 1n)
   const entries: Entry[] = []
   const refusals = new Set<string>()
-  const told: string[] = []
+  const modelEvents: string[] = []
   list.forEach((one, i) => {
     const entry = entryOf(one, i + 1, model.origins)
     entries.push(entry)
@@ -67,7 +67,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
     if (refusal !== 'names_moving') {
       const want = model.run(one, registry.head.seq)
       if (one.do !== 'bid') expect(refusal).toBe(want.refusal)
-      told.push(...want.events)
+      modelEvents.push(...want.events)
       const events = eventsOf(registry, -1)
       expect(events.filter((text) => !isTransfer(text))).toEqual(
         want.events.filter((text) => !isTransfer(text)),
@@ -80,7 +80,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
       expect(answers(registry)).toEqual(before)
     }
   })
-  return { model, registry, entries, refusals, told }
+  return { model, registry, entries, refusals, modelEvents }
 }
 
 function expectInvariants(registry: MemoryRegistry, model: Model): void {
@@ -144,7 +144,7 @@ describe('names that move in slices', () => {
     fc.assert(
       fc.property(played, ([list, slices, atOnce]) => {
         const rules = inSlicesOf(atOnce)
-        const { model, registry, refusals, told } = play(list, slices, rules)
+        const { model, registry, refusals, modelEvents } = play(list, slices, rules)
         while (registry.moves.length > 0) moveOn(registry, 0, rules)
         expect(
           registry.names.filter(({ outcome }) => outcome === 'won').map((row) => row.cluster! - 1),
@@ -153,7 +153,8 @@ describe('names that move in slices', () => {
         // the feed shows each name's moves, step by step
         const wayOf = (events: readonly string[], name: string) =>
           events.filter((text) => isTransfer(text) && text.split(' ')[1] === name)
-        for (const name of NAMES) expect(wayOf(eventsOf(registry), name)).toEqual(wayOf(told, name))
+        for (const name of NAMES)
+          expect(wayOf(eventsOf(registry), name)).toEqual(wayOf(modelEvents, name))
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
       }),

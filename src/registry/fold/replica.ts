@@ -8,12 +8,12 @@ import {
 } from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import type { ReadEvent } from '../log/leafReader.js'
-import { addressOfWord, addressToWord, NOBODY } from '../primitives/address.js'
+import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
 import { keysOf } from './index.js'
-import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
+import { type Changes, fullName, type JournalRow, type RowKeys, type Slice } from './rows.js'
 import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
 /**
@@ -25,7 +25,7 @@ import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster
 const MOST_EVENTS = 2_048
 
 /** Groups events into entries. Wallets added together are ordered by address. */
-export function entriesOf(events: readonly ReadEvent[]): ReadEvent[][] {
+export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
   const entries: ReadEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
@@ -44,7 +44,7 @@ const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
+export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
   const keys = keysOf([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
@@ -62,7 +62,7 @@ export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
 }
 
 /** Folds entries, in order. @throws RangeError for an event that does not fit the state */
-export function foldCopy(before: Slice, entries: readonly ReadEvent[][]): Changes {
+export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Changes {
   const work = beginWork(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)
@@ -221,7 +221,7 @@ function contentOf(
   if (last.type === 'REGISTER_NAME') {
     const words = [
       Buffer.alloc(32),
-      addressToWord(actor ?? NOBODY),
+      addressToWord(actor ?? STORED_ZERO_ADDRESS),
       bigIntToWord(last.amountWei),
       nameToWord(last.name),
     ]

@@ -5,7 +5,7 @@ import type { Network } from '../primitives/network.js'
 import type { ChangeRefusal } from './refusal.js'
 
 /** Head of a network's journal. Writers lock it, so all entries have one order. */
-export interface Head {
+export interface JournalHead {
   generation: number
   seq: number
   publicSeq: number
@@ -16,7 +16,7 @@ export interface Head {
 }
 
 /** Keys of the rows that a batch may read. Byte strings are texts made by `keyOf`. */
-export interface Keys {
+export interface RowKeys {
   names: Set<string>
   /** Wallets whose verified entry is needed. Each may also create a cluster. */
   wallets: Set<string>
@@ -76,7 +76,7 @@ export interface ClusterState {
 /** Rows that a batch reads, in their state before the batch. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {
   network: Network
-  head: Head
+  head: JournalHead
   /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
@@ -191,13 +191,13 @@ export interface NameMove {
 }
 
 /** Accepted change, with the cluster in which it was made, if any. */
-export interface Made {
+export interface AcceptedChange {
   cluster: number | null
   /** False for a repeated change, which is accepted without an effect. */
   hasEffect: boolean
 }
 
-interface ChangeOutcome extends Made {
+interface ChangeOutcome extends AcceptedChange {
   seq: number
   /** Reason for having no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
@@ -211,7 +211,7 @@ interface PaymentOutcome {
 
 /** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
 export interface Changes {
-  head: Head
+  head: JournalHead
   journal: JournalRow[]
   names: NameRow[]
   clusters: ClusterRow[]

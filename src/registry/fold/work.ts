@@ -1,6 +1,6 @@
 import type { RulesVersion } from '../community/history.js'
 import type { Entry } from '../journal/entry.js'
-import { RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
@@ -30,7 +30,7 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     communityNames: new Map(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
-    rules: RULES,
+    rules: NEWEST_RULES,
     changes: {
       // listed field by field, so that all heads have one hidden class in V8 and compiled code stays valid
       head: { generation, seq, publicSeq, atMs, serial, minimumWei },
@@ -87,7 +87,7 @@ export function finishWork(work: Work, before: Slice): Changes {
 /** A cluster that was loaded in full. @throws Error for any other */
 export function wholeCluster(work: Work, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
-  if (!state) throw new Error(`the slice lacks cluster ${serial}`)
+  if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
 }
 
@@ -125,7 +125,9 @@ export function createCluster(
   const { changes } = work
   const n = work.nextClusterNumber.get(key)
   if (n === undefined)
-    throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+    throw new Error(
+      `the cluster number is missing in the slice of wallet 0x${creator.toString('hex')}`,
+    )
   const id = clusterId(work.network, creator, n)
   work.nextClusterNumber.set(key, n + 1)
   changes.head.serial += 1

@@ -17,14 +17,14 @@ const ABORT = { abort: true }
 const hex = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
 /** Byte string of a fixed length, or of any length from 1. */
-export const bytes = (length?: number) =>
+export const bytesField = (length?: number) =>
   z.codec(length === undefined ? hex : hex.length(2 * length, ABORT), z.instanceof(Buffer), {
     decode: (text) => Buffer.from(text, 'hex'),
     encode: (raw) => raw.toString('hex'),
   })
 
 /** A word: 32 bytes. */
-export const word = bytes(32)
+export const wordField = bytesField(32)
 
 const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
   try {
@@ -36,8 +36,8 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 }
 
 /** Stored address of a wallet of any type. */
-export const wallet = bytes().refine(isStored(decodeWallet), ABORT)
-export const name = z.string().refine((text) => parseName(text) === text, ABORT)
+export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
+export const nameField = z.string().refine((text) => parseName(text) === text, ABORT)
 
 /** @throws RangeError for a value that the schema refuses */
 export function encodeBody<Schema extends z.ZodType>(

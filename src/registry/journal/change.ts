@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { communityRules } from '../community/rules.js'
-import { decodeBody, encodeBody, name, wallet, word } from './body.js'
+import { decodeBody, encodeBody, nameField, walletField, wordField } from './body.js'
 import type { EntryKind } from './entry.js'
 
 const unique = (addresses: readonly Buffer[]): boolean =>
@@ -8,13 +8,17 @@ const unique = (addresses: readonly Buffer[]): boolean =>
 const uniqueWallets = (wallets: readonly { address: Buffer }[]): boolean =>
   unique(wallets.map(({ address }) => address))
 
-const renamed = z.codec(z.tuple([wallet, name]), z.custom<{ address: Buffer; name: string }>(), {
-  decode: ([address, name]) => ({ address, name }),
-  encode: ({ address, name }): [Buffer, string] => [address, name],
-})
+const renamed = z.codec(
+  z.tuple([walletField, nameField]),
+  z.custom<{ address: Buffer; name: string }>(),
+  {
+    decode: ([address, name]) => ({ address, name }),
+    encode: ({ address, name }): [Buffer, string] => [address, name],
+  },
+)
 
 const added = z.codec(
-  z.tuple([wallet, name, z.boolean().nullable()]),
+  z.tuple([walletField, nameField, z.boolean().nullable()]),
   /** `isPrivate`: null where it was not specified: a new wallet is then public, a listed one unchanged. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
@@ -29,37 +33,43 @@ const added = z.codec(
 
 /** Bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
 const CLUSTER = {
-  create_cluster: z.strictObject({ actor: wallet }),
-  add_wallets: z.strictObject({ actor: wallet, wallets: z.array(added).refine(uniqueWallets) }),
+  create_cluster: z.strictObject({ actor: walletField }),
+  add_wallets: z.strictObject({
+    actor: walletField,
+    wallets: z.array(added).refine(uniqueWallets),
+  }),
   rename_wallets: z.strictObject({
-    actor: wallet,
+    actor: walletField,
     wallets: z.array(renamed).refine(uniqueWallets),
   }),
-  remove_wallets: z.strictObject({ actor: wallet, addresses: z.array(wallet).refine(unique) }),
-  verify_wallet: z.strictObject({ actor: wallet, clusterId: word }),
-  confirm_backup: z.strictObject({ actor: wallet, address: wallet }),
+  remove_wallets: z.strictObject({
+    actor: walletField,
+    addresses: z.array(walletField).refine(unique),
+  }),
+  verify_wallet: z.strictObject({ actor: walletField, clusterId: wordField }),
+  confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
 }
 
 /** Bodies of changes of a community. */
 const COMMUNITY = {
   configure_community: z.strictObject({
     /** null for the operator. */
-    actor: wallet.nullable(),
-    community: name,
+    actor: walletField.nullable(),
+    community: nameField,
     rules: communityRules,
   }),
   register_community_name: z.strictObject({
-    actor: wallet,
-    community: name,
-    name,
+    actor: walletField,
+    community: nameField,
+    name: nameField,
     /** Wallet that gets the name. */
-    wallet: wallet,
+    wallet: walletField,
     /**
      * Proof of the right to the name. It is the `requirementsHash` of the requirements that the wallet met, null if
      * they were not met or not read. For an assignment it is the word of the account whose claim is used, null in
      * entries from before it was stored.
      */
-    met: word.nullable(),
+    met: wordField.nullable(),
     /**
      * True for an assignment to the actor's cluster after a claim, regardless of the requirements. Allowed once per
      * cluster, and once per claim.
@@ -68,7 +78,7 @@ const COMMUNITY = {
   }),
 }
 /** Body of the next slice of names that leave a cluster (fold/moves.ts). Nobody signs it. */
-const MOVE = { move_names: z.strictObject({ clusterId: word }) }
+const MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
 const SCHEMAS = { ...CLUSTER, ...COMMUNITY, ...MOVE }
 
 type Of<Schemas extends Record<string, z.ZodType>> = {

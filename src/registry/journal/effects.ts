@@ -1,4 +1,4 @@
-import { OUTCOME, REFUSAL } from './bid.js'
+import { BID_OUTCOME, BID_REFUSAL } from './bid.js'
 import {
   ascii,
   type Codec,
@@ -39,7 +39,7 @@ const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> 
 
 const bid = union('outcome', {
   won: [
-    OUTCOME.won,
+    BID_OUTCOME.won,
     {
       cluster: u64,
       created: flag,
@@ -47,15 +47,15 @@ const bid = union('outcome', {
       published: nullable(object({ walletName: ascii, isBackedUp: flag })),
     },
   ],
-  lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason(REFUSAL) }],
+  lost: [BID_OUTCOME.lost, {}],
+  refused: [BID_OUTCOME.refused, { reason: reason(BID_REFUSAL) }],
 })
 
 /** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
 const community = union('outcome', {
-  registered: [OUTCOME.won, { cluster: nullable(u64) }],
-  lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason(REASON) }],
+  registered: [BID_OUTCOME.won, { cluster: nullable(u64) }],
+  lost: [BID_OUTCOME.lost, {}],
+  refused: [BID_OUTCOME.refused, { reason: reason(REASON) }],
 })
 
 /** Effects of a signed change: its cluster and public events (none if all private). */

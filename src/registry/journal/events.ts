@@ -34,17 +34,17 @@ export interface FeedItem extends NumberedEvent<PublicEvent> {
 }
 
 /** Position of a walk: the first event of an entry, and how many of the entry's events were returned already. */
-export interface Place {
+export interface WalkPosition {
   first: number
   skip: number
 }
 
 /** Position at which a walk continues after an event. */
-export const placeAfter = ({ number, place, count }: FeedItem): Place =>
+export const positionAfter = ({ number, place, count }: FeedItem): WalkPosition =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 
 /** Events of an entry with their positions, in order. */
-export const itemsOf = (row: FeedRow): FeedItem[] =>
+export const feedItemsOf = (row: FeedRow): FeedItem[] =>
   publicEvents(row).map((event, place) => {
     const { publicFirst, publicCount: count, actor, atMs } = row
     return { number: publicFirst + place, event, actor, atMs, place, count }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
-import { bytes, decodeBody, encodeBody, wallet, word } from './body.js'
+import { bytesField, decodeBody, encodeBody, walletField, wordField } from './body.js'
 
 const schema = z.strictObject({
   /** Transaction hash or signature. */
-  tx: bytes(),
+  tx: bytesField(),
   /** Label of the network on which it was made. */
   network: z.string(),
   /** Stored address of the payer, who becomes the owner of the name. */
-  payer: wallet,
+  payer: walletField,
   /** `native`, or the token's address or mint in its answer form. */
   token: z.string(),
   /** Base units. */
@@ -18,10 +18,10 @@ const schema = z.strictObject({
   }),
   recipient: z.string(),
   /** The names' words as they were paid for. */
-  community: word,
-  name: word,
+  community: wordField,
+  name: wordField,
   /** Word of the referrer, null without one. */
-  referral: word.nullable(),
+  referral: wordField.nullable(),
   /**
    * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's
    * period.
@@ -31,7 +31,7 @@ const schema = z.strictObject({
    * `requirementsHash` of the requirements in force at the block, if the payer met them (also where there are none);
    * null for a refunded payment.
    */
-  met: word.nullable(),
+  met: wordField.nullable(),
   /**
    * Sequence number of an earlier payment that bought the name, if its payer got the money back. The name is then
    * free.

@@ -19,7 +19,7 @@ export const MOST_WALLETS = Math.max(...RULESETS.map((rules) => rules.maxCluster
 
 /** Version of new entries, and its rules. */
 export const RULESET_VERSION = RULESETS.length
-export const RULES = rulesetOf(RULESET_VERSION)
+export const NEWEST_RULES = rulesetOf(RULESET_VERSION)
 
 /** @throws RangeError for an unknown version */
 export function rulesetOf(version: number): Ruleset {

@@ -2,7 +2,7 @@ import { parseJson } from '../journal/body.js'
 import { readEvent } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
-import { lookupAddress, NOBODY } from '../primitives/address.js'
+import { lookupAddress, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
@@ -27,7 +27,7 @@ export function readLeaf(text: string, number: number): ReadEvent {
   const event = isKnown && readEvent(type as EventType, data)
   const wallet = typeof from === 'string' && lookupAddress(from)
   if (event && wallet && isTime(at)) {
-    const actor = wallet.bytes.equals(NOBODY) ? null : wallet.bytes
+    const actor = wallet.bytes.equals(STORED_ZERO_ADDRESS) ? null : wallet.bytes
     const read = { number, actor, atMs: at, event }
     if (write(read) === text) return read
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
 import {
   communityPaymentId,
-  knownUpTo,
+  lastContiguous,
   type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
@@ -133,7 +133,7 @@ describe('sequences', () => {
       fc.property(fc.nat(100), fc.uniqueArray(fc.integer({ min: 1, max: 40 })), (from, offsets) => {
         const beyond = new Set(offsets.map((offset) => from + offset))
         const all = new Set(beyond)
-        const upTo = knownUpTo(from, beyond)
+        const upTo = lastContiguous(from, beyond)
         expect(upTo).toBeGreaterThanOrEqual(from)
         for (let n = from + 1; n <= upTo; n++) expect(all.has(n)).toBe(true)
         expect(all.has(upTo + 1)).toBe(false)

@@ -126,7 +126,7 @@ export function communityPaymentId(
  * @param known all payments up to this sequence are known
  * @param beyond other known sequences; those that become contiguous are removed
  */
-export function knownUpTo(known: number, beyond: Set<number>): number {
+export function lastContiguous(known: number, beyond: Set<number>): number {
   let last = known
   while (beyond.delete(last + 1)) last += 1
   return last

@@ -4,7 +4,7 @@ import type { AddressType } from '../families.js'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { isBech32, type OtherType, parseOther } from './otherAddress.js'
+import { isBech32, type OtherType, parseOtherAddress } from './otherAddress.js'
 
 /** Form of a type of addresses that can pay. */
 interface AddressForm {
@@ -93,7 +93,7 @@ export function parseAddress(input: string): Address | AddressProblem {
 export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address
-  const other = parseOther(input)
+  const other = parseOtherAddress(input)
   return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
@@ -111,7 +111,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
-  const other = parseOther(text)
+  const other = parseOtherAddress(text)
   if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
   return { ...other, bytes: raw }
 }
@@ -138,7 +138,7 @@ export function addressOfWord(word: Buffer): Buffer {
 }
 
 /** EVM zero address in its stored form. It replaces private actors. */
-export const NOBODY = addressOfWord(Buffer.alloc(32))
+export const STORED_ZERO_ADDRESS = addressOfWord(Buffer.alloc(32))
 
 /**
  * Word of a stored address: 20 bytes left-padded, 32 bytes unchanged, other addresses as the Keccak-256 of the stored

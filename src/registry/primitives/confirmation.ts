@@ -45,7 +45,7 @@ const RULES: { readonly [Kind in Confirmation['kind']]: (policy: Of<Kind>) => Co
     }),
   }
 
-export const rulesOf = (policy: Confirmation): ConfirmationRules =>
+export const confirmationRulesOf = (policy: Confirmation): ConfirmationRules =>
   RULES[policy.kind](policy as never)
 
 const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }

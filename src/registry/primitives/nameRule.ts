@@ -4,7 +4,7 @@
 export const NAME_MAX_BYTES = 32
 const LETTERS = 'a-z0-9_\\-'
 /** A canonical name. */
-export const NAME = new RegExp(`^[${LETTERS}]{1,${NAME_MAX_BYTES}}$`)
+export const CANONICAL_NAME = new RegExp(`^[${LETTERS}]{1,${NAME_MAX_BYTES}}$`)
 /**
  * A name in either case, as people type it. Only ASCII, so that no similar-looking Unicode character is folded into a
  * name.

@@ -18,7 +18,7 @@ export interface OtherAddress {
 }
 
 /** Parses an address of another chain, null for other text. */
-export const parseOther = (input: string): OtherAddress | null =>
+export const parseOtherAddress = (input: string): OtherAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
 /** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature tells them apart. */

@@ -2,11 +2,11 @@ import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { placeOf } from '../paths.js'
-import { service } from './lib/service.js'
+import { serviceFacts } from './lib/service.js'
 import { Frame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
-import { EnsName, Lookup, NotFound } from './views/notFound.js'
+import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
 /** Components by the page that `placeOf` returns for a path. */
@@ -18,14 +18,14 @@ const PAGES = {
   member: MemberPage,
   tx: TxPage,
   address: AddressPage,
-  search: Lookup,
-  ens: EnsName,
+  search: LookupRedirect,
+  ens: EnsRedirect,
   none: NotFound,
 } as const
 
 function Pages() {
   const { path, query } = useLocation()
-  const { page, ...about } = placeOf(path, query.q, service.ens)
+  const { page, ...about } = placeOf(path, query.q, serviceFacts.ens)
   // all account pages share one component, so that its state survives
   const key = page === 'account' ? page : JSON.stringify(about)
   return (

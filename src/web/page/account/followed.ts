@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isFinal, readStatus } from '../lib/live.js'
-import { load, save } from '../lib/tabStorage.js'
+import { loadItem, saveItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
-import type { Account, Say } from './state.js'
-import { Unanswered } from './wallets.js'
+import type { Account, ShowMessage } from './state.js'
+import { UnansweredError } from './wallets.js'
 
 /** A transaction that was sent from this tab. */
 export interface Followed {
@@ -21,12 +21,12 @@ const ASKED_ITEM = 'clusterd.unanswered'
 const KEPT = 20
 
 /** Module state, because a wallet may answer after its visitor has opened another page. */
-let all = load<readonly Followed[]>(ITEM) ?? []
+let all = loadItem<readonly Followed[]>(ITEM) ?? []
 const listeners = new Set<(known: readonly Followed[]) => void>()
 
 function know(next: readonly Followed[]): void {
   all = next
-  save(
+  saveItem(
     ITEM,
     next.filter((one, i) => i < KEPT || isOpen(one)),
   )
@@ -38,11 +38,11 @@ const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
 /** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
-let unanswered = load<readonly Payment[]>(ASKED_ITEM) ?? []
+let unanswered = loadItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
   unanswered = next
-  save(ASKED_ITEM, next.slice(-KEPT))
+  saveItem(ASKED_ITEM, next.slice(-KEPT))
 }
 
 /** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
@@ -59,7 +59,7 @@ export function paidText({ session, isTestnet }: Account, title: string): string
 /** Waits for the wallet's late answer: the payment is sent even if its caller has timed out. */
 const inTheEnd = (payment: Promise<string>): Promise<string> =>
   payment.catch(
-    (error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error),
+    (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
   )
 
 const POLL_MS = 1_000
@@ -67,7 +67,7 @@ const POLL_MS = 1_000
 const POLLS = 120
 
 interface Sent {
-  say: Say
+  say: ShowMessage
   /** Message to show once the payment is sent. */
   sent: string
   /** Whether the payment counts. */
@@ -80,7 +80,7 @@ interface Sent {
  * Shows that a payment was sent, even if its wallet answers late, and waits until it counts.
  * @throws Error where the wallet refuses, or is slow
  */
-export async function onceSent(
+export async function followPayment(
   payment: Promise<string>,
   { say, sent, isDone, done }: Sent,
 ): Promise<void> {
@@ -122,7 +122,7 @@ async function followOpen(
  */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
-  say: Say,
+  say: ShowMessage,
   onEnd: () => Promise<void>,
 ) {
   const [known, setKnown] = useState(all)
@@ -164,5 +164,5 @@ export function useFollowed(
 /** Forgets every payment. */
 export function forgetFollowed(): void {
   know([])
-  save(ASKED_ITEM, null)
+  saveItem(ASKED_ITEM, null)
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPage } from '../../paths.js'
-import { TYPED } from '../lib/names.js'
+import { TYPED_INPUT } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
 import type { Kind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
@@ -9,10 +9,10 @@ import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { signing } from './otherWallets.js'
-import { Action, Dialog, Field, Form, Input, type Typed } from './pieces.js'
+import { signOnlyWallet } from './otherWallets.js'
+import { Action, Dialog, Field, Form, type FormValues, Input } from './pieces.js'
 import { RefundsPage } from './refunds.js'
-import { Register, Terms } from './register.js'
+import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
 import { KIND_TEXT } from './wallets.js'
 
@@ -38,13 +38,13 @@ export default function AccountPages({ part }: { part: AccountPage }) {
 
 function Shown({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
-  const told = useRef({ page, say })
-  told.current.say = say
+  const shown = useRef({ page, say })
+  shown.current.say = say
   // a layout effect, because a later effect could remove a message of the new page
   useLayoutEffect(() => {
     // remove the message of the previous page
-    if (told.current.page !== page) told.current.say('')
-    told.current.page = page
+    if (shown.current.page !== page) shown.current.say('')
+    shown.current.page = page
     // scroll to the tab: a narrow screen shows only some of them
     document
       .querySelector(`.tabs [href^="/@${page}"]`)
@@ -77,7 +77,7 @@ function Shown({ page }: { page: AccountPage }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
-      {!session && page === 'register' && <Terms />}
+      {!session && page === 'register' && <RegistrationTerms />}
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
     </>
@@ -112,7 +112,7 @@ function SignIn() {
         <p class="empty">
           No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui
           (Wallet Standard), Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of{' '}
-          <code>npm run dev</code> a test wallet is there by itself.
+          <code>npm run dev</code> a test wallet is there automatically.
         </p>
       )}
       <Elsewhere />
@@ -126,23 +126,23 @@ function Elsewhere() {
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
     null,
   )
-  const begin = async (typed: Typed) => {
+  const begin = async (typed: FormValues) => {
     const address = typed('address')
     const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
     // EVM addresses in the service's lower-case form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
-    void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() =>
+    void attempt(() => signIn(signOnlyWallet(wallet, connect, sign, (answer) => answer))).then(() =>
       setAsked(null),
     )
     return false
   }
-  const end = async (typed: Typed) => asked?.answer(typed('signature'))
+  const end = async (typed: FormValues) => asked?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" {...TYPED} name="address" maxLength={128} />
+        <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
         <Field label="Its kind">
           <select name="kind">
             {Object.entries(KIND_TEXT).map(([kind, text]) => (
@@ -157,7 +157,7 @@ function Elsewhere() {
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{asked.message}</pre>
-          <Input label="The signature" {...TYPED} name="signature" />
+          <Input label="The signature" {...TYPED_INPUT} name="signature" />
         </Form>
       )}
     </details>

@@ -1,7 +1,7 @@
 import { getWallets } from '@wallet-standard/app'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
-import { type BrowserWallet, hasFeature, patient } from './wallets.js'
+import { type BrowserWallet, hasFeature, withAnswerLimit } from './wallets.js'
 
 /** Wallets of chains without payments here. They only sign messages. */
 
@@ -33,11 +33,11 @@ interface Injected {
 const HUB = 'cosmoshub-4'
 
 /** A wallet that only signs. @param connect returns its address @param wait limits the time of its answers */
-export const signing = (
+export const signOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
   sign: (message: string, address: string) => Promise<string>,
-  wait = patient,
+  wait = withAnswerLimit,
 ): BrowserWallet => ({
   ...wallet,
   id: `${wallet.type}:${wallet.name}`,
@@ -50,14 +50,14 @@ export const signing = (
 })
 
 /** Calls `found` for every wallet that only signs. */
-export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
+export function discoverSignOnlyWallets(found: (wallet: BrowserWallet) => void): void {
   const { unisat, keplr } = window as Injected
   if (unisat) {
     // BIP-322 fits every address type except the oldest
     const sign = (message: string, address: string) =>
       unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
     const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const
-    found(signing(of, async () => (await unisat.requestAccounts())[0], sign))
+    found(signOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
   }
   if (keplr) {
     const sign = async (message: string, address: string) => {
@@ -65,7 +65,7 @@ export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
       return JSON.stringify({ pub_key, signature })
     }
     const of = { name: 'Keplr', icon: '', type: 'cosmos', source: keplr } as const
-    found(signing(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
+    found(signOnlyWallet(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
   }
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
@@ -98,5 +98,5 @@ function suiWallet({
         message: new TextEncoder().encode(message),
       })
     ).signature
-  return signing({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
+  return signOnlyWallet({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
 }

@@ -14,7 +14,7 @@ import { type Question, useAccount } from './state.js'
 /** Small components of the pages of a signed-in wallet. */
 
 /** Values of a form by field, trimmed; '' for a check box that is not checked. */
-export type Typed = (field: string) => string
+export type FormValues = (field: string) => string
 
 /** Runs the work of a button or a form, once at a time, and shows its error. */
 function useWork() {
@@ -94,7 +94,7 @@ export function Form({
   )
 }
 interface FormProps {
-  work: (typed: Typed) => Promise<unknown>
+  work: (typed: FormValues) => Promise<unknown>
   ask?: Question
   children: ComponentChildren
   label: string

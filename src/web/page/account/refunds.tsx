@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { amountText, priceText } from '../lib/format.js'
-import { TYPED } from '../lib/names.js'
-import { useAsked } from '../lib/net.js'
+import { TYPED_INPUT } from '../lib/names.js'
+import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
-import { Card, Loaded } from '../parts/basics.js'
-import { onceSent } from './followed.js'
-import { Action, chainText, Form, Input, type Typed } from './pieces.js'
+import { Card, LoadedContent } from '../parts/basics.js'
+import { followPayment } from './followed.js'
+import { Action, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
@@ -15,10 +15,10 @@ export function RefundsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const key = `${account.session?.address} ${account.isTestnet} ${turn} ${account.followed.length}`
-  const asked = useAsked<Refunds>(key, () => readRefunds(account))
+  const asked = usePolled<Refunds>(key, () => readRefunds(account))
   return (
     <Card title="Yours to take back">
-      <Loaded asked={asked}>
+      <LoadedContent asked={asked}>
         {({ refunds, unavailable, truncated }) => (
           <>
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
@@ -35,7 +35,7 @@ export function RefundsPage() {
             )}
           </>
         )}
-      </Loaded>
+      </LoadedContent>
     </Card>
   )
 }
@@ -70,7 +70,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const account = useAccount()
   const chain = account.chains.find(({ network }) => network === refund.network)
   const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
-  const elsewhere = async (typed: Typed) => {
+  const elsewhere = async (typed: FormValues) => {
     const to = typed('to')
     const { refunds } = await readRefunds(account, to)
     const offered = refunds.find(
@@ -91,7 +91,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...TYPED}
+            {...TYPED_INPUT}
             name="to"
           />
         </Form>
@@ -107,7 +107,7 @@ async function take(
   onTaken: () => void,
 ): Promise<void> {
   const { network, transaction } = refund
-  await onceSent(
+  await followPayment(
     account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data),
     {
       say: account.say,

@@ -1,20 +1,24 @@
 import { useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
-import { amountOf, amountText, priceText } from '../lib/format.js'
-import { useAsked } from '../lib/net.js'
+import { amountText, parseAmount, priceText } from '../lib/format.js'
+import { usePolled } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
-import { Loaded } from '../parts/basics.js'
-import { chainText, Field, Form, Input, type Typed } from './pieces.js'
-import { type Account, payable, useAccount } from './state.js'
+import { LoadedContent } from '../parts/basics.js'
+import { chainText, Field, Form, type FormValues, Input } from './pieces.js'
+import { type Account, payableChains, useAccount } from './state.js'
 
 /**
  * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
  * nothing.
  */
-export function Rules({ name }: { name: string }) {
+export function CommunityRules({ name }: { name: string }) {
   const account = useAccount()
-  const asked = useAsked(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
-  return <Loaded asked={asked}>{(rules) => <RulesForm name={name} rules={rules} />}</Loaded>
+  const asked = usePolled(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
+  return (
+    <LoadedContent asked={asked}>
+      {(rules) => <RulesForm name={name} rules={rules} />}
+    </LoadedContent>
+  )
 }
 
 /** @returns null for a name that is not a community */
@@ -34,14 +38,14 @@ function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
 function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const account = useAccount()
   const [chosen, setChosen] = useState<string | null>(null)
-  const chains = payable(account)
+  const chains = payableChains(account)
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
   const chain = chains.find(({ network }) => network === price?.network)
   // the form can edit only one kind of price; other prices can only be kept
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = registrantsOf(rules, isShown)
-  const set = async (typed: Typed) => {
+  const set = async (typed: FormValues) => {
     await setRules(account, name, rules, typed)
     // keep the form as it is: after a reset, a double click would submit the initial values
     return false
@@ -98,10 +102,10 @@ async function setRules(
   account: Account,
   name: string,
   rules: Community | null,
-  typed: Typed,
+  typed: FormValues,
 ): Promise<void> {
   const who = typed('who')
-  const chain = payable(account).find(({ network }) => network === typed('chain'))
+  const chain = payableChains(account).find(({ network }) => network === typed('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
   const paid = who === 'paid' ? [priceOf(account, typed('amount'), chain!)] : []
   const body = {
@@ -113,7 +117,7 @@ async function setRules(
   const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
   await account.reload()
   const price = set.prices[0]
-  const priced = payable(account).find(({ network }) => network === price?.network)
+  const priced = payableChains(account).find(({ network }) => network === price?.network)
   const asked = price ? `for ${priceText(price, priced)}` : 'free'
   account.say(
     set.ownersOnly
@@ -126,6 +130,6 @@ async function setRules(
 const priceOf = ({ session }: Account, units: string, { network, gasToken }: Chain) => ({
   network,
   token: 'native',
-  amount: amountOf(units, gasToken.decimals),
+  amount: parseAmount(units, gasToken.decimals),
   recipient: session?.address,
 })

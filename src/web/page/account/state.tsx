@@ -4,12 +4,12 @@ import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/families.js'
 import { type Call, call } from '../lib/api.js'
-import { type Part, readNames } from '../lib/lists.js'
+import { type ListPart, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
-import { save as keepItem, load } from '../lib/tabStorage.js'
+import { saveItem as keepItem, loadItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
-import { discoverOthers } from './otherWallets.js'
+import { discoverSignOnlyWallets } from './otherWallets.js'
 import {
   type BrowserWallet,
   type ConnectedAccount,
@@ -42,7 +42,7 @@ type Message = { text: string; kind: 'note' | 'error' }
 /** A question that is being shown. */
 type Asked = Question & { text: string; answer(isYes: boolean): void }
 /** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
-export type Say = (text: string, kind?: Message['kind']) => void
+export type ShowMessage = (text: string, kind?: Message['kind']) => void
 /** Calls the API with the wallet's key. @throws ClusterdError */
 type Send = <T>(path: string, call?: Pick<Call, 'method' | 'body'>) => Promise<T>
 
@@ -51,7 +51,7 @@ interface Known {
   /** undefined while it is loading, null for a wallet without a cluster. */
   cluster: Cluster | null | undefined
   /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
-  owned: Part<OwnedName>
+  owned: ListPart<OwnedName>
 }
 
 export type Account = ReturnType<typeof useWallet>
@@ -126,7 +126,7 @@ function useTalk() {
   const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<Asked | null>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  const say: Say = (text, kind = 'note') => setMessage({ text, kind })
+  const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
   return {
     message,
     question,
@@ -161,7 +161,7 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNet()
   const { query } = useLocation()
-  const [session, setSession] = useState(() => load<Session>(SESSION_ITEM))
+  const [session, setSession] = useState(() => loadItem<Session>(SESSION_ITEM))
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
@@ -170,7 +170,7 @@ function useShared() {
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
-    discoverOthers(found)
+    discoverSignOnlyWallets(found)
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
@@ -233,7 +233,7 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
 
 /** Shows the result of work, as long as the wallet is signed in. */
 function useOutcome(talk: Shared['talk'], left: AbortSignal) {
-  const say: Say = (...said) => {
+  const say: ShowMessage = (...said) => {
     if (!left.aborted) talk.say(...said)
   }
   return {
@@ -251,7 +251,7 @@ function useOutcome(talk: Shared['talk'], left: AbortSignal) {
 }
 
 /** Data about the wallet, read when it is shown and after each change. */
-function useKnown({ session, keep }: Shared, send: Send, say: Say) {
+function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
   const [known, setKnown] = useState<Known>(UNKNOWN)
   /** Reads the account again. @param done message about the change that was made */
   const reload = async (done?: string): Promise<void> => {
@@ -377,7 +377,7 @@ function useWallet(shared: Shared) {
 }
 
 /** Chains that the signed-in wallet can send on. */
-export const payable = ({ chains, session }: Account): readonly Chain[] =>
+export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
   chains.filter(
     ({ canRegister, network }) =>
       canRegister && familyOf(network).addressType === (session?.type ?? 'evm'),

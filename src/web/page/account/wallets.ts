@@ -26,10 +26,10 @@ export interface Transaction {
  */
 
 /** Time limit for a wallet's answer: a wallet whose window was closed may never answer. */
-const PATIENCE_MS = 120_000
+const ANSWER_LIMIT_MS = 120_000
 
 /** The wallet has not answered in time, and may still do so. */
-export class Unanswered extends Error {
+export class UnansweredError extends Error {
   override message =
     'Your wallet has not answered. Look for its window; where that is gone, press again.'
   /** @param sent the transaction id that the wallet may still return */
@@ -39,10 +39,10 @@ export class Unanswered extends Error {
 }
 
 /** Waits for a wallet's answer. @throws Unanswered */
-export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unanswered(sent)), PATIENCE_MS)
+    timer = setTimeout(() => reject(new UnansweredError(sent)), ANSWER_LIMIT_MS)
   })
   return Promise.race([answer, over]).finally(() => clearTimeout(timer))
 }
@@ -113,7 +113,7 @@ interface Announced {
 }
 
 function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
-  const provider: Provider = { request: (asked) => patient(source.request(asked)) }
+  const provider: Provider = { request: (asked) => withAnswerLimit(source.request(asked)) }
   return {
     id: `evm:${rdns}`,
     name,
@@ -151,7 +151,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
               throw new Error(`${name} has not sent the transaction.`)
             return hash
           })
-          return patient(sent, sent)
+          return withAnswerLimit(sent, sent)
         },
       }
     },
@@ -208,14 +208,14 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
     type: 'solana',
     source,
     async connect() {
-      const { accounts } = await patient(features[StandardConnect].connect())
+      const { accounts } = await withAnswerLimit(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         type: 'solana',
         address: account.address,
         async sign(message) {
-          const [signed] = await patient(
+          const [signed] = await withAnswerLimit(
             features[SIGN].signMessage({ account, message: utf8(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
@@ -234,7 +234,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
               if (!first) throw new Error(`${name} has not sent the transaction.`)
               return bs58.encode(first.signature)
             })
-          return patient(sent, sent)
+          return withAnswerLimit(sent, sent)
         },
       }
     },

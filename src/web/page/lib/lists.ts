@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks'
-import { type Asked, type Get, useAsked, useNet } from './net.js'
+import { type ApiState, type Get, useNet, usePolled } from './net.js'
 import type { OwnedName } from './types.js'
 
 /** Lists that a page shows in parts. The visitor asks for the next part. */
 
 /** A list as far as it was read. */
-export interface Part<T> {
+export interface ListPart<T> {
   items: readonly T[]
   isMore: boolean
 }
@@ -18,7 +18,7 @@ export async function readNames(
   address: string,
   known: readonly OwnedName[],
   ask: <T>(path: string) => Promise<T>,
-): Promise<Part<OwnedName>> {
+): Promise<ListPart<OwnedName>> {
   const query = new URLSearchParams({ limit: String(NAMES + 1) })
   const last = known.at(-1)
   if (last) query.set('after', last.name)
@@ -32,15 +32,17 @@ export async function readNames(
  * Reads a list whenever the key or the network changes; `more` reads its next part.
  * @param read gets the known items and returns them with the next ones
  */
-export function useParts<T>(
+export function useListParts<T>(
   key: string | null,
-  read: (known: readonly T[], get: Get) => Promise<Part<T>>,
-): { asked: Asked<Part<T>>; more(): Promise<void> } {
+  read: (known: readonly T[], get: Get) => Promise<ListPart<T>>,
+): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
   const { isTestnet, get } = useNet()
-  const asked = useAsked<Part<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
+  const asked = usePolled<ListPart<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
     read([], (path) => get(path, signal)),
   )
-  const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
+  const [grown, setGrown] = useState<{ from: ListPart<T>; asked: ApiState<ListPart<T>> } | null>(
+    null,
+  )
   const from = asked.data
   const latest = useRef(from)
   latest.current = from

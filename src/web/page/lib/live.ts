@@ -1,5 +1,5 @@
 import { call } from './api.js'
-import { useAsk } from './net.js'
+import { useApi } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
 /** Polling of data that changes. All polling is here. */
@@ -16,7 +16,7 @@ export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIn
 
 /** The newest events, polled. */
 export const useNewest = (count: number) =>
-  useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
+  useApi<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
     everyMs: FEED_PAUSE_MS,
   })
 
@@ -24,7 +24,7 @@ const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURICom
 
 /** A transaction's status, polled until it is final. */
 export const useStatus = (tx: string) =>
-  useAsk<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
+  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
 
 /** Reads a transaction's status once. */
 export const readStatus = (

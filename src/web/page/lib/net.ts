@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { call } from './api.js'
-import { service } from './service.js'
+import { serviceFacts } from './service.js'
 
 /** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
 export function useNet() {
   const { query, route } = useLocation()
-  const isTestnet = query.testnet === 'true' || !service.networks.includes('mainnet')
+  const isTestnet = query.testnet === 'true' || !serviceFacts.networks.includes('mainnet')
   const href = (path: string, testnet = isTestnet) =>
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {
@@ -21,12 +21,12 @@ export function useNet() {
 
 export type Get = ReturnType<typeof useNet>['get']
 
-export interface Asked<T> {
+export interface ApiState<T> {
   data?: T
   error?: Error
 }
 
-export interface Asking<T> {
+export interface PollOptions<T> {
   /** Pause before the next request; 0 for a single one. */
   everyMs?: number
   /** True if the answer is final, so that polling ends. */
@@ -38,12 +38,12 @@ export interface Asking<T> {
  * @param key null while there is nothing to ask
  * @param ask gets a signal that cancels the request
  */
-export function useAsked<T>(
+export function usePolled<T>(
   key: string | null,
   ask: (signal: AbortSignal) => Promise<T>,
-  { everyMs = 0, isLast = () => everyMs === 0 }: Asking<T> = {},
-): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({})
+  { everyMs = 0, isLast = () => everyMs === 0 }: PollOptions<T> = {},
+): ApiState<T> {
+  const [asked, setAsked] = useState<ApiState<T>>({})
   const latest = useRef({ ask, isLast, everyMs })
   latest.current = { ask, isLast, everyMs }
   useEffect(() => {
@@ -75,9 +75,9 @@ export function useAsked<T>(
 }
 
 /** @param path null while there is nothing to ask */
-export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
+export function useApi<T>(path: string | null, asking: PollOptions<T> = {}): ApiState<T> {
   const { isTestnet, get } = useNet()
-  return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
+  return usePolled<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
 }
 
 /** Sets the tab's title. */

@@ -1,6 +1,6 @@
 import { call } from './api.js'
-import { chainName, durationText, moneyOf } from './format.js'
-import { useAsked, useNet } from './net.js'
+import { chainName, durationText, moneyText } from './format.js'
+import { useNet, usePolled } from './net.js'
 import type { Availability, Overview } from './types.js'
 
 /** Facts about a name that are shown before the visitor signs in. */
@@ -22,7 +22,7 @@ export async function readOffer(
     call<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
     call<Overview>('/v1/overview', asked),
   ])
-  const price = moneyOf(overview.bidWei)
+  const price = moneyText(overview.bidWei)
   const isFree = found?.isAvailable === true
   const taken =
     found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
@@ -58,7 +58,7 @@ export async function afterTyping(signal: AbortSignal): Promise<void> {
 /** Reads the offer of a name while it is typed. @param name null while there is none */
 export function useOffer(name: string | null) {
   const { isTestnet } = useNet()
-  return useAsked<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
+  return usePolled<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
     await afterTyping(signal)
     return readOffer(name!, { isTestnet, signal })
   })

@@ -3,7 +3,7 @@ import type { ServiceFacts } from '../../facts.js'
 const stated = document.querySelector<HTMLMetaElement>('meta[name=service]')?.content
 
 /** Facts of the service, which it wrote into this page. */
-export const service: ServiceFacts = {
+export const serviceFacts: ServiceFacts = {
   ens: {},
   networks: ['mainnet', 'testnet'],
   isLocal: false,

@@ -1,7 +1,7 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { pathOfText, placeOf } from '../../paths.js'
 import { call } from '../lib/api.js'
-import { useAsked, useNet } from '../lib/net.js'
+import { useNet, usePolled } from '../lib/net.js'
 import { afterTyping, readOffer } from '../lib/offer.js'
 import { Name } from './basics.js'
 
@@ -24,7 +24,7 @@ const LEAST_LETTERS = 2
  */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
   const { isTestnet } = useNet()
-  const asked = useAsked<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
+  const asked = usePolled<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
     await afterTyping(signal)
     const asking = { isTestnet, signal }
     const [found, offer] = await Promise.all([

@@ -73,7 +73,7 @@ export function routesByTag({ paths }: Document): ReadonlyMap<string, readonly R
 }
 
 /** Resolves a reference of the document; any other value is returned unchanged. */
-export function resolved<T extends object>(document: Document, value: T | Reference): T {
+export function resolveReference<T extends object>(document: Document, value: T | Reference): T {
   if (!('$ref' in value)) return value
   const [, , kind = '', name = ''] = value.$ref.split('/')
   return document.components[kind]?.[name] as T
@@ -81,7 +81,7 @@ export function resolved<T extends object>(document: Document, value: T | Refere
 
 /** A schema as a type of TypeScript, with its descriptions as comments. */
 export function typeText(document: Document, value: Schema | Reference, indent = ''): string {
-  const schema = resolved(document, value)
+  const schema = resolveReference(document, value)
   const partsOf = (parts: (Schema | Reference)[], sign: string) =>
     parts.map((part) => typeText(document, part, indent)).join(sign)
   if (schema.anyOf) return partsOf(schema.anyOf, ' | ')
@@ -98,7 +98,7 @@ function ofType(document: Document, schema: Schema, indent: string): string {
   if (schema.type !== 'object') return String(schema.type)
   const { properties = {}, required = [], additionalProperties: others } = schema
   const fields = Object.entries(properties).map(([name, field]) => {
-    const { description } = resolved(document, field)
+    const { description } = resolveReference(document, field)
     const comment = description ? `${inner}// ${description}\n` : ''
     const sign = required.includes(name) ? ':' : '?:'
     return `${comment}${inner}${name}${sign} ${typeText(document, field, inner)}\n`
@@ -113,7 +113,7 @@ const listText = (element: string): string =>
 
 /** An example value of a schema, made from the examples in it. */
 export function exampleOf(document: Document, value: Schema | Reference): unknown {
-  const schema = resolved(document, value)
+  const schema = resolveReference(document, value)
   if (schema.example !== undefined) return schema.example
   const [first] = schema.anyOf ?? schema.allOf ?? []
   if (first) return exampleOf(document, first)

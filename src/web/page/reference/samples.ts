@@ -1,5 +1,5 @@
 /** A request as filled into a route's form. */
-export interface Asked {
+export interface SampleRequest {
   method: string
   /** Template, as `/v1/names/address/{address}`. */
   path: string
@@ -13,7 +13,7 @@ export interface Asked {
 }
 
 /** Path and query with the parameters filled in. */
-export function pathOf({ path, params, query }: Asked): string {
+export function pathOf({ path, params, query }: SampleRequest): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(query).toString()
   return search === '' ? filled : `${filled}?${search}`
@@ -22,7 +22,7 @@ export function pathOf({ path, params, query }: Asked): string {
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The request as a curl command. @param origin of the service */
-export function curlText(asked: Asked, origin: string): string {
+export function curlText(asked: SampleRequest, origin: string): string {
   const { method, body, hasKey } = asked
   const lines = [`curl -s ${quoted(origin + pathOf(asked))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
@@ -37,7 +37,7 @@ const literal = (json: string): string =>
 
 /** The request with the typed client. @param origin of the service */
 export function clientText(
-  { method, path, params, query, body, hasKey }: Asked,
+  { method, path, params, query, body, hasKey }: SampleRequest,
   origin: string,
 ): string {
   const parts = Object.entries({ params, query }).filter(([, one]) => Object.keys(one).length > 0)

@@ -1,11 +1,11 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { nameIn, type Place, pathOfName, pathOfText } from '../../paths.js'
-import { type Get, useAsked, useNet, useTitle } from '../lib/net.js'
+import { nameIn, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
+import { type Get, useNet, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
-import { Link, Loaded } from '../parts/basics.js'
+import { Link, LoadedContent } from '../parts/basics.js'
 import { Search } from '../parts/search.js'
 
-type SearchPlace = Extract<Place, { page: 'search' }>
+type SearchPlace = Extract<PagePlace, { page: 'search' }>
 
 /** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {
@@ -50,9 +50,9 @@ async function pathOfAddress(text: string, get: Get): Promise<string | null> {
 const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
 
 /** Redirects from a hash or an address in the place of a name to its page. */
-export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
+export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   const { get, go } = useNet()
-  const found = useAsked(text, async (signal) => {
+  const found = usePolled(text, async (signal) => {
     for (const reading of asked) {
       const path = await ASK[reading](text, get)
       // do nothing if the visitor has opened another page meanwhile
@@ -63,12 +63,12 @@ export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
       replace: true,
     })
   })
-  return <Loaded asked={found}>{() => null}</Loaded>
+  return <LoadedContent asked={found}>{() => null}</LoadedContent>
 }
 
 /** Redirects from an ENS name to the name's page, on the network of its ENS parent. */
-export function EnsName({ name, isTestnet }: { name: string; isTestnet: boolean }) {
+export function EnsRedirect({ name, isTestnet }: { name: string; isTestnet: boolean }) {
   const { go } = useNet()
   const open = async () => go(pathOfText(name), { replace: true, isTestnet })
-  return <Loaded asked={useAsked(name, open)}>{() => null}</Loaded>
+  return <LoadedContent asked={usePolled(name, open)}>{() => null}</LoadedContent>
 }

@@ -1,9 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { ago, chainName, durationText, grouped, moneyOf, priceText } from '../lib/format.js'
+import {
+  agoText,
+  chainName,
+  durationText,
+  groupedDigits,
+  moneyText,
+  priceText,
+} from '../lib/format.js'
 import { isFinal, useStatus } from '../lib/live.js'
-import { useAsk, useNet, useTitle } from '../lib/net.js'
+import { useApi, useNet, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
+import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '../parts/basics.js'
 
 /** `/tx/:hash`: the progress of a transaction, updated automatically. */
 
@@ -35,8 +42,7 @@ const REASONS: Readonly<Record<string, string>> = {
   message_refused: 'The hub could not read the message.',
   quote_mismatch: 'It kept to no quote of this service.',
   reclaimed: 'Its payer took the money back before the hub had it.',
-  spend_cap:
-    'bringing it costs more than the operator allows by itself, so it waits for the operator',
+  spend_cap: 'its delivery costs more than the automatic limit, so it waits for the operator',
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
 
@@ -51,7 +57,11 @@ function sent({ status, updatedAt, block }: TxStatus): Station {
   if (status === 'not_found')
     return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
   const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
-  return ['Sent', 'done', block === undefined ? `${seen}.` : `${seen}, in block ${grouped(block)}.`]
+  return [
+    'Sent',
+    'done',
+    block === undefined ? `${seen}.` : `${seen}, in block ${groupedDigits(block)}.`,
+  ]
 }
 
 function confirmed({ status, confirmations }: TxStatus): Station {
@@ -71,7 +81,7 @@ function bridged({ status, step, reason, hubTx }: TxStatus): Station {
       'bad',
       `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`,
     ]
-  const arrival = hubTx && <Mono text={hubTx} to={`/tx/${hubTx}`} />
+  const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'bridging')
     return [
       title,
@@ -104,9 +114,9 @@ function decided(found: TxStatus): Station {
 /** A block of the hub, as a link into its chain's explorer if there is one. */
 function HubBlock({ block }: { block: number }) {
   const { isTestnet } = useNet()
-  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
+  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
-  const text = `block ${grouped(block)}`
+  const text = `block ${groupedDigits(block)}`
   return (
     <>
       {' '}
@@ -173,11 +183,11 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
     {names.map(({ name, outcome, winner }) => (
       <li key={name}>
-        {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
+        {name.startsWith('0x') ? <CopyableText text={name} /> : <Name name={name} />}
         {winner && (
           <span>
-            won by a bid of {moneyOf(winner.amountWei)} in{' '}
-            <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
+            won by a bid of {moneyText(winner.amountWei)} in{' '}
+            <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
           </span>
         )}
         <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
@@ -201,9 +211,9 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
     <Card title="Refund">
       {credit && (
         <p>
-          The hub owes <strong>{moneyOf(credit.amountWei)}</strong>
+          The hub owes <strong>{moneyText(credit.amountWei)}</strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
-          <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
+          <CopyableText text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
           transaction.
         </p>
       )}
@@ -222,8 +232,8 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
 
 /** The known facts of a transaction. */
 function Facts({ found }: { found: TxStatus }) {
-  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
-  const { data: overview } = useAsk<Overview>('/v1/overview')
+  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
+  const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = found
   const chain = chains.find((one) => one.network === network)
   const explorer = chain?.explorer
@@ -241,13 +251,13 @@ function Facts({ found }: { found: TxStatus }) {
         {block !== undefined && (
           <Fact title="Block">
             {explorer ? (
-              <a href={`${explorer}/block/${block}`}>{grouped(block)}</a>
+              <a href={`${explorer}/block/${block}`}>{groupedDigits(block)}</a>
             ) : (
-              grouped(block)
+              groupedDigits(block)
             )}
           </Fact>
         )}
-        {updatedAt && <Fact title="Seen">{ago(Date.parse(isoOf(updatedAt)))}</Fact>}
+        {updatedAt && <Fact title="Seen">{agoText(Date.parse(isoOf(updatedAt)))}</Fact>}
         {expected && <Fact title="Expected">{expected}</Fact>}
         {explorer && (
           <Fact title="Explorer">
@@ -292,22 +302,22 @@ export function TxPage({ tx }: { tx: string }) {
         <div>
           <h1 aria-live="polite">{found ? HEADINGS[found.status] : 'Looking it up…'}</h1>
           <p>
-            <Mono text={tx} isWhole />
+            <CopyableText text={tx} isWhole />
           </p>
           {reason && found?.step !== 'delivery_failed' && <p>{reason}</p>}
           {found?.replacedBy && (
             <p>
-              Replaced by <Mono text={found.replacedBy} to={`/tx/${found.replacedBy}`} />, whose
-              status this is.
+              Replaced by <CopyableText text={found.replacedBy} to={`/tx/${found.replacedBy}`} />,
+              whose status this is.
             </p>
           )}
         </div>
       </div>
       {found && found.status !== 'not_found' && <Facts found={found} />}
       <Card title="Progress">
-        <Loaded asked={asked} lines={4}>
+        <LoadedContent asked={asked} lines={4}>
           {Way}
-        </Loaded>
+        </LoadedContent>
       </Card>
       {found?.names && found.names.length > 0 && (
         <Card title="Names">

@@ -5,7 +5,7 @@ import type { ErrorCode } from './errors.js'
  * Data that the routes' declared requests refer to. For the most expensive requests it is as large as callers can
  * make it, on the testnet.
  */
-export interface Scene {
+export interface SampleData {
   /** Name of a cluster of 1,000 wallets that holds 1,001 names. */
   name: string
   walletName: string
@@ -33,12 +33,12 @@ export interface Scene {
 /** A request to a route. Path parameters default to values of the scene. */
 interface Sample {
   query?: Readonly<Record<string, string>>
-  params?: (scene: Scene) => Readonly<Record<string, string>>
-  body?: (scene: Scene) => unknown
+  params?: (scene: SampleData) => Readonly<Record<string, string>>
+  body?: (scene: SampleData) => unknown
 }
 
 /** The most expensive request of a route that a caller can send. Its query also has `testnet=true`. */
-export interface Dearest extends Sample {
+export interface CostliestRequest extends Sample {
   /** What makes it expensive. */
   what?: string
   /**
@@ -49,7 +49,7 @@ export interface Dearest extends Sample {
 }
 
 /** A request that a route refuses. It carries the same key as the route's most expensive request. */
-export interface Bad extends Sample {
+export interface RefusedRequest extends Sample {
   /** What is wrong. */
   what: string
   error: ErrorCode
@@ -58,26 +58,30 @@ export interface Bad extends Sample {
 }
 
 /** For a route that checks only the key. */
-export const NO_KEY: Bad = { what: 'no key', as: 'nobody', error: 'unauthorized' }
+export const REQUEST_WITHOUT_KEY: RefusedRequest = {
+  what: 'no key',
+  as: 'nobody',
+  error: 'unauthorized',
+}
 
-export const times = <T>(count: number, make: (i: number) => T): T[] =>
+export const repeat = <T>(count: number, make: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 /** As many wallets to add as a change may have. */
-export const manyWallets = ({ evmAddress, freshName }: Scene) =>
-  times(100, () => ({ address: evmAddress(), name: freshName() }))
+export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
+  repeat(100, () => ({ address: evmAddress(), name: freshName() }))
 
 /** Rules of a community of maximum length. */
-export const longRules = ({ solanaAddress }: Scene) => ({
-  requirements: [{ kind: 'allowlist', addresses: times(1_000, solanaAddress) }],
+export const longRules = ({ solanaAddress }: SampleData) => ({
+  requirements: [{ kind: 'allowlist', addresses: repeat(1_000, solanaAddress) }],
 })
 
 /** Addresses of a bulk look-up. */
-export const manyAddresses = ({ cosmosAddress }: Scene) => times(1_000, cosmosAddress)
+export const manyAddresses = ({ cosmosAddress }: SampleData) => repeat(1_000, cosmosAddress)
 
 /** Body of a quote for that number of names. */
-export const manyNames = (network: string, count: number) => (scene: Scene) => ({
+export const manyNames = (network: string, count: number) => (scene: SampleData) => ({
   network,
   sender: scene[`${familyOf(network).addressType}Address`](),
-  names: times(count, () => ({ name: scene.freshName() })),
+  names: repeat(count, () => ({ name: scene.freshName() })),
 })

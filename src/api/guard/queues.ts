@@ -26,7 +26,7 @@ type Ask = (...of: unknown[]) => unknown
  * Queues of clients that wait to call chains. Each method has its own queue, because its calls have their own share
  * of the nodes.
  */
-export class Questions {
+export class ChainQueues {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
   /** A port whose calls wait in the queue of one client. They are dropped when the client disconnects. */
@@ -58,7 +58,7 @@ export class Questions {
 const STATEMENTS = { atOnce: 3 }
 
 /** Queue of clients whose requests ask the database for more than a look-up. */
-export class Statements {
+export class StatementQueue {
   readonly #queue = new FairQueue(STATEMENTS)
 
   /**
