@@ -221,8 +221,8 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNames(ens)
     const { createApi } = await import('../api/server.js')
-    const { addTestWallet, describeService } = await import('../web/page.js')
-    describeService({
+    const { addTestWallet, setServiceFacts } = await import('../web/page.js')
+    setServiceFacts({
       isLocal: this.#config.chains.every(({ local }) => local),
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(

@@ -8,7 +8,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
-import { edgeOf, GrowingTree } from '../registry/log/append.js'
+import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { type ReadEvent, readLeaf } from '../registry/log/leafReader.js'
@@ -109,7 +109,7 @@ async function takeIn(
   const { origin, size, note } = head
   const generation = generationOf(origin, network)!
   const known = stored?.origin === origin ? stored.size : 0
-  const edge = await readTiles(pool, network, generation, edgeOf(known))
+  const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
   await inTransaction(pool, async (client) => {
     const copy = await CopyWriter.open(

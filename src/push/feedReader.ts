@@ -32,7 +32,7 @@ interface Items extends Omit<EventRange, 'events'> {
  * @param events number of events, from the first one on, within which the entries have to begin; default: any number
  * @returns null after a rewind; the next read uses the new generation
  */
-export async function readItems(
+export async function readFeedItems(
   db: Queryable,
   network: Network,
   {
@@ -50,21 +50,21 @@ export async function readItems(
   return { generation, newest, items, idOf: (serial) => ids.get(serial)! }
 }
 
-/** Reads events with their JSON. @returns as `readItems` */
+/** Reads events with their JSON. @returns as `readFeedItems` */
 export async function readEvents(
   db: Queryable,
   network: Network,
   range: { first: number; limit: number },
 ): Promise<EventRange | null> {
-  const found = await readItems(db, network, range)
+  const found = await readFeedItems(db, network, range)
   if (!found) return null
   const { generation, newest, items, idOf } = found
   const write = eventWriter(network, generation, idOf)
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
 
-/** Reads the events of a range of numbers. The range may begin or end inside an entry. @returns as `readItems` */
-export async function readNumbered(
+/** Reads the events of a range of numbers. The range may begin or end inside an entry. @returns as `readFeedItems` */
+export async function readEventRange(
   db: Queryable,
   network: Network,
   { from, to }: { from: number; to: number },
@@ -79,7 +79,7 @@ export async function readNumbered(
   } as const
   const { rows } = await readStretch(db, network, before)
   const first = rows[0]?.publicFirst ?? from
-  const found = await readItems(db, network, {
+  const found = await readFeedItems(db, network, {
     first,
     limit: to - from + 1,
     events: to - first,

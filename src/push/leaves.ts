@@ -6,14 +6,14 @@ import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import {
   type Bundle,
-  joinHashes,
+  concatHashes,
   keyOfTile,
   packBundle,
   TILE_WIDTH,
 } from '../registry/log/tiles.js'
 import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
-import { readNumbered } from './feedReader.js'
+import { readEventRange } from './feedReader.js'
 
 /** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
@@ -29,7 +29,7 @@ export async function readLeaves(
   { from, to }: { from: number; to: number },
   turn = NO_TURN,
 ): Promise<string[] | null> {
-  const found = await readNumbered(db, network, { from: Math.max(1, from), to })
+  const found = await readEventRange(db, network, { from: Math.max(1, from), to })
   if (found?.generation !== generation) return null
   const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
@@ -58,7 +58,7 @@ export async function readBundle(
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
   const made = await mapInTurns(turn, entries, (entry) => treeHash.leaf(entry), LEAVES_A_TURN)
-  if (!isSameHash(joinHashes(made), hashes))
+  if (!isSameHash(concatHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)
   return packBundle(entries)
 }

@@ -10,13 +10,13 @@ import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
-import { edgeOf, type FilledTile, GrowingTree } from '../registry/log/append.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import { isSignedBy, type LogKeys, originOf, signedNote } from '../registry/log/signer.js'
 import { isSameHash } from '../registry/log/tree.js'
-import { readItems } from './feedReader.js'
+import { readFeedItems } from './feedReader.js'
 
 /** Entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
@@ -131,12 +131,12 @@ async function grow(
   const origin = log?.origin ?? originOf(domain, network, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
-  const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+  const found = await readFeedItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
   if (found?.generation !== generation) return 'rewound'
   assertGapless(found.items, first)
   const leaves = found.items.map(leafWriter(found.idOf))
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
-  const edge = await readTiles(pool, network, generation, edgeOf(size))
+  const edge = await readTiles(pool, network, generation, partialTilesOf(size))
   const tree = new GrowingTree(treeHash, { size, edge })
   if (log) assertRoot(log, tree.root)
   const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))

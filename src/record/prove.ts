@@ -20,11 +20,11 @@ import { orIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
-  inRanges,
   isProvable,
   type RangeSource,
-  rangesAhead,
   rangesOf,
+  readInRanges,
+  readRangesAhead,
 } from './ranges.js'
 import type { RangeWidth } from './width.js'
 
@@ -77,7 +77,7 @@ export async function recordAt(
  * As `recordAt`, but null where the record is not known at this block; it may be known at another. @throws
  * DisagreementError
  */
-export const knownRecordAt = (
+export const recordAtOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
@@ -103,7 +103,7 @@ export async function attachPointOf(
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await knownRecordAt(chain, { number, hash }) : null
+  const own = isAsked && hash ? await recordAtOrNull(chain, { number, hash }) : null
   const stored = parentHash ? storedRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = keepers.map(({ kind }, i) => {
@@ -180,21 +180,21 @@ interface RangesStart {
  * Source of a chain's confirmed logs. Each node's logs are checked against the records at both ends of the range. If
  * the times in the logs do not match the record, the range is read again with the times in the headers.
  */
-export function checkedRanges(
+export function rangesCheckedByRecord(
   chain: EvmChain,
   width: RangeWidth,
   { from: start, before, known, nodes }: RangesStart,
 ): RangeSource<CheckedRange> {
   const source = rangesOf(chain, width, { nodes })
   const timed = rangesOf(chain, width, { nodes, isHinted: false })
-  const asked = new LRUCache<string, ReturnType<typeof knownRecordAt>>({ max: RECORDS_KEPT })
+  const asked = new LRUCache<string, ReturnType<typeof recordAtOrNull>>({ max: RECORDS_KEPT })
 
   /** The record after a block, read once for both ranges that meet there. */
   const recordBehind = async (number: number, lastHash: Buffer) => {
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? knownRecordAt(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? recordAtOrNull(chain, { number, hash }, nodes)
     asked.set(hash, record)
     return record
   }
@@ -257,8 +257,8 @@ export async function proveUpTo(
     },
   }
   // by two nodes: a log that one node moved to a later block would be missing in its own block
-  const read = (first: number, last: number) => inRanges(noted, first, last)
-  const ahead = rangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
+  const read = (first: number, last: number) => readInRanges(noted, first, last)
+  const ahead = readRangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
   for await (const range of ahead) {
     onRange()
     if (lastHash && !range.parentHash.equals(lastHash))

@@ -65,7 +65,7 @@ const isOfNodes = (error: unknown): boolean =>
  * @returns consecutive ranges, with the number of nodes that returned each
  * @throws Error whose cause is an UndecidedError, ChainUnavailableError or RpcError
  */
-export async function inRanges<Range>(
+export async function readInRanges<Range>(
   source: RangeSource<Range>,
   from: number,
   to: number,
@@ -89,7 +89,10 @@ export async function inRanges<Range>(
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
-    return [...(await inRanges(source, from, middle)), ...(await inRanges(source, middle + 1, to))]
+    return [
+      ...(await readInRanges(source, from, middle)),
+      ...(await readInRanges(source, middle + 1, to)),
+    ]
   }
 }
 
@@ -100,7 +103,7 @@ const RANGES_AHEAD = 3
  * Reads blocks `from` to `to` in consecutive ranges, whose width adapts meanwhile.
  * @param cuts blocks, ascending, at which a range has to end
  */
-export async function* rangesAhead<T>(
+export async function* readRangesAhead<T>(
   { from, to, width, cuts = [] }: BlockRange,
   read: (from: number, to: number) => Promise<T[]>,
 ): AsyncGenerator<T> {

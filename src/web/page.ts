@@ -35,7 +35,7 @@ export interface WalletChains {
 let ens: EnsParents = {}
 
 /** Writes the facts of this service into its pages. */
-export function describeService(facts: ServiceFacts): void {
+export function setServiceFacts(facts: ServiceFacts): void {
   ens = facts.ens
   setHead('service', metaOf('service', facts))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeService, page, pageOfUrl } from './page.js'
+import { page, pageOfUrl, setServiceFacts } from './page.js'
 import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
 
 describe('paths', () => {
@@ -168,13 +168,13 @@ describe('paths', () => {
 describe('facts of the service in the pages', () => {
   it('are the ones written last, and decide which ENS names have a page', () => {
     const networks = ['mainnet', 'testnet'] as const
-    describeService({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
+    setServiceFacts({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(true)
-    describeService({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
+    setServiceFacts({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
     expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
     expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
     expect(page.text).not.toContain('first.eth')
     expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
-    describeService({ ens: {}, networks, isLocal: false })
+    setServiceFacts({ ens: {}, networks, isLocal: false })
   })
 })

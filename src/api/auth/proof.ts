@@ -1,7 +1,7 @@
 import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
-import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
+import { authKey, authKeyHash, boundMessageNonce } from '../../registry/auth/key.js'
 import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
 import {
@@ -170,7 +170,7 @@ function messageFor(
   wallet: Wallet,
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
-  const nonce = boundNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
+  const nonce = boundMessageNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

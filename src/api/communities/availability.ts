@@ -2,10 +2,13 @@ import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
 import { inTime } from '../../ops/notify.js'
-import { areRequirementsMet, inputsNeeded } from '../../registry/community/requirements.js'
+import {
+  areRequirementsMet,
+  neededRequirementInputs,
+} from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOf } from '../http/context.js'
-import { requireCurrent } from '../http/freshness.js'
+import { requireCaughtUp } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
 import { type CommunityName, requireRules } from './communities.js'
 
@@ -18,7 +21,7 @@ const PAYERS_MS = 3_000
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
 export async function availabilityOfCommunityName(context: Context, asked: CommunityName) {
   const rules = await requireRules(context, asked.community)
-  await requireCurrent(context)
+  await requireCaughtUp(context)
   return availabilityAnswer(
     `${asked.community}/${asked.name}`,
     await availabilityUnderRules(context, asked, rules),
@@ -71,7 +74,7 @@ export async function meetsRequirements(
   wallet: Buffer,
   ports: readonly BalancePort[] = chainsOf(context),
 ): Promise<boolean> {
-  context.caller?.owe(inputsNeeded(requirements).tokens.length)
+  context.caller?.owe(neededRequirementInputs(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     wallet,
     requirements,

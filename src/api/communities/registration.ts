@@ -23,7 +23,7 @@ import {
 import { requireClusterId } from '../clusters/clusters.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireCurrent } from '../http/freshness.js'
+import { requireCaughtUp } from '../http/freshness.js'
 import { availabilityUnderRules, meetsRequirements, recentBalancePorts } from './availability.js'
 import { type CommunityName, requireRules } from './communities.js'
 
@@ -76,7 +76,7 @@ async function attemptRegistration(
   const { community, name, wallet, preference } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
-  if (rules) await requireCurrent(context)
+  if (rules) await requireCaughtUp(context)
   const readStanding = () =>
     standingOf(context.pool, context.network, {
       community,

@@ -22,7 +22,7 @@ const ownFields = ({ transactionData }: EvmQuote) => ({
   transactionData: callView(transactionData),
 })
 
-export const evmForm: FamilyForm<EvmPort> = {
+export const evmFamilyForm: FamilyForm<EvmPort> = {
   family: EVM,
   isOf: isEvmPort,
   example: ['1', EXAMPLE_OWNER],

@@ -9,7 +9,7 @@ const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lampo
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaForm: FamilyForm<SolanaPort> = {
+export const solanaFamilyForm: FamilyForm<SolanaPort> = {
   family: SOLANA,
   isOf: isSolanaPort,
   example: ['solana', EXAMPLE_SOLANA_WALLET],

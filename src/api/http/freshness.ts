@@ -140,13 +140,13 @@ export const isDeployed = async (fresh: Fresh): Promise<boolean> =>
   (await knownOf(fresh)).isDeployed
 
 /** Header of a look-up with the block that the response at least reflects. @returns names and values in alternation */
-export async function asOfFields(fresh: Fresh): Promise<readonly string[]> {
+export async function asOfHeader(fresh: Fresh): Promise<readonly string[]> {
   const { asOf } = await knownOf(fresh)
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
 /** @throws ApiError catching_up while names may be taken on chain that the tables do not have yet */
-export async function requireCurrent({ freshness, network }: Fresh): Promise<void> {
+export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(
     'catching_up',

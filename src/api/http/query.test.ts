@@ -37,7 +37,7 @@ describe('integerOf', () => {
   })
 })
 
-describe('wordOf', () => {
+describe('choiceOf', () => {
   const read = (text: string) => choiceOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 
   it('returns an allowed value', () => {
@@ -46,6 +46,6 @@ describe('wordOf', () => {
   })
 
   it.each(['UP', 'toString', 'u'])('refuses %s, which is not allowed', (odd) => {
-    expect(() => read(odd)).toThrow('none of up, down')
+    expect(() => read(odd)).toThrow('has to be one of up, down')
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { heldUnits, type Rate, withdraw } from './bucket.js'
+import { availableUnits, type Rate, withdraw } from './bucket.js'
 
 const RATE: Rate = { perSecond: 50, burst: 300 }
 const rates = fc.record({
@@ -43,7 +43,7 @@ describe('a token bucket', () => {
           const made = withdraw(rate, fullMs, nowMs, units)
           expect(made.waitMs === 0).toBe(model.take(units))
           fullMs = made.fullMs
-          expect(heldUnits(rate, fullMs, nowMs)).toBe(model.held())
+          expect(availableUnits(rate, fullMs, nowMs)).toBe(model.held())
         }
       }),
     )
@@ -58,7 +58,9 @@ describe('a token bucket', () => {
           nowMs += afterMs
           const made = withdraw(rate, fullMs, nowMs, units)
           if (made.waitMs > 0) {
-            expect(heldUnits(rate, made.fullMs, nowMs)).toBe(heldUnits(rate, fullMs, nowMs))
+            expect(availableUnits(rate, made.fullMs, nowMs)).toBe(
+              availableUnits(rate, fullMs, nowMs),
+            )
             expect(withdraw(rate, made.fullMs, nowMs + made.waitMs + 0.001, units).waitMs).toBe(0)
           }
           fullMs = made.fullMs

@@ -20,7 +20,7 @@ export interface Withdrawal {
 const EPSILON_MS = 1e-6
 
 /** Time in which a number of units flows in. */
-export const flowMs = (units: number, { perSecond }: Rate): number => (units * 1_000) / perSecond
+export const refillMs = (units: number, { perSecond }: Rate): number => (units * 1_000) / perSecond
 
 /**
  * Withdraws units from a bucket (GCRA: the bucket's state is the time at which it is full). A full bucket allows any
@@ -28,14 +28,14 @@ export const flowMs = (units: number, { perSecond }: Rate): number => (units * 1
  */
 export function withdraw(rate: Rate, fullMs: number, nowMs: number, units: number): Withdrawal {
   const fromMs = Math.max(fullMs, nowMs)
-  const nextMs = fromMs + flowMs(units, rate)
-  const overMs = nextMs - nowMs - flowMs(rate.burst, rate)
+  const nextMs = fromMs + refillMs(units, rate)
+  const overMs = nextMs - nowMs - refillMs(rate.burst, rate)
   if (overMs <= EPSILON_MS || fromMs - nowMs <= EPSILON_MS) return { fullMs: nextMs, waitMs: 0 }
   return { fullMs: fromMs, waitMs: Math.min(overMs, fromMs - nowMs) }
 }
 
 /** Whole units in a bucket. */
-export const heldUnits = (rate: Rate, fullMs: number, nowMs: number): number =>
+export const availableUnits = (rate: Rate, fullMs: number, nowMs: number): number =>
   Math.max(
     0,
     Math.floor(rate.burst - (Math.max(0, fullMs - nowMs) * rate.perSecond) / 1_000 + EPSILON_MS),

@@ -36,7 +36,7 @@ export const QUOTE_PER_NAME_PRICE: Price = {
 export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
 /** Price of a page of the feed. */
-export const pagePrice = (limit: PageLimit): Price => ({
+export const feedPagePrice = (limit: PageLimit): Price => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
   of: (query) => 1 + limitOf(query, limit) / EVENTS_PER_UNIT,
 })

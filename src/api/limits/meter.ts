@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
+import { availableUnits, type Rate, refillMs, withdraw } from './bucket.js'
 
 /** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
@@ -45,7 +45,7 @@ export class Buckets {
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
       if (fullMs !== undefined)
-        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - flowMs(units, rate))
+        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - refillMs(units, rate))
     }
   }
 
@@ -54,7 +54,7 @@ export class Buckets {
     const nowMs = this.#now()
     const states = quotas.map((quota) => {
       const fullMs = this.#fullMs.get(quota.bucket) ?? 0
-      return stateOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+      return stateOf(quota, availableUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
     })
     return ['ratelimit-policy', quotas.map(policyOf).join(', '), 'ratelimit', states.join(', ')]
   }
@@ -63,7 +63,7 @@ export class Buckets {
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 const policyOf = ({ kind, rate }: Omit<Quota, 'bucket'>): string =>
-  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`
+  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
 const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number): string =>
   `"${kind}";r=${held};t=${seconds(fullInMs)}`

@@ -3,7 +3,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { requireCurrent } from '../http/freshness.js'
+import { requireCaughtUp } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
 export const NO_NAME = `A name is ${NAME_RULE}.`
@@ -68,7 +68,7 @@ export async function availabilityOfNames(
   context: Context,
   names: readonly string[],
 ): Promise<Availability[]> {
-  await requireCurrent(context)
+  await requireCaughtUp(context)
   if (names.length === 1) return [await context.lookups[context.network].availabilityOf(names[0]!)]
   return readAvailability(context.pool, context.network, names)
 }

@@ -9,9 +9,9 @@ import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
-  asOfFields,
+  asOfHeader,
   refuseOnMirror,
-  requireCurrent,
+  requireCaughtUp,
   requireDeployed,
   withStaleness,
 } from '../http/freshness.js'
@@ -175,7 +175,7 @@ class RouteExchange {
     if (singleNetworkRoutes.has(route)) await requireDeployed(context)
     if (routesNotOnMirror.has(route)) await refuseOnMirror(context)
     // read before the response is made, which may then reflect a newer block
-    if (route.isLookup) this.#asOf = await asOfFields(context)
+    if (route.isLookup) this.#asOf = await asOfHeader(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
     const spent = bytesCost(read?.counted ?? 0)
@@ -300,7 +300,7 @@ async function messageFor(
   const version = key === null ? null : await memory.version(key, network, route.cacheSource!)
   const known = key !== null && version !== null ? memory.get(key, version) : null
   if (known) {
-    if (route.cacheSource === 'facts') await requireCurrent(context)
+    if (route.cacheSource === 'facts') await requireCaughtUp(context)
     meter.spend(Math.max(0, known.cost - spent))
     return withRequestHeaders(known, null, request, context)
   }

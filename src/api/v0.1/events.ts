@@ -13,7 +13,7 @@ import { feedPage } from '../feed/feed.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { pagePrice } from '../limits/costs.js'
+import { feedPagePrice } from '../limits/costs.js'
 import {
   eventPageAnswer,
   eventPageQuery,
@@ -127,7 +127,7 @@ const events = route.get('/v0.1/events', {
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
   query: eventPageQuery(LIMIT, 'Seconds'),
-  price: pagePrice(LIMIT),
+  price: feedPagePrice(LIMIT),
   responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {

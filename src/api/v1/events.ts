@@ -9,7 +9,7 @@ import { ApiError } from '../http/errors.js'
 import { choiceOf, integerOf, limitOf, type PageLimit, type Query } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
 import { okResponses, z } from '../http/schema.js'
-import { pagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
@@ -69,7 +69,7 @@ const events = route.get('/v1/events', {
       ),
     from,
   }),
-  price: pagePrice(LIMIT),
+  price: feedPagePrice(LIMIT),
   responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {

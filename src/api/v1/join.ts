@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.js'
+import { KIND_NAMES, type KindName, storedPatternOf } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -75,7 +75,8 @@ const join = route.post('/v1/wallets', {
 function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES.test(text)) return [...new Set(text.split(',') as KindName[])].map(storedBy).join('|')
+  if (TYPES.test(text))
+    return [...new Set(text.split(',') as KindName[])].map(storedPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
     `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`,

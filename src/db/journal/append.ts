@@ -7,8 +7,8 @@ import type {
   CommunityNameRow,
   CommunityRow,
   JournalRow,
+  MovedName,
   MoveRow,
-  NameMove,
   NameRow,
   WalletRow,
 } from '../../registry/fold/rows.js'
@@ -255,7 +255,7 @@ async function freeNames(
 async function moveNames(
   db: Queryable,
   network: Network,
-  moves: readonly NameMove[],
+  moves: readonly MovedName[],
 ): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)

@@ -14,9 +14,9 @@ import {
   attachPointOf,
   groundOf,
   keepsRecord,
-  knownRecordAt,
   type ProvedRange,
   provedRange,
+  recordAtOrNull,
 } from '../../record/prove.js'
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -327,7 +327,7 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = knownRecordAt(chain, block, this.#nodes)
+    const record = recordAtOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }

@@ -8,21 +8,21 @@ import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type AttachPoint,
   type CheckedRange,
-  checkedRanges,
   keepsRecord,
-  knownRecordAt,
   type ProvedRange,
   provedRange,
+  rangesCheckedByRecord,
   recordAfterLogs,
   recordAt,
+  recordAtOrNull,
   recordMismatchText,
 } from '../../record/prove.js'
 import {
   type ConfirmedRange,
   hasSameLogs,
-  inRanges,
   isProvable,
   type RangeSource,
+  readInRanges,
 } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -31,7 +31,7 @@ import { decodedOf, type TailBlock } from './types.js'
 /** Record as of a block, asked for while logs are read. */
 export interface AskedRecord {
   hash: Buffer
-  record: ReturnType<typeof knownRecordAt>
+  record: ReturnType<typeof recordAtOrNull>
 }
 
 /** Blocks above the checkpoint. */
@@ -68,11 +68,11 @@ export async function proveBlocks(
   const keeps = keepsRecord(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
-  const own = keeps ? await (isAsked ? asked!.record : knownRecordAt(chain, end, least)) : null
+  const own = keeps ? await (isAsked ? asked!.record : recordAtOrNull(chain, end, least)) : null
   const top = keeps && !own ? await recordByTop(chain, row, known) : null
   const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
-  const source = checkedRanges(chain, createRangeWidth(), {
+  const source = rangesCheckedByRecord(chain, createRangeWidth(), {
     from: seen.from,
     before: place,
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
@@ -105,7 +105,7 @@ async function readAnew(
   source: RangeSource<CheckedRange>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
 ): Promise<ProvedRange[]> {
-  const read = await inRanges(source, from, to)
+  const read = await readInRanges(source, from, to)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
     throw transient(

@@ -4,13 +4,13 @@ import { transient } from '../../chains/rpc/errors.js'
 import {
   type AttachPoint,
   type CheckedRange,
-  checkedRanges,
   type KnownRecords,
-  knownRecordAt,
   proveUpTo,
+  rangesCheckedByRecord,
   recordAt,
+  recordAtOrNull,
 } from '../../record/prove.js'
-import { inRanges, isProvable, rangesAhead } from '../../record/ranges.js'
+import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 
 /** With the number of nodes that gave the logs. */
@@ -43,9 +43,9 @@ export class RangeFetcher {
   ): AsyncGenerator<FetchedRange> {
     // what one node placed refutes no other
     const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
-    const source = checkedRanges(this.#chain, this.#width, { from, before, known, nodes })
+    const source = rangesCheckedByRecord(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
-    return rangesAhead(blocks, (first, last) => inRanges(source, first, last))
+    return readRangesAhead(blocks, (first, last) => readInRanges(source, first, last))
   }
 
   /**
@@ -61,7 +61,7 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
     if (!header) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await knownRecordAt(chain, header, nodes)
+    const early = await recordAtOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
     const record = early ?? (await recordAt(chain, latest, nodes))
     const isHinted = this.#isHinted && isProvable(chain)

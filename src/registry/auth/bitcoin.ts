@@ -4,7 +4,13 @@ import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
  * Signatures of Bitcoin wallets over text messages by a single key: BIP-322 (simple) for SegWit, SegWit in P2SH and
@@ -192,8 +198,8 @@ export const bitcoin: WalletKind = {
   read(text) {
     const { encoded } = openEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anyOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
-    return anyOf(
+      return anyCheckOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
+    return anyCheckOf(
       decodingsOf(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },

@@ -3,7 +3,13 @@ import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
  * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made
@@ -43,7 +49,7 @@ export const cosmos: WalletKind = {
   read(text) {
     const { encoded, fields } = openEnvelope(text)
     const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
-    return anyOf(
+    return anyCheckOf(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),

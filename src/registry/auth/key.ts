@@ -31,7 +31,7 @@ const NONCE_BYTES = 16
  * @param recovered the wallet whose key the message requests
  * @returns 32 hex digits
  */
-export const boundNonce = (
+export const boundMessageNonce = (
   tokenKey: Uint8Array,
   wallet: Wallet,
   signingDate: string,

@@ -38,7 +38,7 @@ export const startsWith = (...texts: readonly string[]): string =>
   `^03(${texts.map((text) => Buffer.from(text).toString('hex')).join('|')})`
 
 /** Check that succeeds where one of the given checks succeeds; null where there is no check. */
-export function anyOf(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
+export function anyCheckOf(checks: readonly (SignatureCheck | null)[]): SignatureCheck | null {
   const given = checks.filter((check) => check !== null)
   return given.length === 0
     ? null

@@ -8,7 +8,7 @@ import { expectWithin } from '../../../test/setup/processorTime.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
-import { KIND_NAMES, KINDS, type KindName, kindOf, storedBy } from './kinds.js'
+import { KIND_NAMES, KINDS, type KindName, kindOf, storedPatternOf } from './kinds.js'
 
 /** Number of signatures of each kind to make and check, and of altered ones. */
 const COUNT = Number(process.env.SIGNATURES ?? 60)
@@ -215,9 +215,9 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
       for (let i = 0, made = 0; made < COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
           const stored = lookupAddress(account.address)!.bytes.toString('hex')
-          expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual([
-            kind,
-          ])
+          expect(
+            KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+          ).toEqual([kind])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
           const claim = { message, wallet: account.address, signature }
@@ -273,7 +273,7 @@ it.each([
   [bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7))), ['cosmos']],
 ])('the stored address %s belongs to %j', (text, kinds) => {
   const stored = Buffer.from(`\x03${text}`).toString('hex')
-  expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual(kinds)
+  expect(KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored))).toEqual(kinds)
 })
 
 /** The example messages of BIP-322, with the id of each one's transaction. */

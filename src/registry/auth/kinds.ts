@@ -18,7 +18,8 @@ export type KindName = keyof typeof KINDS
 export const KIND_NAMES = Object.keys(KINDS) as [KindName, ...KindName[]]
 
 /** Pattern of the hex of stored addresses of a kind. */
-export const storedBy = (kind: KindName): string => KINDS[kind].stored ?? KINDS[kind].coin.stored
+export const storedPatternOf = (kind: KindName): string =>
+  KINDS[kind].stored ?? KINDS[kind].coin.stored
 
 /** Kind of wallet that an address type signs as; null for a type that cannot sign in. */
 export const kindOf = (type: Wallet['type']): KindName | null =>

@@ -4,7 +4,7 @@ import { parseSiweMessage, validateSiweMessage } from 'viem/siwe'
 import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
-import { authKey, authKeyHash, boundNonce } from './key.js'
+import { authKey, authKeyHash, boundMessageNonce } from './key.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from './message.js'
 
 const golden = JSON.parse(
@@ -31,7 +31,7 @@ const boundOf = (text: string) => {
     domain,
     wallet,
     chainId,
-    nonce: boundNonce(tokenKey, wallet, signingDate),
+    nonce: boundMessageNonce(tokenKey, wallet, signingDate),
     signingDate,
   })
 }
@@ -54,7 +54,8 @@ describe('messages', () => {
     const [wallet, recovered, other] = golden.bound
       .map(({ wallet }) => walletOf(wallet))
       .concat(walletOf(`0x${'0b'.repeat(20)}`))
-    const nonceFor = (asked?: typeof wallet) => boundNonce(tokenKey, wallet!, signingDate, asked)
+    const nonceFor = (asked?: typeof wallet) =>
+      boundMessageNonce(tokenKey, wallet!, signingDate, asked)
     const message = boundMessage({
       domain,
       wallet: wallet!,
@@ -72,7 +73,9 @@ describe('messages', () => {
   it('bound to two wallets, or to two dates, differ in their nonce', () => {
     const [a, b] = golden.bound.map(({ wallet }) => walletOf(wallet))
     const nonces = [a!, b!].flatMap((wallet) =>
-      [signingDate, '2026-11-20T08:00:00.001Z'].map((date) => boundNonce(tokenKey, wallet, date)),
+      [signingDate, '2026-11-20T08:00:00.001Z'].map((date) =>
+        boundMessageNonce(tokenKey, wallet, date),
+      ),
     )
     expect(new Set(nonces).size).toBe(4)
   })

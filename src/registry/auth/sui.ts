@@ -5,7 +5,13 @@ import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, isSignedByEcdsa, type SignatureCheck, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
  * Signatures of Sui accounts over personal messages by one key: flag ‖ signature ‖ key. Multisig, zkLogin and
@@ -34,7 +40,7 @@ export const sui: WalletKind = {
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
-  read: (text) => anyOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
+  read: (text) => anyCheckOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Check of flag ‖ signature ‖ key; null for another form. */

@@ -10,7 +10,7 @@ import {
 } from './registration.js'
 import {
   areRequirementsMet,
-  inputsNeeded,
+  neededRequirementInputs,
   type RequirementInputs,
   tokenKey,
 } from './requirements.js'
@@ -248,7 +248,7 @@ describe('requirements', () => {
       REQUIREMENT,
       { ...token, network: '8453' },
     ]
-    expect(inputsNeeded(all)).toEqual({
+    expect(neededRequirementInputs(all)).toEqual({
       tokens: [
         { network: '1', token: WALLET },
         { network: '8453', token: WALLET },

@@ -31,7 +31,7 @@ export interface RequirementInputs {
 export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 'token'>): string =>
   `${network}/${token}`
 
-export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
+export const neededRequirementInputs = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(
       requirements

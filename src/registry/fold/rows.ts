@@ -184,7 +184,7 @@ export interface CommunityNameRow {
 }
 
 /** Transfer of a name's row to another cluster. */
-export interface NameMove {
+export interface MovedName {
   name: string
   cluster: number
   updatedSeq: number
@@ -218,7 +218,7 @@ export interface Changes {
   wallets: WalletRow[]
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
-  nameMoves: NameMove[]
+  nameMoves: MovedName[]
   /** Sources of moves that the batch has completed. */
   movesEnded: number[]
   /** Moves that the batch has begun and not completed. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
-import { edgeOf, type FilledTile, GrowingTree } from './append.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from './append.js'
 import { keyOfTile, tilesFor } from './tiles.js'
 import { createTreeHash } from './tree.js'
 
@@ -17,7 +17,10 @@ class Log {
 
   append(count: number): void {
     const edge = new Map(
-      edgeOf(this.size).map((tile) => [keyOfTile(tile), this.tiles.get(keyOfTile(tile))!.hashes]),
+      partialTilesOf(this.size).map((tile) => [
+        keyOfTile(tile),
+        this.tiles.get(keyOfTile(tile))!.hashes,
+      ]),
     )
     const leaves = Array.from({ length: count }, (_, i) => leaf(this.size + i))
     const grown = new GrowingTree(tree, { size: this.size, edge })

@@ -1,6 +1,6 @@
 import {
+  concatHashes,
   hashesOf,
-  joinHashes,
   keyOfTile,
   rootOf,
   rootOfRow,
@@ -17,7 +17,7 @@ export interface FilledTile extends Tile {
 }
 
 /** The partial tiles of a tree, at most one per level. They are all that is needed to append to it. */
-export function edgeOf(size: number): Tile[] {
+export function partialTilesOf(size: number): Tile[] {
   const tiles: Tile[] = []
   for (
     let level = 0, hashes = size;
@@ -37,7 +37,7 @@ export class GrowingTree {
   readonly #levels: Level[]
 
   /**
-   * @param from an existing tree to continue, with the tiles of `edgeOf(size)`; default: an empty tree
+   * @param from an existing tree to continue, with the tiles of `partialTilesOf(size)`; default: an empty tree
    * @throws RangeError where such a tile is missing, or has another width
    */
   constructor(
@@ -100,5 +100,5 @@ const filled = ({ level, index, hashes }: Level): FilledTile => ({
   level,
   index,
   width: hashes.length,
-  hashes: joinHashes(hashes),
+  hashes: concatHashes(hashes),
 })

@@ -1,9 +1,9 @@
-import { edgeOf } from './append.js'
+import { partialTilesOf } from './append.js'
 import type { TreeHead } from './note.js'
 import {
   type Bundle,
+  concatHashes,
   hashesOf,
-  joinHashes,
   keyOfTile,
   rootOf,
   rootOfRow,
@@ -35,7 +35,7 @@ export class ProvedTree {
     { size, root }: Pick<TreeHead, 'size' | 'root'>,
     read: ReadTiles,
   ): Promise<ProvedTree> {
-    const edge = await read(edgeOf(size))
+    const edge = await read(partialTilesOf(size))
     if (!isSameHash(rootOf(tree, size, edge), root))
       throw new RangeError('the tiles at its end do not make its root')
     return new ProvedTree(tree, read, edge)
@@ -54,7 +54,7 @@ export class ProvedTree {
   ): Promise<void> {
     const isSame =
       leaves.length < TILE_WIDTH
-        ? isSameHash(joinHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
+        ? isSameHash(concatHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
         : isSameHash(root ?? rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
     if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
   }

@@ -111,7 +111,7 @@ export const hashesOf = (tile: Uint8Array): Uint8Array[] =>
   )
 
 /** Concatenates the hashes of a tile. */
-export function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
+export function concatHashes(hashes: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [i, hash] of hashes.entries()) bytes.set(hash, i * HASH_BYTES)
   return bytes

@@ -14,7 +14,7 @@ import { Action, Dialog, Field, Form, type FormValues, Input } from './pieces.js
 import { RefundsPage } from './refunds.js'
 import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
-import { KIND_TEXT } from './wallets.js'
+import { WALLET_KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
@@ -103,7 +103,7 @@ function SignIn() {
               <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
-                <small>{KIND_TEXT[wallet.type]}</small>
+                <small>{WALLET_KIND_TEXT[wallet.type]}</small>
               </Action>
             </li>
           ))}
@@ -145,7 +145,7 @@ function Elsewhere() {
         <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
         <Field label="Its kind">
           <select name="kind">
-            {Object.entries(KIND_TEXT).map(([kind, text]) => (
+            {Object.entries(WALLET_KIND_TEXT).map(([kind, text]) => (
               <option key={kind} value={kind}>
                 {text}
               </option>

@@ -48,7 +48,7 @@ export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<stri
 }
 
 /** Names of the kinds of wallets that can sign in. */
-export const KIND_TEXT: Readonly<Record<Kind, string>> = {
+export const WALLET_KIND_TEXT: Readonly<Record<Kind, string>> = {
   ...WALLET_NAMES,
   bitcoin: 'Bitcoin',
   cosmos: 'Cosmos',
