@@ -13,7 +13,7 @@ import {
 import { networkDeployment } from './deployment.js'
 import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
-import { byChainId, hex, httpUrl, wei } from './fields.js'
+import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
 
 /** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
@@ -39,9 +39,9 @@ const ensParent = z.strictObject({
   chainId: z.int().positive(),
   /** For commands: nodes of that chain if `chains` does not list it, and on a local chain ENS's registry. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
-  registry: hex(20).optional(),
+  registry: hexBytes(20).optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: byChainId(hex(20)).optional(),
+  reverseRegistrars: byChainId(hexBytes(20)).optional(),
 })
 
 const sections = z.strictObject({

@@ -10,7 +10,12 @@ import { bodyLimit } from '../../src/api/http/body.js'
 import type { Route } from '../../src/api/http/route.js'
 import { repeat, type SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
-import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
+import {
+  badRequests,
+  costliestRequest,
+  ensLookup,
+  REFUSED_BODIES,
+} from '../support/declaredRequests.js'
 import { testEns } from '../support/ens.js'
 import { useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'

@@ -101,7 +101,7 @@ export interface ContextDeps
     Partial<
       Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'primaryNames' | 'limits'>
     > {
-  /** Wakes who waits; without it the time does. */
+  /** Wakes long polls and streams. Without it they poll. */
   news?: News
   /** Receives errors of our own code, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void

@@ -66,9 +66,9 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = millisecondsText(tracked.lastSeenMs)
     const { label } = tracked
-    return { ...decide(context, { tracked }), network: label, ...replaced, updatedAt }
+    return { ...decideStatus(context, { tracked }), network: label, ...replaced, updatedAt }
   }
-  if (paid) return ofPaidNames(context, paid)
+  if (paid) return statusOfPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }
@@ -77,12 +77,12 @@ async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus>
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
-  const answer = decide(query.context, { journal: bids, credit })
+  const answer = decideStatus(query.context, { journal: bids, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, block, found), ...sender }
 }
 
-/** Fields of a transaction of the hub itself. */
+/** Response fields of a transaction on the hub itself. */
 const onHub = (
   { context, tx }: TxQuery,
   block: number,
@@ -99,7 +99,10 @@ const onHub = (
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
   // remember sender and nonce: a reorg may remove the transaction from the tail
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
-  const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
+  const answer = decideStatus(query.context, {
+    tail: tail.bids,
+    tailConfirmations: tail.confirmations,
+  })
   return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
 }
 
@@ -139,7 +142,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       return ofReplacement(query, by, chain.label)
     }
     return {
-      ...decide(context, { tracked, seen }),
+      ...decideStatus(context, { tracked, seen }),
       network: tracked.label,
       updatedAt: millisecondsText(tracked.lastSeenMs),
     }
@@ -163,7 +166,7 @@ async function replacementOf(
   return replacement && !replacement.equals(tx) ? replacement : null
 }
 
-/** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
+/** A replaced transaction has the status of its replacement. A cancellation makes it invalid. */
 async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)

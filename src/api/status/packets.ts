@@ -15,7 +15,7 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decide, type Origin, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type Origin, type TxQuery, type TxStatus } from './decide.js'
 
 /** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
@@ -172,11 +172,11 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
 
 export type Paid = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
 
-export function ofPaidNames(
+export function statusOfPaidNames(
   context: Context,
   { paidNames, paidMs, block, origin }: Paid,
 ): TxStatus {
-  const answer = decide(context, { paidNames })
+  const answer = decideStatus(context, { paidNames })
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
 }
 

@@ -37,7 +37,10 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const known = await ofPayments()
   if (known) return known
   const tracked = await findTracked(pool, network, tx)
-  const remembered = { ...decide(context, { tracked }), ...(tracked && { network: tracked.label }) }
+  const remembered = {
+    ...decideStatus(context, { tracked }),
+    ...(tracked && { network: tracked.label }),
+  }
   if (tracked?.verdict) return { ...remembered, updatedAt: millisecondsText(tracked.lastSeenMs) }
   if (ports.length === 0) return remembered
   const { chain, seen } = await ask()

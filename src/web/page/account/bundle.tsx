@@ -2,9 +2,17 @@ import { useState } from 'preact/hooks'
 import { shortText } from '../lib/format.js'
 import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
-import { Address, Badge, Card, Link, Mono, Names, Verified } from '../parts/basics.js'
-import { Generate } from './generate.js'
-import { Action, Check, Form, Input, type Typed } from './pieces.js'
+import {
+  Address,
+  Badge,
+  Card,
+  CopyableText,
+  Link,
+  NameList,
+  VerifiedBadge,
+} from '../parts/basics.js'
+import { GeneratedWallets } from './generate.js'
+import { Action, Check, Form, type FormValues, Input } from './pieces.js'
 import { Primary } from './primary.js'
 import { type Account, ownNames, type Question, useAccount } from './state.js'
 
