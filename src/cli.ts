@@ -83,7 +83,7 @@ program
   .command('mcp')
   .description('tools for agents (Model Context Protocol) that ask a deployment')
   .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')
-  .action(async (options: { url: string }) => (await import('./cli/mcp.js')).mcp(options))
+  .action(async (options: { url: string }) => (await import('./cli/mcp.js')).serveMcp(options))
 
 addInitCommand(program)
 addJournalCommands(program)

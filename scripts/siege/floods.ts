@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { bech32 } from '@scure/base'
 import bs58 from 'bs58'
 import { bodyLimit } from '../../src/api/http/body.js'
-import type { Scene } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
 import {
   badRequests,
-  dearestRequest,
+  costliestRequest,
   ensLookup,
   REFUSED_BODIES,
-} from '../../test/support/dearest.js'
+} from '../../test/support/declaredRequests.js'
 import type { Call } from './http.js'
 import { SOCKET_FLOODS } from './sockets.js'
 
@@ -177,7 +177,7 @@ const headersOf = ({ authorization, apiKey }: Throwaway) => ({ authorization, 'x
 const RENAMES = '/v1/clusters/wallets/names'
 
 /** What declared requests ask about. */
-function sceneOf({ self }: Throwaway, targets: Targets): Scene {
+function sceneOf({ self }: Throwaway, targets: Targets): SampleData {
   return {
     name: targets.name,
     walletName: 'main',
@@ -211,7 +211,7 @@ function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
     {
       name: 'dearest requests',
       connections: 20,
-      call: (n) => ({ ...dearestRequest(asked[n % asked.length]!, scene), headers }),
+      call: (n) => ({ ...costliestRequest(asked[n % asked.length]!, scene), headers }),
     },
     {
       name: 'bodies that are refused',
@@ -219,7 +219,7 @@ function dearestFloods(member: Throwaway, targets: Targets): Flood[] {
       call(n) {
         const route = withBody[n % withBody.length]!
         const body = bodies[Math.floor(n / withBody.length) % bodies.length]!(bodyLimit(route))
-        return { ...dearestRequest(route, scene), body, headers }
+        return { ...costliestRequest(route, scene), body, headers }
       },
     },
     {
@@ -256,7 +256,7 @@ function routeFloods(member: Throwaway, targets: Targets): Flood[] {
       name: titleOf(route),
       connections: 20,
       call(n) {
-        const dearest = { ...dearestRequest(route, scene), headers }
+        const dearest = { ...costliestRequest(route, scene), headers }
         if (n % 4 > 0) return dearest
         refused ??= [
           ...badRequests(route, scene).map(({ method, path, body }) => ({

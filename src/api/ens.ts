@@ -3,9 +3,9 @@ import { ok } from './http/answer.js'
 import type { Context } from './http/context.js'
 import { ApiError } from './http/errors.js'
 import { route } from './http/route.js'
-import { answers, z } from './http/schema.js'
-import { ENS } from './limits/costs.js'
-import { pagesOf } from './names/metadata.js'
+import { okResponses, z } from './http/schema.js'
+import { ENS_PRICE } from './limits/costs.js'
+import { nameUrls } from './names/metadata.js'
 import { addressText } from './v1/schemas.js'
 
 const asked = z.object({
@@ -19,27 +19,27 @@ async function answered(
   context: Context,
   { sender = '', data = '' }: Partial<z.output<typeof asked>>,
 ) {
-  const { ens, batches } = context
+  const { ens, lookups } = context
   if (!ens) throw new ApiError('not_found', 'No ENS name is served here.')
-  const pages = { pagesOf: (name: string) => pagesOf(context, name) }
-  const lookups = {
-    mainnet: { ...batches.mainnet, ...pages },
-    testnet: { ...batches.testnet, ...pages },
+  const pages = { pagesOf: (name: string) => nameUrls(context, name) }
+  const reads = {
+    mainnet: { ...lookups.mainnet, ...pages },
+    testnet: { ...lookups.testnet, ...pages },
   }
-  const signed = await ens({ sender, data }, lookups).catch((error: unknown) => {
+  const signed = await ens({ sender, data }, reads).catch((error: unknown) => {
     throw error instanceof EnsRequestError ? new ApiError('invalid_request', error.message) : error
   })
   return ok({ data: signed })
 }
 
 const about = {
-  summary: 'What a name below an ENS name resolves to, signed',
-  responses: answers('The answer, for the callback of the resolver', { data: z.string() }),
+  summary: 'The signed answer of a look-up below an ENS name',
+  responses: okResponses('The answer, for the callback of the resolver', { data: z.string() }),
   errors: ['not_found'] as const,
-  price: ENS,
+  price: ENS_PRICE,
 }
 
-/** The gateway of ENS as clients of ERC-3668 ask it: by a URL, or by a body. */
+/** Routes of the ENS gateway, as ERC-3668 clients call them: with a URL, or with a body. */
 export const ensRoutes = [
   route.get('/ens/:sender/:data.json', {
     bad: {
@@ -49,7 +49,7 @@ export const ensRoutes = [
     },
     example: { status: 400 },
     ...about,
-    dearest: {},
+    costliest: {},
     params: asked,
     handle: ({ params }, context) => answered(context, params),
   }),
@@ -61,7 +61,7 @@ export const ensRoutes = [
     },
     example: { status: 400 },
     ...about,
-    dearest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
+    costliest: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: asked,
     handle: ({ body }, context) => answered(context, body),
   }),

@@ -27,18 +27,18 @@ import { walletRoutes } from './v1/wallets.js'
 /** Routes by the tag under which the OpenAPI documents list them. */
 type Tagged = Readonly<Record<string, readonly Route[]>>
 
-/** Look-ups, whose answers name the head that they reflect. */
+/** Marks look-ups: their responses carry the block that they reflect. */
 const lookups = (routes: readonly Route[]) =>
   routes.map((route): Route => (route.auth === 'required' ? route : { ...route, isLookup: true }))
 
-/** Routes whose body may select the network, and that of all networks; they have answers of their own. */
+/** Routes whose body may select the network, and the list of all networks. They handle a missing network themselves. */
 const OF_BODY = new Set([
   '/v1/networks',
   '/v1/names/community/:communityName/register',
   ...quoteRoutes.map(({ path }) => path),
 ])
 
-/** Routes that ask of the network which the query selects: where it is not deployed, they are refused. */
+/** Routes that ask about the network that the query selects. They are refused where the network is not deployed. */
 const OF_NETWORK = new Set<Route>()
 
 function onNetwork(routes: readonly Route[]): Route[] {
@@ -66,9 +66,9 @@ const V1: Tagged = {
   Pictures: imageRoutes,
 }
 
-export const ofNetwork: ReadonlySet<Route> = OF_NETWORK
+export const singleNetworkRoutes: ReadonlySet<Route> = OF_NETWORK
 
-/** Deprecated: views of the same answers, in their old shapes. */
+/** Deprecated routes: the same data in the old shapes. */
 const V01: Tagged = {
   'v0.1 registration': registerRoutesV01,
   'v0.1 look-ups': lookups(lookupRoutesV01),
@@ -80,8 +80,8 @@ const V01: Tagged = {
 /** Every route, in the order in which Express tries them. */
 export const routes: readonly Route[] = [V1, V01].flatMap((tagged) => Object.values(tagged).flat())
 
-/** Tags whose routes ask for more than a feed tells, or write. */
-const BEYOND_FEED = [
+/** Tags of routes that need more data than a feed has, or that write. */
+const TAGS_NOT_ON_MIRROR = [
   'Bundles',
   'Communities',
   'Registration',
@@ -93,15 +93,17 @@ const BEYOND_FEED = [
   'v0.1 authentication',
 ]
 
-/** Routes that a mirror of another service's log has no answer to. */
-export const beyondFeed: ReadonlySet<Route> = new Set(
-  BEYOND_FEED.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(({ path }) => path !== '/v1/networks'),
+/** Routes that a mirror of another service's log cannot answer. */
+export const routesNotOnMirror: ReadonlySet<Route> = new Set(
+  TAGS_NOT_ON_MIRROR.flatMap((tag) => V1[tag] ?? V01[tag]!).filter(
+    ({ path }) => path !== '/v1/networks',
+  ),
 )
 
 const documentOf = (tagged: Tagged, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: VERSION, description })
 
-/** By the path that serves each; a document takes 50 ms to make. */
+/** OpenAPI documents by the path that serves each. Making one takes 50 ms. */
 export const openApiDocuments: Readonly<Record<string, () => object>> = {
   '/openapi.json': documentOf(
     V1,

@@ -1,26 +1,31 @@
 import type { RequestListener, Server } from 'node:http'
 import type { FeedQuery } from '../push/webhooks/deliver.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
+import { createExpressApp } from './expressApp.js'
 import { readFeed } from './feed/port.js'
-import { endAfter, isEnded, protectServer, serverLimits } from './guard/socketLimits.js'
+import {
+  closeAfterResponse,
+  isAfterLastResponse,
+  protectServer,
+  serverLimits,
+} from './guard/socketLimits.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { type ContextDeps, createContexts } from './http/context.js'
 import type { Route } from './http/route.js'
 import { createGate } from './limits/gate.js'
-import { beyondFeed, ofNetwork, routes } from './routes.js'
+import { routes, routesNotOnMirror, singleNetworkRoutes } from './routes.js'
 import { type AnswererDeps, createAnswerer } from './serving/answerer.js'
 import { createRouter, foldSlashes } from './serving/router.js'
 import { createRouteServer, type Serving } from './serving/serve.js'
-import { createShell } from './shell.js'
-import { profile } from './v1/lookups.js'
+import { profileRoute } from './v1/lookups.js'
 
-/** Time after which a request is answered 503; its handler then ends by the limits of its own waits. */
+/** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
 const REQUEST_DEADLINE_MS = 15_000
-/** Answers that end their connection, so that a refusal costs its caller a new one. */
+/** Statuses after which the connection is closed, so that a refused client has to open a new one. */
 const REFUSALS: ReadonlySet<number> = new Set([408, 413, 429, 503])
 
 export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metrics' | 'failed'> {
-  /** Routes of families of chains beside those of the interface. */
+  /** Further routes, of chain families outside the interface. */
   moreRoutes?: readonly Route[]
   /** Default 15 s. */
   requestDeadlineMs?: number
@@ -34,19 +39,19 @@ export interface ApiDeps extends ContextDeps, Pick<AnswererDeps, 'log' | 'metric
 
 export type Api = ReturnType<typeof createApi>
 
-/** The state is the database's keys, read once. */
+/** Creates the API. Its only state is the database's keys, read once. */
 export function createApi(deps: ApiDeps) {
   const contexts = createContexts(deps)
   let isClosing = false
   const answer = createAnswerer(deps)
   const finish: Serving['finish'] = (exchange, message, ...more) => {
-    if (isClosing || REFUSALS.has(message.status)) endAfter(exchange)
+    if (isClosing || REFUSALS.has(message.status)) closeAfterResponse(exchange)
     answer(exchange, message, ...more)
   }
   const serving = {
     finish,
-    beyondFeed,
-    ofNetwork,
+    routesNotOnMirror,
+    singleNetworkRoutes,
     gate: createGate(deps.limits ?? null, deps.pool),
   }
   const serveRoute = createRouteServer(
@@ -54,15 +59,15 @@ export function createApi(deps: ApiDeps) {
     serving,
     deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
   )
-  const shell = createShell(serving, serveRoute, deps.trustProxy ?? 0)
-  // the page of a name has any first part of a path: the shell serves it after its documents
+  const shell = createExpressApp(serving, serveRoute, deps.trustProxy ?? 0)
+  // the page of a name matches any one-part path, so the Express app serves it after its documents
   const match = createRouter([
-    ...routes.filter((route) => route !== profile),
+    ...routes.filter((route) => route !== profileRoute),
     ...(deps.moreRoutes ?? []),
   ])
   const isTrusted = shell.get('trust proxy fn') as (address: string, hop: number) => boolean
   const listener: RequestListener = (req, res) => {
-    if (isEnded(req)) return
+    if (isAfterLastResponse(req)) return
     const found = match(req)
     if (!found) {
       req.url = foldSlashes(req.url ?? '')
@@ -80,9 +85,9 @@ export function createApi(deps: ApiDeps) {
   }
   let closeUnused = () => {}
   const waits = () =>
-    NETWORKS.reduce((sum, network) => sum + contexts[network].waits.places.taken, 0)
+    NETWORKS.reduce((sum, network) => sum + contexts[network].longPolls.places.taken, 0)
   return {
-    /** The request listener: the routes, and Express around them. */
+    /** The request listener: the routes, and an Express app for everything else. */
     listener,
     /** Options for `http.createServer(api.limits, api.listener)`. */
     limits: serverLimits(deps.keepAliveMs),
@@ -92,19 +97,19 @@ export function createApi(deps: ApiDeps) {
     },
     /** Number of signed changes that wait for their turn. */
     changesWaiting: (): number => contexts.mainnet.changes.size + contexts.testnet.changes.size,
-    /** Number of requests that wait for a status, and of open streams. */
+    /** Number of long polls and of open streams. */
     staying: () => ({ waits: waits(), streams: contexts.mainnet.streams.places.taken }),
-    /** Answers all who wait and ends the streams, later ones at once: this process stops soon. */
+    /** Ends long polls and streams, including later ones at once: this process stops soon. */
     release(): void {
-      for (const network of NETWORKS) contexts[network].waits.end()
+      for (const network of NETWORKS) contexts[network].longPolls.end()
       contexts.mainnet.streams.end()
     },
-    /** Makes each answer the last of its connection, and closes idle ones: the server takes no more. */
+    /** Closes idle connections, and makes each response the last of its connection. No new request is accepted. */
     close(): void {
       isClosing = true
       closeUnused()
     },
-    /** Reads a network's feed for what this process sends by itself. */
+    /** Reads a network's feed for deliveries that this process starts. */
     readFeed: (network: Network, query: FeedQuery) => readFeed(contexts[network], query),
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { gzipped, type PageFile, pageAt, pageFile } from '../web/page.js'
+import { gzipped, type PageFile, pageFile, pageOfUrl } from '../web/page.js'
 import { type Answer, ok, okContent } from './http/answer.js'
 import { ApiError, errorAnswer } from './http/errors.js'
 import { VERSION } from './http/version.js'
@@ -12,14 +12,14 @@ const INDEX = ok(
   { vary: 'accept' },
 )
 
-/** Answer of `/`: the page for browsers; JSON for everything else. */
+/** Response of `/`: the page for browsers, JSON for any other client. */
 export const indexAnswer = (req: Asked): Answer => pageAnswer(req) ?? INDEX
 
 /** The page of a path, for browsers, which accept `text/html`; null where the API answers. */
 export function pageAnswer(req: Asked): Answer | null {
   const isBrowser =
     (req.method === 'GET' || req.method === 'HEAD') && req.headers.accept?.includes('text/html')
-  const found = isBrowser ? pageAt(req.url ?? '') : null
+  const found = isBrowser ? pageOfUrl(req.url ?? '') : null
   return (
     found &&
     fileAnswer(found.file, req, {

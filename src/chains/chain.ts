@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { ChainConfig } from '../config/index.js'
 import { isOwnError, sentenceOf } from '../ops/log/errors.js'
 import type { ClaimPermission } from '../registry/airdrop/permission.js'
-import type { ReleaseWord } from '../registry/community/release.js'
+import type { ReleaseApproval } from '../registry/community/release.js'
 import type { CommunityPrice } from '../registry/community/rules.js'
 import { type AddressType, EVM, type Family } from '../registry/families.js'
 import type { CommunityNameTarget, StoredPayment } from '../registry/payment/payment.js'
@@ -147,7 +147,7 @@ export type CommunityPayment = UnsignedTransaction & {
   approvalReset?: { to: Hex; data: Hex }
 }
 
-export type ReleaseSigner = (word: ReleaseWord) => Promise<Hex>
+export type ReleaseSigner = (word: ReleaseApproval) => Promise<Hex>
 
 /** Communities on a chain: balances for their requirements, and payments for their names. */
 export interface CommunityPort {

@@ -1,5 +1,5 @@
 import {
-  inputsNeeded,
+  neededRequirementInputs,
   type RequirementInputs,
   tokenKey,
 } from '../registry/community/requirements.js'
@@ -29,7 +29,7 @@ export async function readRequirementInputs(
   question: RequirementInputsQuestion,
 ): Promise<RequirementInputs> {
   const address = decodeWallet(question.wallet)
-  const { tokens, clusters } = inputsNeeded(question.requirements)
+  const { tokens, clusters } = neededRequirementInputs(question.requirements)
   const [balances, verifiedIn] = await Promise.all([
     Promise.all(
       tokens.map(

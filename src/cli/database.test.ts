@@ -10,7 +10,7 @@ import { type Postgres, startPostgres } from '../testing/processes/postgres.js'
 import { waitFor } from '../testing/processes/processes.js'
 import { databaseFault } from './database.js'
 
-/** Advice for a database that can't be used, by real refusals of a server. */
+/** Advice for an unusable database, from real errors of a server. */
 
 let server: Postgres
 let certificate: string
@@ -21,7 +21,7 @@ const asked = (url: URL, text = 'SELECT 1') =>
     () => null,
     (error: unknown) => databaseFault(error, url.href),
   )
-/** The server's URL with other parameters, a role or a database. */
+/** The server's URL with a changed parameter, role or database. */
 function urlWith(change: (url: URL) => void): URL {
   const url = new URL(server.url)
   change(url)
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-it('a server without TLS: how to have it, or do without', async () => {
+it('a server without TLS: how to enable TLS, or connect without it', async () => {
   expect(await asked(withParameters({ sslmode: 'verify-full' }))).toMatch(/has no TLS.*ssl = on/)
 })
 
@@ -47,7 +47,7 @@ describe('a role without rights', () => {
   it.each([
     ['on the tables', 'SELECT * FROM names'],
     ['on the schema', 'SELECT * FROM names'],
-  ])('%s: who grants what', async (where, text) => {
+  ])('%s: which privilege is missing', async (where, text) => {
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
     await admin.query('DROP ROLE IF EXISTS bare; CREATE ROLE bare LOGIN')
@@ -91,14 +91,17 @@ describe('a self-signed server', () => {
     expect(await waitFor(isEncrypted, 10_000)).toBe(true)
   })
 
-  it.each(['verify-full', 'require'])('by sslmode=%s: which authority to name', async (sslmode) => {
-    const fault = await asked(withParameters({ sslmode }))
-    expect(fault).toMatch(/certificate of PostgreSQL at .* is not trusted \(\w*SELF_SIGNED\w*\)/)
-    expect(fault).toContain('sslrootcert=')
-    expect(fault).toContain('sslmode=no-verify')
-  })
+  it.each(['verify-full', 'require'])(
+    'with sslmode=%s: which certificate to configure',
+    async (sslmode) => {
+      const fault = await asked(withParameters({ sslmode }))
+      expect(fault).toMatch(/certificate of PostgreSQL at .* is not trusted \(\w*SELF_SIGNED\w*\)/)
+      expect(fault).toContain('sslrootcert=')
+      expect(fault).toContain('sslmode=no-verify')
+    },
+  )
 
-  it('is served when its certificate is named', async () => {
+  it('can be used when its certificate is configured', async () => {
     const parameters = { sslmode: 'verify-full', sslrootcert: certificate }
     expect(await asked(withParameters(parameters))).toBeNull()
   })

@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { ConfigError, readEnvironment } from '../config/index.js'
 import { createPool } from '../db/pg/pool.js'
-import { recorded } from './recorded.js'
+import { recordCommand } from './recorded.js'
 
 /**
- * Runs `work` on a command's database, which records the command: the only way of a command to a database, but for `start`,
- * whose log says what it did, and `doctor`, which examines.
- * @throws ConfigError where none is set
+ * Runs `work` on a command's database, and records the command. Every command opens its database here, except
+ * `start`, which logs its actions, and `doctor`, which only reads.
+ * @throws ConfigError where no database is set
  */
 export async function withDatabase<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()
@@ -14,39 +14,39 @@ export async function withDatabase<T>(work: (url: string) => Promise<T>): Promis
     throw new ConfigError(
       `DATABASE_URL is not set, and no local world runs in ${home} (CLUSTERD_HOME): set either.`,
     )
-  return recorded(databaseDirectUrl, () =>
-    work(databaseDirectUrl).catch(explain(databaseDirectUrl)),
+  return recordCommand(databaseDirectUrl, () =>
+    work(databaseDirectUrl).catch(withDatabaseAdvice(databaseDirectUrl)),
   )
 }
 
-export const explain =
+export const withDatabaseAdvice =
   (url: string) =>
   (error: unknown): never => {
     const fault = databaseFault(error, url)
     throw fault === null ? error : new Error(fault, { cause: error })
   }
 
-/** Errors of a database that was never migrated, or of an earlier version: no such table, no such column. */
+/** Errors of a database that was never migrated, or is of an earlier version: a table or column is missing. */
 const BEHIND = /^(42P01|42703|P2021|P2022)$/
-/** Role, password and name of the database (28…, 3D000), as PostgreSQL and Prisma number them. */
+/** Wrong role, password or database name (SQLSTATE class 28, 3D000, and Prisma's codes). */
 const REFUSED = /^(28\d\d\d|3D000|P1000|P1003|P1010)$/
 const AWAY = /^(ECONN\w+|E(HOST|NET)UNREACH|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P100[128])$/
 
-/** Certificates that the driver does not accept (OpenSSL's codes, as Node names them). */
+/** The server's certificate is not trusted (OpenSSL's codes, as Node reports them). */
 const UNTRUSTED =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+|CERT_\w+|ERR_TLS_CERT_ALTNAME_INVALID|P1011)$/
-/** Rights that a role does not have. */
+/** The role does not have a privilege (SQLSTATE). */
 const FORBIDDEN = '42501'
 
-/** Of the driver, which gives these no code. */
+/** Timeouts of the driver, which have no code. */
 const LATE = /^(Connection terminated|timeout exceeded|timeout expired|Query read timeout)/
 
-/** A sentence with what to do; null for any other error. */
+/** A sentence with the cause and advice; null for any other error. */
 export function databaseFault(error: unknown, url: string): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const { host, pathname, username } = new URL(url)
   if (BEHIND.test(code))
-    return 'The database lacks tables of this version: run `clusterd migrate` first.'
+    return 'The database does not have the tables of this version: run `clusterd migrate` first.'
   if (REFUSED.test(code))
     return `PostgreSQL at ${host} lets nobody in as "${username}" to the database "${pathname.slice(1)}" (${code}): correct the role, its password or the name in DATABASE_URL.`
   const text = error instanceof Error ? error.message : ''
@@ -61,14 +61,14 @@ export function databaseFault(error: unknown, url: string): string | null {
   return `PostgreSQL at ${host} does not answer (${code || 'in time'}): start it, or correct DATABASE_URL.`
 }
 
-/** Connections of a command; none is opened before it is needed. */
+/** Connections of a command. Each is opened when it is needed. */
 const MAX_CONNECTIONS = 3
-/** Time for which a command that sleeps in a transaction, as in a suspended terminal, keeps its locks. */
+/** Locks of a command that is idle in a transaction, as in a suspended terminal, end after this time. */
 const ASLEEP_MS = 10_000
 
 /**
- * Runs `work` on the same database with a pool of connections, closed afterwards. pg_stat_activity shows `clusterd` and
- * the command's first word.
+ * Runs `work` on the command's database with a connection pool, closed afterwards. pg_stat_activity shows `clusterd`
+ * and the command's first word.
  */
 export const withPool = <T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
   withDatabase(async (url) => {

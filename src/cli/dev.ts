@@ -8,7 +8,7 @@ import {
 import type { Stack } from '../testing/index.js'
 import { paint } from './output.js'
 
-/** Time that a world has for its end; the guard of its processes ends what is left. */
+/** Time limit for ending a world. Afterwards its guard process kills what is left. */
 const END_MS = 8_000
 
 /** `clusterd dev`: a local world in the foreground until Ctrl-C. */
@@ -37,7 +37,7 @@ export async function dev({ limits = false }: { limits?: boolean } = {}): Promis
   await end(stack, 1)
 }
 
-/** PORT and OPS_PORT if set; else the defaults, or the next free ports with a notice. */
+/** Ports from PORT and OPS_PORT; by default the usual ports, or the next free ones with a notice. */
 async function choosePorts(env: Environment): Promise<{ port: number; opsPort: number }> {
   const { nextFreePort } = await import('../testing/processes/ports.js')
   const choose = async (set: number | undefined, preferred: number, name: string) => {
@@ -51,7 +51,7 @@ async function choosePorts(env: Environment): Promise<{ port: number; opsPort: n
   return { port, opsPort: await choose(env.opsPort, DEFAULT_OPS_PORT, 'OPS_PORT') }
 }
 
-/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards a Ctrl-C that arrived already. */
+/** Ends the world on Ctrl-C, SIGTERM or SIGHUP, once: npm forwards a Ctrl-C that the process has received already. */
 function endOnSignals(current: () => Stack | undefined): void {
   let isEnding = false
   const endOnce = async (): Promise<void> => {
@@ -63,7 +63,7 @@ function endOnSignals(current: () => Stack | undefined): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, endOnce)
 }
 
-/** Ends the world and this process, in time even where a part hangs. */
+/** Ends the world and this process, within the time limit even if a part hangs. */
 async function end(stack: Stack | undefined, code: number): Promise<never> {
   setTimeout(() => {
     console.error('clusterd: a part of the world hangs, and is killed.')

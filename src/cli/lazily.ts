@@ -1,8 +1,8 @@
 /** Arguments of a function; never for other exports. */
 type ArgumentsOf<F> = F extends (...args: infer A) => Promise<void> ? A : never
 
-/** The module is loaded when one of its actions runs, so every other command starts without it. */
-export const lazily =
+/** Wraps actions whose module is loaded when one of them runs, so that other commands start without it. */
+export const lazyActions =
   <M extends object>(load: () => Promise<M>) =>
   <K extends keyof M>(action: K) =>
   async (...args: ArgumentsOf<M[K]>): Promise<void> => {

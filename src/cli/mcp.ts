@@ -8,7 +8,7 @@ import { NAME_RULE } from '../registry/primitives/nameRule.js'
 
 const MAX_NAMES = 100
 const MAX_EVENTS = 100
-/** Below the limits that agents set to a call. */
+/** Shorter than the time limits of agents for a call. */
 const MAX_WAIT_S = 50
 
 const INSTRUCTIONS =
@@ -19,7 +19,7 @@ const bid = z.object({
   name,
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
-/** One form for every tool that takes names: agents write the one as the other. */
+/** One form for all tools that take names, because agents confuse two similar forms. */
 const names = z
   .array(z.union([name, bid]))
   .min(1)
@@ -41,7 +41,7 @@ interface Tool<Fields extends z.ZodRawShape> {
 }
 const tool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> => definition
 
-/** Tools by name; all of them only read. */
+/** Tools by name. All of them are read-only. */
 const TOOLS = {
   resolve_name: tool({
     description:
@@ -134,7 +134,7 @@ const TOOLS = {
 }
 
 /** Serves the tools over stdio, until the agent or a signal ends it. */
-export async function mcp({ url }: { url: string }): Promise<void> {
+export async function serveMcp({ url }: { url: string }): Promise<void> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new Error(`--url ${url} is no HTTP address.`)
   const server = new McpServer(
@@ -158,11 +158,11 @@ export async function mcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** JSON has no bigint: the wei of a transaction are digits again. */
+/** Writes bigints as decimal text, because JSON has none. */
 const withWeiAsText = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value
 
-/** A tool's result; what the deployment refuses is one that says why. */
+/** A tool's result. An error response of the deployment becomes a result with its reason. */
 const resultOf = (answer: Promise<unknown>): Promise<CallToolResult> =>
   answer.then(
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, withWeiAsText) }] }),

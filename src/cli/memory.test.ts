@@ -4,7 +4,7 @@ import { giveMemoryBack } from './memory.js'
 const LEFT_BEHIND = 600_000
 const MIB = 2 ** 20
 
-it('a heap that grew under load is given back once there is little to do', async () => {
+it('a heap that grew under load is returned to the system when the process is idle', async () => {
   const kept = load()
   const loaded = process.memoryUsage().heapTotal
   const end = giveMemoryBack({ everyMs: 200 })
@@ -17,7 +17,7 @@ it('a heap that grew under load is given back once there is little to do', async
   expect(kept[0]).toMatchObject({ i: 0 })
 })
 
-/** Leaves garbage among objects that live on. */
+/** Leaves garbage between live objects. */
 function load(): { i: number }[] {
   const all = Array.from({ length: LEFT_BEHIND }, (_, i) => ({
     i,

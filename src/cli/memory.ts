@@ -3,19 +3,19 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_EVERY_MS = 30_000
-/** Share of its time for which the event loop may be busy before a collection, which takes some 100 ms. */
+/** Maximum share of time for which the event loop may be busy before a collection, which takes some 100 ms. */
 const QUIET = 0.25
-/** Growth over what the last collection left from which one is worth its time. */
+/** Growth of the heap since the last collection from which another one is worthwhile. */
 const WORTH_BYTES = 32 * 2 ** 20
 
 /**
- * Gives memory back to the system: a heap that grew under load, or at the start, is collected when the process has
- * little to do. V8 itself waits until the heap has grown further, which in an idle process takes for ever.
- * @returns what ends it
+ * Returns memory to the system: collects a heap that grew under load, or at the start, when the process is idle. V8
+ * itself waits for further growth, which never comes in an idle process.
+ * @returns function that stops it
  */
 export function giveMemoryBack({ everyMs = LOOK_EVERY_MS } = {}): () => void {
   setFlagsFromString('--expose-gc')
-  // the flag is read where a context is made
+  // V8 reads the flag when a context is created
   const collect: () => void = runInNewContext('gc')
   let leftBytes = 0
   let before = performance.eventLoopUtilization()
@@ -26,11 +26,11 @@ export function giveMemoryBack({ everyMs = LOOK_EVERY_MS } = {}): () => void {
     const { heapTotal } = process.memoryUsage()
     leftBytes = Math.min(leftBytes, heapTotal)
     if (utilization > QUIET || heapTotal - leftBytes < WORTH_BYTES) return
-    // live objects are moved together: pages that hold a few of them would be kept
+    // compact: otherwise a page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-    // the rest shows only once all is swept
+    // the sweep is still running: the next step measures what is left
     leftBytes = Number.POSITIVE_INFINITY
   }, everyMs).unref()
   return () => clearInterval(timer)

@@ -1,7 +1,10 @@
 import { compareSchema, migrate } from '../db/pg/migrate.js'
 import { withDatabase } from './database.js'
 
-/** With `check`, prints the missing migrations only, and the command ends with 1 where there are any. */
+/**
+ * `clusterd migrate`: applies missing migrations. With `check` it only lists them, and exits with 1 where there are
+ * any.
+ */
 export async function migrateDatabase({ check = false }: { check?: boolean }): Promise<void> {
   const { missing, newer } = await withDatabase(async (url) => {
     const difference = await compareSchema(url)

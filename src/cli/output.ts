@@ -17,10 +17,10 @@ const bigintsAsText = (_: string, value: unknown) =>
 export const printJson = (value: unknown): void =>
   console.log(JSON.stringify(value, bigintsAsText, 2))
 
-/** JSON of each item, or a table's row, whose fields name the columns. */
+/** How a list is printed: each item as JSON, or as a table row whose fields are the columns. */
 interface ListForm<T> {
   json: boolean | undefined
-  /** Sentence for an empty list. */
+  /** Sentence to print for an empty list. */
   none: string
   describe(item: T): object
   /** Default: the item as described. */
@@ -49,7 +49,7 @@ function printTable(items: readonly object[]): void {
 
 const FIELD_WIDTH = 12
 
-/** Prints one thing as JSON, or its fields, a line each. */
+/** Prints an object as JSON, or one field per line. */
 export function printFields(thing: object, json: boolean | undefined): void {
   if (json) printJson(thing)
   else
@@ -57,7 +57,7 @@ export function printFields(thing: object, json: boolean | undefined): void {
       console.log(`${name.padEnd(FIELD_WIDTH)} ${shown(name, value)}`)
 }
 
-/** A field's text; times are dates. */
+/** Text of a field. Times (`…Ms`) are printed as dates. */
 const shown = (name: string, value: unknown): string =>
   /Ms$/.test(name) && typeof value === 'number' ? new Date(value).toISOString() : textOf(value)
 
@@ -67,14 +67,17 @@ const textOf = (value: unknown): string =>
     : String(value ?? '-')
 
 /** Rounds a duration to its largest unit: 45 s, 12 min, 3 h, 2 d. */
-export function duration(ms: number): string {
+export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.round(seconds / 60)} min`
   return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/** An error in words. One of several attempts to connect has none itself, and Prisma's ends with the sentence. */
+/**
+ * Message of an error. An AggregateError of connection attempts has none of its own, and Prisma's has its sentence
+ * last.
+ */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name.startsWith('Prisma')) return error.message.trim().split('\n').at(-1)!

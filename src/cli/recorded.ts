@@ -6,18 +6,18 @@ import { onConnection } from '../db/pg/pool.js'
 import { messageOf } from './output.js'
 import { withoutSecrets } from './withoutSecrets.js'
 
-/** Time limit of a write, which no command waits for longer. */
+/** Time limit of a write. A command waits no longer for it. */
 const WRITE_LIMIT_MS = 3_000
 const LONGEST_TEXT = 500
-/** SQLSTATE of a right that is missing. */
+/** SQLSTATE of a missing privilege. */
 const FORBIDDEN = '42501'
 
 /**
- * Runs a command's work between two writes of its row in `operator_actions`: a row without an outcome is of a command that
- * still runs, or was killed. A database that is away, only reads or has no such table yet ends no command; neither does a
- * role without the right, which is said.
+ * Runs a command's work between two writes of its row in `operator_actions`. A row without an outcome belongs to a
+ * command that is still running, or was killed. The command continues if the row can't be written: the database is
+ * unavailable, read-only, or has no such table yet. A missing privilege is reported on stderr.
  */
-export async function recorded<T>(url: string, work: () => Promise<T>): Promise<T> {
+export async function recordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {
   const id = randomUUID()
   const startedMs = performance.now()
   /** @returns false where the database does not answer */
@@ -44,7 +44,7 @@ export async function recorded<T>(url: string, work: () => Promise<T>): Promise<
   }
 }
 
-/** True where the server itself refused a write. A right that is missing is said. */
+/** True where the server itself refused a write. A missing privilege is reported. */
 function refused(error: pg.DatabaseError | Error): boolean {
   if (!('severity' in error)) return false
   if (error.code === FORBIDDEN)
@@ -54,25 +54,25 @@ function refused(error: pg.DatabaseError | Error): boolean {
   return true
 }
 
-/** Words of a command line without secrets, those with blanks in quotes. */
+/** A command line without secrets. Arguments with blanks are quoted. */
 export function commandLine(words: readonly string[]): string {
   const shown = words.map(withoutSecrets)
   return shortText(shown.map((word) => (/^\S+$/.test(word) ? word : `"${word}"`)).join(' '))
 }
 
-/** On one line, and without characters that move a terminal. */
+/** Shortens a text to one line, without secrets and terminal control characters. */
 const shortText = (text: string): string =>
   withoutSecrets(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, LONGEST_TEXT)
 
-/** A container's user may have no name. */
+/** Name of the OS user and the host. A container's user may have only a number. */
 function osUser(): string {
   let user = `uid ${process.getuid?.() ?? 'unknown'}`
   try {
     user = userInfo().username
   } catch {
-    // the number stays
+    // keep the number
   }
   return `${user}@${hostname()}`
 }

@@ -4,24 +4,24 @@ import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLog, endOnBugs } from '../ops/log/log.js'
 import { inTime } from '../ops/notify.js'
-import { explain } from './database.js'
+import { withDatabaseAdvice } from './database.js'
 import { giveMemoryBack } from './memory.js'
 import { type NetworkOptions, networksOf } from './values.js'
 
-/** Time after which a stop gives up a start that waits; a daemon's own limit is as long. */
+/** Time limit for stopping a start that is still waiting. It equals the daemon's own limit for a stop. */
 const GIVE_UP_MS = 8_000
 /**
- * Heap growth allowed over the live set of the last full collection. V8's own limit is up to fourfold on machines with
- * much memory, which held 80 MiB more garbage during a long catch-up.
+ * Heap growth allowed after a full collection, as a percentage of the live objects. V8's default is up to fourfold on
+ * machines with much memory, which kept 80 MiB more garbage during a long catch-up.
  */
 const HEAP_GROWTH_PERCENT = 100
 
-/** Options of `clusterd start`; they come before the environment. */
+/** Options of `clusterd start`. They take precedence over the environment. */
 export interface StartOptions {
   /** Roles, joined by commas. */
   roles?: string
   watch?: boolean
-  /** false: `--no-migrate`. */
+  /** false with `--no-migrate`. */
   migrate?: boolean
 }
 
@@ -70,11 +70,11 @@ async function run(read: () => Config): Promise<void> {
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // thrown below, unless a stop was requested
   await Promise.race([
-    starting.then(tellLauncher, explain(config.databaseDirectUrl)),
+    starting.then(tellLauncher, withDatabaseAdvice(config.databaseDirectUrl)),
     isAskedToStop,
   ])
   await isAskedToStop
-  // a start that still waits, for a lock of the migrations or a silent server, ends without a daemon
+  // a start that is still waiting, for the migrations' lock or a silent server, is abandoned
   const daemon = await inTime(
     GIVE_UP_MS,
     starting.catch(() => null),
@@ -84,7 +84,7 @@ async function run(read: () => Config): Promise<void> {
   process.exit(0)
 }
 
-/** Reports to the launcher of a local world that this process has bound both ports. */
+/** Reports to the launcher of a local world that this process listens on both ports. */
 function tellLauncher(): void {
   process.send?.('up', () => {})
 }
@@ -93,7 +93,8 @@ function untilAskedToStop(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // the end of a local world's launcher; a supervisor with an IPC channel may go and come back
+    // only the launcher of a local world ends this process by disconnecting; a supervisor's IPC channel may close and
+    // reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

@@ -5,10 +5,10 @@ import { parseClusterName } from '../registry/primitives/name.js'
 import { NAME_RULE } from '../registry/primitives/nameRule.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Parsers of arguments and options as typed. Each throws an Error with one sentence that names the option. */
+/** Parsers of arguments and options. Each throws an Error with one sentence that names the option. */
 
 /** @param kind noun in the error message */
-export function nameOf(text: string, kind: 'name' | 'community'): string {
+export function parseNameArgument(text: string, kind: 'name' | 'community'): string {
   const name = parseClusterName(text)
   if (name === null) throw new Error(`"${text}" is no ${kind}: ${NAME_RULE}.`)
   return name
@@ -19,7 +19,9 @@ export interface NetworkOptions {
   mainnet?: boolean
 }
 
-/** @param says what none of them means, such as `default: both` */
+/**
+ * Adds `--testnet` and `--mainnet`. @param says help text for the case that neither is given, such as `default: both`
+ */
 export const withNetwork = (command: Command, says: string): Command =>
   command
     .addOption(new Option('--mainnet', `on the mainnet; ${says}`).conflicts('testnet'))
@@ -37,7 +39,7 @@ export function networksOf(options: NetworkOptions): readonly Network[] {
   return network === null ? NETWORKS : [network]
 }
 
-/** @throws ConfigError where the chains file lacks the label */
+/** @throws ConfigError where the chains file does not have the label */
 export function configuredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChains(chainsFile).chains.find((chain) => chain.label === label)
@@ -45,8 +47,8 @@ export function configuredChain(label: string): ChainConfig {
   return config
 }
 
-/** The 20 bytes of an EVM address. */
-export const addressOf =
+/** Parser of an EVM address. @returns its 20 bytes */
+export const evmAddressParser =
   (option: string) =>
   (text: string): Buffer => {
     const address = parseAddress(text)
@@ -57,13 +59,13 @@ export const addressOf =
     return address.bytes.subarray(1)
   }
 
-/** Unix seconds from seconds or an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
-export const secondsOf =
+/** Parser of Unix seconds, or an ISO date: `2027-01-31` or `2027-01-31T12:00:00Z`. */
+export const secondsParser =
   (option: string) =>
   (text: string): number => {
     if (/^[0-9]{9,11}$/.test(text)) return Number(text)
     const ms = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/.test(text) ? Date.parse(text) : Number.NaN
-    // Date.parse reads a 30th of February as one of March
+    // Date.parse reads February 30 as March 2
     if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text.slice(0, 10))
       throw new Error(
         `${option} is a date such as 2027-01-31 or 2027-01-31T12:00:00Z, or Unix seconds.`,
@@ -71,8 +73,8 @@ export const secondsOf =
     return ms / 1_000
   }
 
-/** A whole number within bounds. */
-export const wholeNumber =
+/** Parser of a whole number within bounds. */
+export const wholeNumberParser =
   (option: string, { min = 0, max }: { min?: number; max: number }) =>
   (text: string): number => {
     const number = Number(text)
@@ -80,9 +82,10 @@ export const wholeNumber =
     throw new Error(`${option} is a whole number from ${min} to ${max}.`)
   }
 
-export const blockOf = (option: string) => wholeNumber(option, { max: Number.MAX_SAFE_INTEGER })
+export const blockParser = (option: string) =>
+  wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
-/** A key is never one of the options. */
+/** Options of commands that sign. None of them takes a key itself, only a file or an external signer. */
 export const withSigning = (command: Command): Command =>
   command
     .option(
@@ -91,7 +94,7 @@ export const withSigning = (command: Command): Command =>
     )
     .option('--password-file <file>', 'the file of its password')
     .option('--signer-url <url>', 'or with a signer elsewhere (Web3Signer’s eth_signTransaction)')
-    .option('--from <address>', 'and the address whose key it has', addressOf('--from'))
+    .option('--from <address>', 'and the address whose key it has', evmAddressParser('--from'))
     .option(
       '--unsigned',
       'or print one JSON object a line for each call, as a multisig takes them, and send nothing',

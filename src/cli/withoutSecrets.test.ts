@@ -51,18 +51,18 @@ it.each<[what: string, text: string, shown: string]>([
   ],
   ['a path', '/var/backups/2026-11-27/registry.dump', '/var/backups/2026-11-27/registry.dump'],
   ['a time', '2027-01-31T12:00:00Z', '2027-01-31T12:00:00Z'],
-])('of %s is shown what is no secret', (_, text, shown) => {
+])('shows only the public parts of %s', (_, text, shown) => {
   expect(withoutSecrets(text)).toBe(shown)
 })
 
 it.each(['a', 'a:', 'a://', '[1', '1,', '+', 'token'])(
-  'reads a long text of %s in a moment',
+  'processes a long text of %s quickly',
   (part) => {
     expectWithin(1_000, () => withoutSecrets(part.repeat(100_000)))
   },
 )
 
-it('shows no beginning of a secret where a long text is cut', () => {
+it('shows no part of a secret where a long text is cut', () => {
   const padding = 'x '.repeat(2_040)
   for (let blanks = 0; blanks < 40; blanks++)
     expect(withoutSecrets(`${padding}${' '.repeat(blanks)}0x${KEY}`)).not.toContain('c0ff')
@@ -75,7 +75,7 @@ it('shows a text on one line, without characters that move a terminal', () => {
   )
 })
 
-/** The command line, as `src/cli.ts` builds it. */
+/** The command line, built like in `src/cli.ts`. */
 const program = await (async () => {
   let built = new Command()
   const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(async function (
@@ -84,14 +84,14 @@ const program = await (async () => {
     built = this
     return this
   })
-  // another test of this process may have loaded it
+  // another test of this process may have loaded the module
   vi.resetModules()
   await import('../cli.js')
   parse.mockRestore()
   return built
 })()
 
-/** Words of each command with a value in the place of one option or argument. */
+/** Command lines of each command, with a value in place of one option or argument. */
 function* linesWith(value: string, command = program, path: string[] = []): Generator<string[]> {
   for (const { long, required, optional } of command.options)
     if (required || optional) {

@@ -1,20 +1,23 @@
-/** A URL, up to its last `@` and to the next blank: its user, path and query may hold a password or a token. */
+/** A URL, up to its last `@` and the next blank. Its user, path and query may hold a password or a token. */
 const URL_TEXT = /[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s"'`]*/gi
 /** A user and a password before a host. */
 const CREDENTIALS = /[^\s:@]+:[^\s@]*@\S*/g
-/** API keys, keys of webhooks, lists of bytes, and runs of letters and digits as long as 32 bytes in hex or base64. */
+/**
+ * API keys, webhook keys, lists of bytes, and runs of letters and digits at least as long as 32 bytes in hex or
+ * base64.
+ */
 const KEY =
   /\b(?:ck|whsec)_\S+|\[[\d\s,]{24,}\]|[0-9A-Za-z+=_]{45,}|(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{43}=/g
-/** A value behind a name that says what it is: of options, JSON, variables and connection strings. */
+/** A value after a name that marks a secret, in options, JSON, variables and connection strings. */
 const NAMED =
   /(\w*(?:password|passphrase|passwd|mnemonic|secret|token|(?:private|secret|api)[-_]?key)\w*["']?\s*[=:]\s*)(?:"[^"]*"|'[^']*'|[^\s,}"']+)/gi
 
-/** Some patterns take a time that grows with the square of a text's length. */
+/** Maximum length of text to search, because some patterns take quadratic time. */
 const LONGEST_READ = 4_096
 
 const HIDDEN = '…'
 
-/** Replaces everything in a text that has the form of a secret: of a URL, scheme and host stay. A long text is cut. */
+/** Replaces everything in a text that looks like a secret. Scheme and host of a URL are kept. A long text is cut. */
 export function withoutSecrets(text: string): string {
   const read = text.length > LONGEST_READ ? firstWords(text) : text
   return read
@@ -24,7 +27,7 @@ export function withoutSecrets(text: string): string {
     .replace(KEY, HIDDEN)
 }
 
-/** Ends with a whole word: a piece of a secret does not have a secret's form. */
+/** Cuts a text after a whole word, because a part of a secret might not look like a secret. */
 const firstWords = (text: string): string =>
   `${text.slice(0, LONGEST_READ).replace(/(?<!\S)\S*$/, '')}${HIDDEN}`
 

@@ -11,7 +11,7 @@ import { Client, type ClientOptions, ClusterdError, type Schemas } from './index
 
 const MAX_GZIPPED_BYTES = 5 * 1024
 
-/** A client of a service that misbehaves as a test says, and the requests that it gets. */
+/** A client of a service that misbehaves as a test requires, and the requests that the service receives. */
 async function clientOf(handler: RequestListener, options: Partial<ClientOptions> = {}) {
   const asked: string[] = []
   const url = await serveInTest((req, res) => {
@@ -51,7 +51,7 @@ describe('a call', () => {
     expect(asked).toEqual(['GET /v1/refunds/a%2Fb%3Fc?testnet=true&to=0x1'])
   })
 
-  it('gives the caller’s own fetch headers that can be spread', async () => {
+  it('passes plain-object headers to the caller’s own fetch', async () => {
     const own: typeof fetch = (url, init) =>
       fetch(url, {
         ...init,
@@ -84,20 +84,20 @@ describe('a call', () => {
     'https://me:key@names.example',
     'http://a/?b=c',
     'http://a:undefined',
-  ])('has no url like "%s"', (url) => {
+  ])('refuses the url "%s"', (url) => {
     expect(() => new Client({ url })).toThrow(
       'The url of a client is like https://names.example, not',
     )
   })
 
   it.each(['http://[::1]:3000/', new URL('https://names.example/below/')])(
-    'has a url like %s',
+    'accepts the url %s',
     (url) => {
       new Client({ url })
     },
   )
 
-  it('is refused here where no request could be sent, and not tried for ever', async () => {
+  it('is refused at once where no request can be sent, without retries', async () => {
     const { client, asked } = await clientOf((_, res) => json(res, {}), { token: 'secret\nkey' })
     const refused = await caught(client.waitForStatus('0x1'))
     expect(refused.code).toBe('invalid_request')
@@ -107,7 +107,7 @@ describe('a call', () => {
     expect(asked).toEqual([])
   })
 
-  it('has the types of its answers, also where the network is known only when it runs', () => {
+  it('has the types of its responses, also for a network that is only known at run time', () => {
     type Quoted<N extends string> = Awaited<ReturnType<typeof Client.prototype.quote<N>>>
     expectTypeOf<Quoted<'1'>>().toEqualTypeOf<Schemas['EvmQuote']>()
     expectTypeOf<Quoted<'solana'>>().toEqualTypeOf<Schemas['SolanaQuote']>()
@@ -117,7 +117,7 @@ describe('a call', () => {
     >().toEqualTypeOf<'names_unavailable'>()
   })
 
-  it('does not wait for a wallet that never answers once it is called off', async () => {
+  it('does not wait for a wallet once its signal is aborted', async () => {
     const { client, asked } = await clientOf((_, res) =>
       json(res, { message: 'sign', signingDate: 'now' }),
     )
@@ -135,7 +135,7 @@ describe('a call', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('becomes one class of error, with the code of the service, or its own', async () => {
+  it('fails with one class of error, with the service’s code or the client’s own', async () => {
     const { client } = await clientOf((req, res) => {
       if (req.url === '/v1/networks')
         res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
@@ -153,7 +153,7 @@ describe('a call', () => {
     expect(await caught(nobody.networks())).toMatchObject({ code: 'network', status: 0 })
   })
 
-  it('is repeated after 503 and 429 when Retry-After says, and as often as it may', async () => {
+  it('is retried after 503 and 429 when Retry-After says, up to the number of retries', async () => {
     let failures = 2
     const statuses = [429, 503]
     const { client, asked } = await clientOf((_, res) => {
@@ -171,7 +171,7 @@ describe('a call', () => {
     expect(asked).toHaveLength(7)
   })
 
-  it('does not wait for a time that lies behind its limit', async () => {
+  it('does not wait for a Retry-After later than its time limit', async () => {
     const { client, asked } = await clientOf((_, res) =>
       failure(res, 503, 'unavailable', { 'retry-after': '3600' }),
     )
@@ -185,7 +185,7 @@ describe('a call', () => {
   it.each<{ name: string; call: (client: Client, options: object) => Promise<unknown> }>([
     { name: 'inside the body', call: (client, options) => client.networks(options) },
     { name: 'before the head', call: (client, options) => client.status('0x1', options) },
-  ])('ends at its limit and by its signal, $name', async ({ call }) => {
+  ])('ends at its time limit and by its signal, $name', async ({ call }) => {
     const { client } = await clientOf((req, res) => {
       if (req.url === '/v1/networks')
         res.writeHead(200, { 'content-type': 'application/json' }).write('[')
@@ -197,7 +197,7 @@ describe('a call', () => {
     expect(await caught(call(client, { signal: stop.signal }))).toBe(reason)
   })
 
-  it('takes no page of a proxy for an answer', async () => {
+  it('does not accept a proxy’s page as a response', async () => {
     const page = (res: ServerResponse, status: number) =>
       res.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>')
     const { client } = await clientOf((req, res) =>
@@ -211,7 +211,7 @@ describe('a call', () => {
     })
   })
 
-  it('takes no answer of another service for one', async () => {
+  it('does not accept a response of another service', async () => {
     const { client } = await clientOf((_, res) => json(res, { jsonrpc: '2.0' }))
     expect(await caught(client.addressOf('x'))).toMatchObject({
       code: 'unexpected',
@@ -219,7 +219,7 @@ describe('a call', () => {
     })
   })
 
-  it('gives the value of every transaction as a bigint, and no other field', async () => {
+  it('returns the value of every transaction as a bigint, and no other field', async () => {
     const sent = { to: '0x1', data: '0x', value: '10000000000000000' }
     const { client } = await clientOf((_, res) =>
       json(res, { refunds: [{ amount: '5', transaction: sent }], value: '7' }),
@@ -230,7 +230,7 @@ describe('a call', () => {
     })
   })
 
-  it('says what is wrong with a body that can not be sent', async () => {
+  it('reports a body that cannot be serialized', async () => {
     const { client, asked } = await clientOf((_, res) => json(res, {}))
     const names = [{ name: 'x', amountWei: 1n as never }]
     expect((await caught(client.quote({ network: '1', sender: '0x1', names }))).message).toContain(
@@ -240,14 +240,14 @@ describe('a call', () => {
   })
 
   it.each([Number.POSITIVE_INFINITY, 2 ** 31, 30 * 86_400_000, 1_000.5])(
-    'has any limit, also one behind what a timer can count: %d ms',
+    'accepts any time limit, also one beyond a timer’s range: %d ms',
     async (timeoutMs) => {
       const { client } = await clientOf((_, res) => void setTimeout(() => json(res, []), 50))
       expect(await client.networks({ timeoutMs })).toEqual([])
     },
   )
 
-  it('ends inside a body too, whose request is garbage by then', async () => {
+  it('ends inside a body too, even if its request was garbage-collected', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const { client } = await clientOf((_, res) => {
@@ -265,7 +265,7 @@ describe('a call', () => {
 })
 
 describe('waitForStatus', () => {
-  it('goes on over a proxy whose service is away, and waits for as long as it is told', async () => {
+  it('continues over a proxy’s 502, and waits as long as Retry-After says', async () => {
     const answers = [502, 504, 429, 'finalized']
     const askedMs: number[] = []
     const { client } = await clientOf(
@@ -283,7 +283,7 @@ describe('waitForStatus', () => {
     expect(askedMs[3]! - askedMs[2]!).toBeGreaterThanOrEqual(2_900)
   })
 
-  it('asks with since and wait, goes on over outages, and ends with what never changes', async () => {
+  it('polls with since and wait, continues over outages, and ends with a final status', async () => {
     const answers = ['pending', 503, 'pending', 'bridging', 'lost_bid']
     const { client, asked } = await clientOf(
       (_, res) => {
@@ -302,7 +302,7 @@ describe('waitForStatus', () => {
     expect(asked).toEqual([path, pending, pending, pending, `${path}?since=bridging&wait=25`])
   })
 
-  it('ends at its limit, by its signal, and where it is refused', async () => {
+  it('ends at its time limit, by its signal, and when it is refused', async () => {
     const { client } = await clientOf((req, res) =>
       req.url!.includes('bad')
         ? failure(res, 400, 'invalid_request')
@@ -338,7 +338,7 @@ describe('wallets', () => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(rows)
   const error = { status: 503, error: 'unavailable', message: 'It is.' }
 
-  it('come for any number of addresses, asked for as they are read, and again after an error at the end', async () => {
+  it('are read in parts for any number of addresses, and retried after an error at the end', async () => {
     const bad = [`${line('a0')}${JSON.stringify(error)}\n`, `${line('a0')}{"inp`]
     const { client, asked } = await clientOf(async (req, res) =>
       echo(res, await text(req), bad.shift()),
@@ -351,7 +351,7 @@ describe('wallets', () => {
     expect(await all(client.wallets([]))).toEqual([])
   })
 
-  it('end with an error that stays, where the answer is cut off, and by the signal', async () => {
+  it('end with a permanent error, when the response is cut off, and by the signal', async () => {
     const rows = [JSON.stringify(error), '', `<h1>Welcome</h1>`, line('a')]
     const { client } = await clientOf((_, res) => echo(res, '', rows.shift()), { retries: 0 })
     const ask = (signal?: AbortSignal) => caught(all(client.wallets(['a', 'b'], { signal })))

@@ -2,7 +2,7 @@ import { ClusterdError } from './error.js'
 import { type EventsOptions, followFeed, type ResumableEvent } from './feed.js'
 import { joinWallets, type WalletsOptions } from './join.js'
 import { type WaitOptions, waitForStatus } from './status.js'
-import { within } from './time.js'
+import { withTimeLimit } from './time.js'
 import { type ClientOptions, type Request, Transport } from './transport.js'
 import type {
   Answer,
@@ -16,7 +16,7 @@ import type {
 import { signerOf, type Wallet } from './wallet.js'
 
 type EvmQuoteInput = Input<'POST', '/v1/names/register/evm'>['body']
-/** A network that is known only when it runs may be `solana`. */
+/** A network that is only known at run time may be `solana`. */
 type QuoteOn<N extends string> = N extends 'solana'
   ? Schemas['SolanaQuote']
   : string extends N
@@ -34,7 +34,7 @@ export class Client {
     this.transport = new Transport(options)
   }
 
-  /** Key that requests are sent with: of `signIn`, or one that was kept. */
+  /** Key that requests are sent with: the result of `signIn`, or a stored key. */
   get token(): string | undefined {
     return this.transport.token
   }
@@ -43,8 +43,8 @@ export class Client {
   }
 
   /**
-   * Any route: `request('GET', '/v1/names/address/{address}', { params: { address } })`.
-   * @returns its answer with status 200
+   * Calls any route: `request('GET', '/v1/names/address/{address}', { params: { address } })`.
+   * @returns the body of its response with status 200
    */
   request<M extends Method, P extends PathOf<M>>(
     method: M,
@@ -66,7 +66,10 @@ export class Client {
     return this.request('POST', '/v1/names/address', { body: addresses, ...options })
   }
 
-  /** The verified public wallets behind any number of addresses, in their order, as they are asked for. */
+  /**
+   * The verified public wallets of any number of addresses, in order. Addresses are read from the iterable as they
+   * are needed.
+   */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
     return joinWallets(this.transport, addresses, options)
   }
@@ -75,7 +78,7 @@ export class Client {
   async addressOf(name: string, options?: CallOptions): Promise<Schemas['AddressRecord'] | null> {
     const found = await this.addressesOf([name], options)
     if (!Array.isArray(found))
-      throw new ClusterdError('unexpected', 'The answer is none of clusterd.')
+      throw new ClusterdError('unexpected', 'The answer is not one of clusterd.')
     return found[0] ?? null
   }
 
@@ -84,7 +87,7 @@ export class Client {
     return this.request('POST', '/v1/names', { body: names.map((name) => ({ name })), ...options })
   }
 
-  /** The first names that an address owns; `after` the last of them follow more. */
+  /** The first names that an address owns. Pass the last of them as `after` to get more. */
   ownedBy(
     address: string,
     query?: { after?: string; limit?: number },
@@ -116,7 +119,7 @@ export class Client {
     return found?.clusterId ?? null
   }
 
-  /** Tells whether names can be registered, in their order. */
+  /** Whether names can be registered, in order. */
   availability(names: string[], options?: CallOptions): Promise<Schemas['Availability'][]> {
     return this.request('POST', '/v1/names/register/check', { body: names, ...options })
   }
@@ -128,12 +131,12 @@ export class Client {
 
   /** Price and transaction data of a registration; `network: 'solana'` pays there. */
   quote<N extends string>(
-    wish: EvmQuoteInput & { network: N },
+    request: EvmQuoteInput & { network: N },
     options?: CallOptions,
   ): Promise<QuoteOn<N>>
-  quote(wish: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
-    const path = `/v1/names/register/${wish.network === 'solana' ? 'solana' : 'evm'}` as const
-    return this.request('POST', path, { body: wish, ...options })
+  quote(request: EvmQuoteInput, options?: CallOptions): Promise<QuoteOn<string>> {
+    const path = `/v1/names/register/${request.network === 'solana' ? 'solana' : 'evm'}` as const
+    return this.request('POST', path, { body: request, ...options })
   }
 
   /** Outcome of a registration's transaction. */
@@ -142,19 +145,19 @@ export class Client {
   }
 
   /**
-   * Waits, over outages, until a transaction is `until`, or has a status that never changes.
+   * Waits until a transaction has the status `until`, or a status that never changes. Outages do not end the wait.
    * @param options `timeoutMs`: two minutes by default
    */
   waitForStatus(tx: string, options: WaitOptions = {}): Promise<TransactionStatus> {
     return waitForStatus(this.transport, tx, options)
   }
 
-  /** Debts to an address on every chain, with the transactions that take them. */
+  /** Money owed to an address on every chain, with the transactions that take it. */
   refunds(address: string, query?: { to?: string }, options?: CallOptions) {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** Public events, each once, in their order, for ever: from the first, or behind `resume`, on. */
+  /** All public events, each once and in order, without an end: from the first event, or after `resume`. */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.transport, options)
   }
@@ -165,7 +168,7 @@ export class Client {
   }
 
   /**
-   * Proves a wallet by its signature; later requests are sent with the key that this gives.
+   * Proves a wallet by its signature. Later requests are sent with the returned key.
    * @param wallet of viem (an account, a wallet client), of Solana, or of the Wallet Standard
    */
   async signIn(wallet: Wallet, options?: CallOptions): Promise<string> {
@@ -175,22 +178,22 @@ export class Client {
       query,
       ...options,
     })
-    // only the signal ends this wait: hands take their time
-    const signature = await within({ signal: options?.signal }, async () => sign(message))
+    // no time limit: a person has to confirm, so only the signal ends this wait
+    const signature = await withTimeLimit({ signal: options?.signal }, async () => sign(message))
     const body = { ...query, signingDate, signature }
     const { token } = await this.request('POST', '/v1/auth/token', { body, ...options })
     this.token = token
     return token
   }
 
-  /** Revokes the key of `signIn`, for good; with `everywhere` all keys of its wallet. */
+  /** Revokes the key of `signIn` for good; with `everywhere` all keys of its wallet. */
   async signOut({ everywhere, ...options }: CallOptions & { everywhere?: boolean } = {}) {
     const query = everywhere ? { everywhere: 'true' as const } : {}
     await this.request('DELETE', '/v1/auth/token', { query, ...options })
     this.token = undefined
   }
 
-  /** The id of the signed-in wallet's cluster, which is made where it has none. */
+  /** The id of the signed-in wallet's cluster. A wallet without a cluster gets a new one. */
   async createCluster(options?: CallOptions): Promise<string> {
     return (await this.request('POST', '/v1/clusters', options)).id
   }
@@ -223,14 +226,14 @@ export class Client {
     return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
   }
 
-  /** Registers a name below a community: at once, or by the payment in `transactionInfo`. */
+  /** Registers a name below a community: at once, or after the payment in `transactionInfo`. */
   registerBelow(community: string, body: RegistrationBelow, options?: CallOptions) {
     const path = '/v1/names/community/{communityName}/register'
     return this.request('POST', path, { params: { communityName: community }, body, ...options })
   }
 }
 
-/** The answer, null where the service (no proxy's page) says 404. */
+/** The answer; null where the service itself, and not a proxy, returns 404. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
     if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object')

@@ -1,27 +1,27 @@
 import type { Schemas } from './types.js'
 
-/** Codes of failures on this side, which no answer of a service can choose. */
+/** Codes of failures on the client's side. A response of the service can't choose them. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
-/** Codes of the service, and of failures on this side. */
+/** Codes of the service, and of failures on the client's side. */
 type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
 type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
-/** Limited, unavailable, or a proxy whose service is away. */
+/** Statuses of a rate limit, an outage, or a proxy whose service is down. */
 const TRANSIENT = [429, 502, 503, 504]
-/** Longest message of a service that an error repeats. */
+/** Maximum length of a service's message that an error repeats. */
 const MOST_MESSAGE = 500
-/** A clock that is wrong may make a date of Retry-After any. */
+/** Longest pause: with a wrong clock, a date in Retry-After may be any time away. */
 const MAX_PAUSE_MS = 60_000
 
-/** Every failure of a call: an error that the service answered, or no answer. */
+/** Every failure of a call: an error response, or no response. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
-  /** HTTP status, 0 where there was no answer. */
+  /** HTTP status, 0 where there was no response. */
   readonly status: number
-  /** Time after which the service wants to be asked again, milliseconds. */
+  /** Retry-After of the response, milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** The answer's body. */
+  /** The response's body. */
   readonly body: unknown
   /** @param code of the interface (`not_found`, …), `network`, `timeout` or `unexpected` */
   constructor(
@@ -35,13 +35,13 @@ export class ClusterdError extends Error {
     this.body = body
   }
 
-  /** Tells whether the same request may have an answer a little later. */
+  /** Whether the same request may succeed a little later. */
   get isTransient(): boolean {
     return TRANSIENT.includes(this.status) || this.code === 'network'
   }
 }
 
-/** Error of an answer with another status than 200. */
+/** Error of a response with another status than 200. */
 export function errorOf({ status, headers }: Response, body: unknown): ClusterdError {
   const { error, message } = Object(body) as Record<string, unknown>
   const isOwn = (OWN_CODES as readonly unknown[]).includes(error)
@@ -61,11 +61,11 @@ function retryAfterOf(headers: Headers): number | undefined {
 }
 
 /** @throws ClusterdError network, for a `fetch` that failed */
-export function unreachable(cause: unknown): never {
+export function throwUnreachable(cause: unknown): never {
   throw new ClusterdError('network', 'The service can not be reached.', { cause })
 }
 
-/** Pause that an outage asks for. @throws the error where it is no outage */
+/** Pause before the next try after an outage. @throws the error where it is not an outage */
 export function pauseAfter(error: unknown): number {
   const isOutage = error instanceof ClusterdError && (error.isTransient || error.code === 'timeout')
   if (!isOutage) throw error

@@ -32,7 +32,7 @@ describe('readEvents', () => {
     { id: '2', event: 'message', data: 'e' },
   ]
 
-  it('finds the same events however the stream is cut', async () => {
+  it('finds the same events for any chunks of the stream', async () => {
     const bytes = new TextEncoder().encode(TEXT)
     const cuts = fc.uniqueArray(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 })
     await fc.assert(
@@ -54,13 +54,13 @@ describe('readEvents', () => {
   })
 })
 
-/** A client of a service that answers so. */
+/** A client of a service with this listener. */
 const clientOf = async (listener: RequestListener) =>
   new Client({ url: await serveInTest(listener) })
 
 /**
- * A service whose feed grows by one event with every stream, and breaks each stream off after its event; a generation
- * ends with the 20th.
+ * A service whose feed grows by one event with every stream, and closes each stream after its event. The generation
+ * ends with the 20th event.
  */
 async function feedOf(count: number) {
   let length = count
@@ -97,7 +97,7 @@ async function feedOf(count: number) {
   return { client, resumes }
 }
 
-/** A service without events, whose stream beats for ever. */
+/** A service without events, whose stream sends heartbeats for ever. */
 const silentFeed = (): Promise<Client> =>
   clientOf((req, res) => {
     if (!req.url!.startsWith('/v1/events/stream'))
@@ -122,14 +122,14 @@ describe('events', () => {
   const ids = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => `m-1-${from + i}`)
 
-  it('come once and in order, over pages and streams that break off', async () => {
+  it('come once and in order, over pages and interrupted streams', async () => {
     const { client, resumes } = await feedOf(7)
     const events = await first(10, client)
     expect(events.map(({ id }) => id)).toEqual(ids(0, 10))
     expect(resumes).toEqual(['7', '8', '9'])
   })
 
-  it('go on behind any of them', async () => {
+  it('continue after any of them', async () => {
     const { client } = await feedOf(8)
     const events = await first(9, client)
     for (const [i, { resume }] of events.entries())
@@ -139,7 +139,7 @@ describe('events', () => {
       ).toEqual(ids(i + 1, 2))
   })
 
-  it('end with the feed where they are not to be followed, and an outage is told', async () => {
+  it('end with the feed without follow, and then throw at an outage', async () => {
     const { client, resumes } = await feedOf(7)
     expect((await taken(client.events({ follow: false }))).map(({ id }) => id)).toEqual(ids(0, 7))
     expect(resumes).toEqual([])
@@ -147,7 +147,7 @@ describe('events', () => {
     await expect(taken(nobody.events({ follow: false }))).rejects.toMatchObject({ code: 'network' })
   })
 
-  it('end by a signal in a long stream too, whose request is garbage by then', async () => {
+  it('end by a signal in a long stream too, even if its request was garbage-collected', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const client = await silentFeed()
@@ -164,7 +164,7 @@ describe('events', () => {
   it.each([
     { name: 'a page', last: 'a', ids: ['a'] },
     { name: 'a piece of the stream', last: 'c', ids: ['a', 'b', 'c'] },
-  ])('end by a signal at the event that it came with, in $name', async ({ last, ids }) => {
+  ])('end by a signal at the current event, in $name', async ({ last, ids }) => {
     const client = await clientOf((req, res) => {
       const { pathname, searchParams } = new URL(req.url!, 'http://here')
       if (pathname !== '/v1/events/stream') {
@@ -193,12 +193,12 @@ describe('events', () => {
       if (seen.push(id) === 3) stop.abort()
     expect(seen).toEqual(ids(0, 3))
     const { client: ending } = await feedOf(19)
-    const told: string[] = []
+    const received: string[] = []
     const all = async () => {
-      for await (const { id } of ending.events()) told.push(id)
+      for await (const { id } of ending.events()) received.push(id)
     }
     await expect(all()).rejects.toMatchObject({ code: 'feed_restarted', status: 409 })
-    expect(told).toEqual(ids(0, 20))
+    expect(received).toEqual(ids(0, 20))
     await expect(first(1, client, { resume: '50' })).rejects.toMatchObject({
       code: 'feed_restarted',
       status: 409,

@@ -1,39 +1,39 @@
 import { pauseAfter } from './error.js'
 import { readEvents, SILENCE_MS } from './sse.js'
-import { pause, within } from './time.js'
+import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { Answer, FeedEvent } from './types.js'
 
 export interface EventsOptions {
-  /** `resume` of the last event that was taken; default: the first event of all. */
+  /** `resume` of the last event that was processed; default: begin with the first event. */
   resume?: string | undefined
   /** Only events of this actor. */
   from?: string | undefined
   /** Ends the iteration. */
   signal?: AbortSignal | undefined
-  /** Events asked for at once; default 500. */
+  /** Events per request; default 500. */
   limit?: number | undefined
-  /** False: ends at the end of the feed, and throws outages; default true. */
+  /** False: the iteration ends at the end of the feed, and throws at outages; default true. */
   follow?: boolean | undefined
 }
 
-/** An event with the place behind it. */
+/** An event, and the token that continues after it. */
 export type ResumableEvent = FeedEvent & { resume: string }
 
-/** Pauses after a stream, and after failures. */
+/** Shortest and longest pause after a stream or a failure. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Events from a place on: pages up to the end, then the stream, and again after a failure.
- * @throws ClusterdError feed_restarted for a new generation; what else requests are refused for
+ * Reads events from a position on: pages up to the end of the feed, then the stream, and again after a failure.
+ * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
  * @internal
  */
 export async function* followFeed(
   transport: Transport,
   { resume, from, signal, limit, follow = true }: EventsOptions,
 ): AsyncGenerator<ResumableEvent, void, undefined> {
-  // tokens name the ends of pages; `token+3` is the place behind three more events
+  // tokens mark the ends of pages; `token+3` is the position three events later
   let [token = '', more = '0'] = (resume ?? '').split('+')
   let skipped = Number(more)
   let pauseMs = MIN_PAUSE_MS
@@ -56,11 +56,11 @@ export async function* followFeed(
       if (page.nextPage !== undefined) continue
       if (!follow) return
       const stream = { query: { resume: token, from }, timeoutMs: SILENCE_MS, signal }
-      const { body } = await within(stream, (limit) =>
+      const { body } = await withTimeLimit(stream, (limit) =>
         transport.open('GET', '/v1/events/stream', { ...stream, signal: limit }),
       )
       for await (const { id, event, data } of readEvents(body!, signal)) {
-        // the end of a generation: the next page says so
+        // another message is the end of the generation; the next page reports it
         if (event !== 'message') break
         token = id
         yield { ...JSON.parse(data), resume: id }

@@ -1,18 +1,18 @@
-import { ClusterdError, unreachable } from './error.js'
-import { parsed, type Transport } from './transport.js'
+import { ClusterdError, throwUnreachable } from './error.js'
+import { parseJsonOrText, type Transport } from './transport.js'
 import type { CallOptions, Schemas } from './types.js'
 
-/** Addresses of a request. */
+/** Addresses per request. */
 const AT_ONCE = 10_000
 
-/** Options of a join; its limit of time is that of each request. */
+/** Options of a join. The time limit holds for each request. */
 export interface WalletsOptions extends CallOptions {
   /** Kinds of the wallets; default: all. */
   types?: readonly Schemas['Proof']['type'][] | undefined
 }
 
 /**
- * Wallets behind addresses, request by request.
+ * Wallets of addresses, one request after the other.
  * @throws ClusterdError; the signal's reason
  * @internal
  */
@@ -37,10 +37,10 @@ const ask = (transport: Transport, body: string[], { types, ...options }: Wallet
       body,
       signal,
     })
-    const rows = (await response.text().catch(unreachable))
+    const rows = (await response.text().catch(throwUnreachable))
       .trimEnd()
       .split('\n')
-      .map(parsed) as Schemas['Holder'][]
+      .map(parseJsonOrText) as Schemas['Holder'][]
     const { error, message, status, asOf } = Object(rows.at(-1))
     if (error) throw new ClusterdError(error, message, { status })
     if (rows.length < body.length || !asOf)

@@ -36,54 +36,57 @@ import { bytesOf, type Transport } from './transport.js'
 
 export type { TreeHead }
 
-/** A log's tree, and the note that signs it. */
+/** Size and root of a log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** With the signatures under the log's own name, that of the pinned key first. */
+  /** The note with the signatures under the log's name, the pinned key's first. */
   note: string
 }
 
-/** An entry of the log, as its JSON says it. */
+/** An entry of the log. */
 export interface LogEntry {
-  /** Place in the log: that of the beginning is 0, that of an event its number. */
+  /** Index in the log: 0 for the first entry, which begins the generation; for an event its number. */
   index: number
-  /** Bytes that are hashed, as text. */
+  /** The hashed bytes, as text. */
   text: string
 }
 
 export interface LogOptions {
-  /** Public key of the service's logs, from elsewhere than the service: 32 bytes in base64. */
+  /** Public key of the service's logs, obtained from another source than the service: 32 bytes in base64. */
   key: string
-  /** Default: that of the client. */
+  /** Default: the client's network. */
   network?: 'mainnet' | 'testnet'
-  /** Domain that the log's name begins with, where other services sign with the key too: `names.example`. */
+  /** Domain at the beginning of the log's name, needed if the key also signs for other services: `names.example`. */
   domain?: string | undefined
-  /** Checkpoint that was verified last: the log may only have grown since. */
+  /** Checkpoint that was verified last. The log may only have grown since. */
   last?: TreeHead | undefined
-  /** Name of a log, `names.example/mainnet/5`, that is taken though it does not continue `last`: what it lost is accepted. */
+  /**
+   * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that it
+   * has lost are accepted as lost.
+   */
   accept?: string | undefined
-  /** In place of the one in JavaScript. */
+  /** Another implementation in place of the one in JavaScript. */
   sha256?: Sha256 | undefined
 }
 
-/** Entries of a bundle that were not known before. @internal of a mirror */
+/** New entries of a bundle. @internal of a mirror */
 interface VerifiedBundle {
-  /** Place of the first of them in the log. */
+  /** Index of the first entry in the log. */
   from: number
   texts: string[]
-  /** Tiles that they make longer. */
+  /** Tiles that the entries extend. */
   tiles: FilledTile[]
 }
 
-/** Longest entry, note and other answer that are read, bytes. */
+/** Maximum length of an entry, of a note and of another response, bytes. */
 const MOST_ENTRY = 8_192
 const MOST_NOTE = 65_536
-/** Bundles that are asked for ahead. */
+/** Number of bundles requested in advance. */
 const AHEAD = 8
 const KEY_BYTES = 32
-/** Signatures of a note that are kept: keys of one service, while it replaces one. */
+/** Signatures of a note to check: one service has several keys while it replaces one. */
 const KEPT_SIGNATURES = 4
 
-/** Reader of a service's log: what it gives was verified by the pinned key and the checkpoint before. */
+/** Reader of a service's log. Everything it returns was verified by the pinned key and against the last checkpoint. */
 export class LogReader {
   /** Checkpoint that was verified last. */
   last: TreeHead | null
@@ -94,7 +97,7 @@ export class LogReader {
   readonly #key: Uint8Array
   readonly #sha256: Sha256
   readonly #tree: ReturnType<typeof createTreeHash>
-  /** Ends once the checkpoints that were asked for before are compared. */
+  /** Resolves once earlier checkpoints are compared. */
   #compared: Promise<unknown> = Promise.resolve()
 
   /** @throws TypeError for a key that is not 32 bytes in base64 */
@@ -113,8 +116,8 @@ export class LogReader {
   }
 
   /**
-   * The newest checkpoint: signed by the key, and a continuation of the last one.
-   * @throws ClusterdError log_mismatch, whose message names what is wrong
+   * Reads the newest checkpoint. It has to be signed by the key, and to continue the last one.
+   * @throws ClusterdError log_mismatch, whose message says what is wrong
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#inTurn(async () =>
@@ -123,7 +126,7 @@ export class LogReader {
   }
 
   /**
-   * Takes a checkpoint from elsewhere, as `checkpoint` does.
+   * Verifies a checkpoint from another source, as `checkpoint` does.
    * @throws ClusterdError log_mismatch
    */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
@@ -139,40 +142,40 @@ export class LogReader {
     return head
   }
 
-  /** One comparison after the other: each is with the last. */
+  /** Runs comparisons one after the other, because each compares with the last checkpoint. */
   #inTurn<T>(compare: () => Promise<T>): Promise<T> {
     const compared = this.#compared.then(compare)
     this.#compared = compared.catch(() => {})
     return compared
   }
 
-  /** Head of a note that the key has signed under the log's name. @throws ClusterdError log_mismatch */
+  /** Verifies a note's signature by the key under the log's name. @throws ClusterdError log_mismatch */
   async #verified(note: string): Promise<SignedHead> {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
-    if (!parsed || !head) throw mismatch('The checkpoint is not a signed one.')
+    if (!parsed || !head) throw logMismatch('The checkpoint is not a signed one.')
     const { origin } = head
     const isOfDomain = !this.#domain || origin.startsWith(`${this.#domain}/${this.#network}/`)
     if (generationOf(origin, this.#network) === null || !isOfDomain)
-      throw mismatch(`The checkpoint is of another log, ${origin}.`)
+      throw logMismatch(`The checkpoint is of another log, ${origin}.`)
     const keyId = keyIdOf(this.#sha256, origin, this.#key)
     const own = parsed.signatures.filter(({ name }) => name === origin)
     const signed = own.find((one) => one.keyId === keyId)
-    if (!signed) throw mismatch('The checkpoint is signed by other keys than the one expected.')
+    if (!signed) throw logMismatch('The checkpoint is signed by other keys than the one expected.')
     const key = await crypto.subtle.importKey('raw', this.#key.slice(), 'Ed25519', false, [
       'verify',
     ])
     const text = new TextEncoder().encode(parsed.text)
     if (!(await crypto.subtle.verify('Ed25519', key, signed.signature.slice(), text)))
-      throw mismatch('The signature of the checkpoint is wrong.')
+      throw logMismatch('The signature of the checkpoint is wrong.')
     const signatures = [signed, ...own.filter((one) => one !== signed)].slice(0, KEPT_SIGNATURES)
     return { ...head, note: noteOf({ text: parsed.text, signatures }) }
   }
 
   /**
-   * An event that the newest checkpoint proves.
-   * @param id as `m-1-42`
-   * @throws ClusterdError invalid_request for an id that no event of this network has; log_mismatch
+   * Reads an event and proves it by the newest checkpoint.
+   * @param id such as `m-1-42`
+   * @throws ClusterdError invalid_request for an id that no event of this network can have; log_mismatch
    */
   async event(id: string, signal?: AbortSignal): Promise<LogEntry> {
     const asked = parseEventId(id)
@@ -181,12 +184,12 @@ export class LogReader {
     const head = await this.checkpoint(signal)
     const index = asked.number
     if (asked.generation !== generationOf(head.origin, this.#network))
-      throw mismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
-    if (index >= head.size) throw mismatch(`The log has no event ${id} yet.`)
+      throw logMismatch(`The log is ${head.origin}: event ${id} is of another generation.`)
+    if (index >= head.size) throw logMismatch(`The log has no event ${id} yet.`)
     return { index, text: await this.#entry(head, index, signal) }
   }
 
-  /** Entries up to a checkpoint, in their order, each of a bundle that the checkpoint's tiles prove. */
+  /** Entries up to a checkpoint, in order. Each bundle is proved by the checkpoint's tiles. */
   async *entries(
     head: TreeHead,
     { signal }: { signal?: AbortSignal } = {},
@@ -196,7 +199,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Entries behind those of a tree, which grows by them. @internal of a mirror */
+  /** Entries after those of a tree, which are appended to the tree. @internal of a mirror */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },
@@ -221,7 +224,7 @@ export class LogReader {
         const from = tree.size
         const known = from - index * TILE_WIDTH
         const tiles = tree.append(leaves.slice(known))
-        // the last hash above a full bundle is its root
+        // the last hash on level 1 is the root of a full bundle
         const above = tiles.find(({ level }) => level === 1)
         await proved
           .assertBundle({ index }, leaves, above?.hashes.slice(-HASH_BYTES))
@@ -231,9 +234,9 @@ export class LogReader {
     } finally {
       left.abort()
     }
-    // what was known before is a part of it
+    // the known entries have to be a part of the checkpoint's tree
     if (!isSameHash(tree.root, head.root))
-      throw mismatch(`The entries of ${head.origin} do not make its checkpoint.`)
+      throw logMismatch(`The entries of ${head.origin} do not make its checkpoint.`)
   }
 
   /** Text of one entry of a checkpoint's tree. */
@@ -250,10 +253,10 @@ export class LogReader {
     return ProvedTree.open(this.#tree, head, read).catch(refuseIn(head))
   }
 
-  /** A checkpoint of the same log continues an older one. */
+  /** Checks that a checkpoint of the same log continues an older one. */
   async #assertGrown(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     if (head.size < last.size)
-      throw mismatch(
+      throw logMismatch(
         `The checkpoint is older than the last one: ${head.size} of ${last.size} entries.`,
       )
     const ranges = last.size > 0 ? consistencyRanges(last.size, head.size) : []
@@ -261,19 +264,22 @@ export class LogReader {
     const proof = ranges.map((range) => hashOfRange(this.#tree, range, tiles))
     const isSame = head.size > last.size || isSameHash(head.root, last.root)
     if (!isSame || !isConsistent(this.#tree, last, head, proof))
-      throw mismatch(
+      throw logMismatch(
         `The log ${head.origin} has forked: its history is not the one of ${last.size} entries.`,
       )
   }
 
-  /** The log of a new generation begins with the end of the last one, which continues what is known of it. */
+  /**
+   * Checks that the log of a new generation begins with the end of the previous log, and that this end continues the
+   * last checkpoint.
+   */
   async #assertFollows(last: TreeHead, head: TreeHead, signal?: AbortSignal): Promise<void> {
     const { origin } = head
     const generationIn = (name: string) => generationOf(name, this.#network) ?? 0
     const before = generationIn(last.origin)
     if (domainOf(origin) === domainOf(last.origin) && generationIn(origin) < before)
-      throw mismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
-    if (head.size === 0) throw mismatch(`The log ${origin} has no beginning.`)
+      throw logMismatch(`The checkpoint is of ${origin}, older than ${last.origin}.`)
+    if (head.size === 0) throw logMismatch(`The log ${origin} has no beginning.`)
     const previous = beginningOf(head, await this.#entry(head, 0, signal))
     if (previous?.origin !== last.origin) {
       const isMissed = previous !== null && generationIn(previous.origin) > before
@@ -290,7 +296,7 @@ export class LogReader {
     await this.#assertGrown(last, previous, signal)
   }
 
-  /** A bundle, with the hashes of its entries. */
+  /** Reads a bundle, with the hashes of its entries. */
   async #bundle(
     head: TreeHead,
     { index, width }: Bundle,
@@ -312,7 +318,7 @@ export class LogReader {
         const length = tile.width * HASH_BYTES
         const bytes = await this.#get(`${this.#below(head)}/${tilePath(tile)}`, length, signal)
         if (bytes.length !== length)
-          throw mismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
+          throw logMismatch(`${tilePath(tile)} of ${head.origin} has not ${tile.width} hashes.`)
         return [keyOfTile(tile), bytes] as const
       }),
     )
@@ -321,13 +327,13 @@ export class LogReader {
 
   #below = ({ origin }: TreeHead): string => String(generationOf(origin, this.#network))
 
-  /** Bytes of an answer, up to so many. @throws ClusterdError */
+  /** Reads the bytes of a response, up to a limit. @throws ClusterdError */
   #get(path: string, most: number, signal?: AbortSignal): Promise<Uint8Array> {
     return this.#transport.repeated({ signal }, async (limit) => {
       const url = `/v1/log/${this.#network}/${path}`
       const response = await this.#transport.open('GET', url, { signal: limit })
       const bytes = await bytesOf(response, most)
-      if (!bytes) throw mismatch(`${path} is longer than ${most} bytes.`)
+      if (!bytes) throw logMismatch(`${path} is longer than ${most} bytes.`)
       return bytes
     })
   }
@@ -339,7 +345,7 @@ interface ReadBundle {
   leaves: Uint8Array[]
 }
 
-// a mark of the byte order is part of the text, and so is what is no UTF-8: each changes the hash
+// keep a byte order mark and replace invalid UTF-8: either changes the hash, so the proof fails
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
@@ -349,7 +355,7 @@ function entryText(entry: Uint8Array): string {
   try {
     return strict.decode(entry)
   } catch (cause) {
-    throw mismatch('An entry of the log is not UTF-8.', cause)
+    throw logMismatch('An entry of the log is not UTF-8.', cause)
   }
 }
 
@@ -358,24 +364,24 @@ function beginningOf({ origin }: TreeHead, text: string): TreeHead | null {
   try {
     return readBeginning(text, origin)
   } catch (cause) {
-    throw mismatch(`The first entry of ${origin} is not its beginning.`, cause)
+    throw logMismatch(`The first entry of ${origin} is not its beginning.`, cause)
   }
 }
 
-/** @throws ClusterdError log_mismatch for what bytes of the log are not; other errors as they are */
+/** @throws ClusterdError log_mismatch for bytes that do not belong to the log; other errors unchanged */
 const refuseIn =
   ({ origin }: TreeHead) =>
   (error: unknown): never => {
     throw error instanceof RangeError
-      ? mismatch(`The log ${origin}: ${error.message}.`, error)
+      ? logMismatch(`The log ${origin}: ${error.message}.`, error)
       : error
   }
 
 const domainOf = (origin: string): string => origin.split('/', 1)[0]!
 
-/** Error of a log that does not continue the last one, with what the reader may do about it. */
+/** Error of a log that does not continue the last checkpoint, with the caller's options. */
 const discontinued = ({ origin }: TreeHead, why: string): ClusterdError =>
-  mismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
+  logMismatch(`The log ${origin} ${why}. To go on with it nevertheless, accept ${origin}.`)
 
-export const mismatch = (message: string, cause?: unknown): ClusterdError =>
+export const logMismatch = (message: string, cause?: unknown): ClusterdError =>
   new ClusterdError('log_mismatch', message, { cause })

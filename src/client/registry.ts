@@ -2,31 +2,31 @@ import { hexOf } from './bytes.js'
 import type { Client } from './client.js'
 import { ClusterdError } from './error.js'
 import { type LogOptions, LogReader, type TreeHead } from './log.js'
-import { within } from './time.js'
+import { withTimeLimit } from './time.js'
 import type { Answer, CallOptions, FeedEvent } from './types.js'
 
-/** Any node of the hub's chain, by EIP-1193: a client of viem, a wallet's provider. */
+/** Any node of the hub's chain, as an EIP-1193 provider: a viem client, or a wallet's provider. */
 export interface HubNode {
-  /** Asks for `eth_call` and `eth_getBlockByHash`. Each library has types of its own for what it takes. */
+  /** Receives `eth_call` and `eth_getBlockByHash`. Each library has its own type for the parameter. */
   request(call: never): Promise<unknown>
 }
 
 export interface RegistryOptions
   extends CallOptions,
     Pick<LogOptions, 'key' | 'sha256' | 'last' | 'domain'> {
-  /** Address of the hub, from elsewhere than the service. */
+  /** Address of the hub, obtained from another source than the service. */
   hub: string
-  /** Any node of its chain, such as a client of viem. */
+  /** Any node of the hub's chain, such as a viem client. */
   node: HubNode
-  /** Age of the oldest block to compare at, ms; default an hour. */
+  /** Maximum age of the compared block, ms; default one hour. */
   maxAgeMs?: number | undefined
 }
 
 type Proof = Answer<'GET', '/v1/proof'>
 
-/** What was held against a hub. */
+/** What was compared with the hub. */
 export type Verified = Proof & {
-  /** Checkpoint of the log that was read: `last` of the next time. */
+  /** Checkpoint of the log that was read. Pass it as `last` next time. */
   head: TreeHead
 }
 
@@ -36,23 +36,23 @@ type Registration = Pick<Extract<FeedEvent, { type: 'REGISTER_NAME' }>, 'from' |
 const RECORD_HASH = '0xd374cc21'
 const OWNER_OF = '0x7dd56411'
 const MAX_AGE_MS = 3_600_000
-/** Names that are asked about at once. */
+/** Names per batch of calls. */
 const AT_ONCE = 50
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
 
 /**
- * Holds the registry of a service against its hub at the service's newest confirmed block: the record of the hub's logs,
- * and the owner of each name in the signed log. That the log has every name of the hub is not shown by it: `last` shows
- * that none which was there before has gone.
- * @param options `timeoutMs` is that of all of it; default: the client's for each request
+ * Compares the registry of a service with its hub at the service's newest confirmed block: the record of the hub's
+ * logs, and the owner of each name in the signed log. It does not prove that the log has every name of the hub. With
+ * `last` it proves that no earlier entry has disappeared.
+ * @param options `timeoutMs` limits the whole comparison; default: the client's limit for each request
  * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
  */
 export function verifyRegistry(
   client: Client,
   { hub, node, key, sha256, last, domain, maxAgeMs = MAX_AGE_MS, ...options }: RegistryOptions,
 ): Promise<Verified> {
-  return within(options, async (signal) => {
+  return withTimeLimit(options, async (signal) => {
     const proof = await client.request('GET', '/v1/proof', { ...options, signal })
     const reader = new LogReader(client, { key, sha256, last, domain })
     const registered = await readRegistrations(reader, proof, signal)
@@ -62,8 +62,8 @@ export function verifyRegistry(
 }
 
 /**
- * Registrations in the log of a proof, up to its checkpoint.
- * @throws ClusterdError log_mismatch; unavailable where no key signs the log
+ * Reads the registrations in the log, up to the checkpoint of a proof.
+ * @throws ClusterdError log_mismatch; unavailable where the log is not signed
  */
 async function readRegistrations(
   reader: LogReader,
@@ -81,7 +81,7 @@ async function readRegistrations(
 }
 
 /**
- * Asks a hub, as of a proof's block on the node's chain (EIP-1898), for its record and for the owners of names.
+ * Reads the record and the owners of names from the hub, as of the proof's block (EIP-1898).
  * @throws ClusterdError registry_mismatch, unavailable; errors of the node; the signal's reason
  */
 async function checkHub(
@@ -127,7 +127,7 @@ async function checkHub(
   }
 }
 
-/** A name's letters, which are ASCII, as the digits of a bytes32. */
+/** A name, which is ASCII, as the hex digits of a bytes32. */
 const wordOfName = (name: string) =>
   hexOf(new TextEncoder().encode(name)).slice(2).padEnd(WORD_DIGITS, '0')
 

@@ -6,14 +6,14 @@ import { sha256 } from './sha256.js'
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
 it.each([0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1_000, 70_000])(
-  'is that of OpenSSL for %i bytes',
+  'equals the SHA-256 of OpenSSL for %i bytes',
   (length) => {
     const bytes = Buffer.alloc(length, 'clusterd')
     expect(hex(sha256(bytes))).toBe(createHash('sha256').update(bytes).digest('hex'))
   },
 )
 
-it('is that of OpenSSL for any bytes', () => {
+it('equals the SHA-256 of OpenSSL for any bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       expect(hex(sha256(bytes))).toBe(createHash('sha256').update(bytes).digest('hex'))

@@ -17,7 +17,7 @@ function fractionOf(root: number): number {
 
 const rotate = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits))
 
-/** SHA-256 (FIPS 180-4), without Web Crypto: that is a promise for each hash. @returns 32 bytes */
+/** SHA-256 (FIPS 180-4). Web Crypto is not used, because it needs a promise for each hash. @returns 32 bytes */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64)
   padded.set(bytes)

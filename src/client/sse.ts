@@ -1,13 +1,13 @@
-import { ClusterdError, unreachable } from './error.js'
-import { within } from './time.js'
+import { ClusterdError, throwUnreachable } from './error.js'
+import { withTimeLimit } from './time.js'
 
-/** Characters of one event; more would be a stream of something else. */
+/** Maximum length of an event, in characters; a longer one is not an event of the feed. */
 const MAX_EVENT_CHARS = 1_000_000
-/** Silence, without a heartbeat, after which a stream counts as broken. */
+/** Time without a byte, even a heartbeat, after which a stream counts as broken. */
 export const SILENCE_MS = 60_000
 
 /**
- * Events of a stream, with the last id that came (WHATWG HTML, 9.2), without comments.
+ * Events of a stream, with their last id (WHATWG HTML, 9.2). Comments are skipped.
  * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
 export async function* readEvents(
@@ -16,16 +16,16 @@ export async function* readEvents(
 ): AsyncGenerator<{ id: string; event: string; data: string }, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const read = () => reader.read().catch(unreachable)
+  const read = () => reader.read().catch(throwUnreachable)
   let rest = ''
   let id = ''
   let event = ''
   let data: string[] = []
   try {
     for (;;) {
-      const { done, value } = await within({ timeoutMs: SILENCE_MS, signal }, read)
+      const { done, value } = await withTimeLimit({ timeoutMs: SILENCE_MS, signal }, read)
       if (done) return
-      // a CR at the end may be half of a CRLF
+      // a CR at the end may be the first half of a CRLF
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/)
       rest = lines.pop()!
       for (const line of lines) {

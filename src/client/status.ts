@@ -1,5 +1,5 @@
 import { pauseAfter } from './error.js'
-import { pause, within } from './time.js'
+import { pause, withTimeLimit } from './time.js'
 import type { Transport } from './transport.js'
 import type { CallOptions, StatusWord, TransactionStatus } from './types.js'
 
@@ -12,15 +12,15 @@ const ROUTE = '/v1/names/register/tx/{tx}'
 /** Statuses that never change. */
 const FINAL: readonly StatusWord[] = ['finalized', 'lost_bid', 'invalid']
 const DEFAULT_TIMEOUT_MS = 120_000
-/** Time that the service is asked to hold a question, seconds. */
+/** Duration of a long poll, seconds. */
 const HELD_S = 25
-/** Time from one question to the next where none is held. */
+/** Pause between two requests if the service does not hold them as long polls. */
 const MIN_INTERVAL_MS = 250
 const MAX_INTERVAL_MS = 5_000
 
 /**
- * Waits until a transaction has a status; one that never changes ends the wait too.
- * @throws ClusterdError timeout, and what a request is refused for; the signal's reason
+ * Waits until a transaction has one of the statuses. A status that never changes ends the wait too.
+ * @throws ClusterdError timeout, and errors of refused requests; the signal's reason
  * @internal
  */
 export function waitForStatus(
@@ -50,6 +50,6 @@ export function waitForStatus(
       await pause(Math.max(askedMs + intervalMs - Date.now(), retryMs), limit)
     }
   }
-  const told = () => (since ? `The transaction was still ${since}` : 'There was no answer')
-  return within({ timeoutMs, signal }, wait, told)
+  const describeState = () => (since ? `The transaction was still ${since}` : 'There was no answer')
+  return withTimeLimit({ timeoutMs, signal }, wait, describeState)
 }

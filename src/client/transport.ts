@@ -1,27 +1,27 @@
-import { ClusterdError, errorOf, unreachable } from './error.js'
-import { pause, within } from './time.js'
+import { ClusterdError, errorOf, throwUnreachable } from './error.js'
+import { pause, withTimeLimit } from './time.js'
 import type { CallOptions, Method } from './types.js'
 
 export interface ClientOptions {
   /** Address of the service: `https://names.example`. */
   url: string | URL
-  /** Asks for the testnet, on every route; default false. */
+  /** Selects the testnet on every route; default false. */
   testnet?: boolean
   /** Key of `POST /v1/keys`, which raises the limit of requests. */
   apiKey?: string
   /** Authentication key of an earlier `signIn`. */
   token?: string
-  /** Limit of a call with its repetitions, milliseconds; default 20,000. */
+  /** Time limit of a call including its retries, milliseconds; default 20,000. */
   timeoutMs?: number
-  /** Times that a GET is repeated after 429, 502, 503, 504 or no answer; default 2. */
+  /** Number of retries of a GET after 429, 502, 503, 504 or no response; default 2. */
   retries?: number
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A request as it is sent, of any route. @internal */
+/** A request of any route. @internal */
 export interface Request extends CallOptions {
   params?: Values | undefined
   query?: Values | undefined
@@ -30,19 +30,19 @@ export interface Request extends CallOptions {
 
 const TIMEOUT_MS = 20_000
 const RETRIES = 2
-/** Longest answers that are read, bytes: of a route, and of an error. */
+/** Maximum length of a response, bytes: of a route, and of an error. */
 const MOST_ANSWER = 64 * 1024 * 1024
 const MOST_ERROR = 64 * 1024
-/** Routes that answer JSON. */
+/** Routes that return JSON. */
 const VERSIONED = /^\/v\d/
-/** Pause before a repetition where the service names none; doubles. */
+/** Pause before a retry if the service sends no Retry-After. It doubles with each retry. */
 const RETRY_PAUSE_MS = 300
 
-/** Sends requests: keys, time limits, repetitions, errors. @internal */
+/** Sends requests, with keys, time limits, retries and errors. @internal */
 export class Transport {
   readonly #options: ClientOptions
   readonly timeoutMs: number
-  /** Network that requests ask for. */
+  /** Network of the requests. */
   readonly network: 'mainnet' | 'testnet'
   /** Authentication key, sent with every request. */
   token: string | undefined
@@ -58,20 +58,20 @@ export class Transport {
     this.token = options.token
   }
 
-  /** The JSON, or the text, that a route answers. @throws ClusterdError; the signal's reason */
+  /** The JSON, or the text, of a response. @throws ClusterdError; the signal's reason */
   call(method: Method, path: string, request: Request): Promise<unknown> {
     const options = method === 'GET' ? request : { ...request, retries: 0 }
     return this.repeated(options, (signal) => this.#once(method, path, { ...request, signal }))
   }
 
-  /** Does what changes nothing, again where that may help. @throws ClusterdError; the signal's reason */
+  /** Runs an idempotent request, with retries after transient errors. @throws ClusterdError; the signal's reason */
   repeated<T>(
     options: CallOptions & { retries?: number },
     once: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const { timeoutMs = this.timeoutMs, retries = this.#options.retries ?? RETRIES } = options
     const endsMs = Date.now() + timeoutMs
-    return within({ timeoutMs, signal: options.signal }, async (signal) => {
+    return withTimeLimit({ timeoutMs, signal: options.signal }, async (signal) => {
       for (let attempt = 0; ; attempt++) {
         try {
           return await once(signal)
@@ -79,7 +79,7 @@ export class Transport {
           if (attempt >= retries || !(error instanceof ClusterdError) || !error.isTransient)
             throw error
           const pauseMs = error.retryAfterMs ?? RETRY_PAUSE_MS * 2 ** attempt
-          // an error now says more than a time limit later
+          // throw the error now if the time limit would pass before the retry
           if (Date.now() + pauseMs >= endsMs) throw error
           await pause(pauseMs, signal)
         }
@@ -93,14 +93,14 @@ export class Transport {
     if (!bytes)
       throw new ClusterdError('unexpected', `The answer is longer than ${MOST_ANSWER} bytes.`)
     const text = new TextDecoder().decode(bytes)
-    const body = parsed(text)
-    // a proxy's own page is no answer
+    const body = parseJsonOrText(text)
+    // a proxy's own page is not a response of the service
     if (body === text && VERSIONED.test(path))
       throw new ClusterdError('unexpected', 'The answer is not JSON.', { status: response.status })
     return body
   }
 
-  /** The response as soon as its head is there. @throws ClusterdError; the signal's reason */
+  /** The response, as soon as its head has arrived. @throws ClusterdError; the signal's reason */
   async open(
     method: Method,
     path: string,
@@ -115,32 +115,32 @@ export class Transport {
       ...(apiKey !== undefined && { 'x-api-key': apiKey }),
       ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
     }
-    // `fetch` would say no more than that it failed
+    // checked here, because `fetch` only reports that it failed
     if ([apiKey, this.token].some((key) => /[^ -~]/.test(key?.trim() ?? '')))
       throw new ClusterdError(
         'invalid_request',
         'The token or the API key has letters that no key has.',
       )
     const init = { method, headers, body: JSON.stringify(body), redirect: 'error' as const, signal }
-    const response = await send(target, init).catch(unreachable)
+    const response = await send(target, init).catch(throwUnreachable)
     if (response.ok) return response
     const bytes = (await bytesOf(response, MOST_ERROR)) ?? new Uint8Array(0)
-    throw errorOf(response, parsed(new TextDecoder().decode(bytes)))
+    throw errorOf(response, parseJsonOrText(new TextDecoder().decode(bytes)))
   }
 }
 
 /**
- * Bytes of an answer; null for one of more than so many, which may be endless or packed.
+ * Bytes of a response; null if they are more than the limit, as in an endless or a compressed response.
  * @throws ClusterdError network
  * @internal
  */
 export async function bytesOf(response: Response, most: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = []
   let length = 0
-  // not every browser iterates a stream
+  // not every browser can iterate a stream
   const reader = response.body?.getReader()
   for (;;) {
-    const { done, value } = (await reader?.read().catch(unreachable)) ?? { done: true }
+    const { done, value } = (await reader?.read().catch(throwUnreachable)) ?? { done: true }
     if (done) break
     length += value.length
     if (length > most) {
@@ -158,8 +158,8 @@ export async function bytesOf(response: Response, most: number): Promise<Uint8Ar
   return bytes
 }
 
-/** The JSON that a text is, with bigints in its transactions, else the text. @internal */
-export function parsed(text: string): unknown {
+/** A text parsed as JSON, with bigints in its transactions; the text itself if it is not JSON. @internal */
+export function parseJsonOrText(text: string): unknown {
   try {
     return JSON.parse(text, withWei)
   } catch {
@@ -167,12 +167,12 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Gives `value` of an EVM transaction, wei, as a bigint: wallets' libraries send the transaction as it is. */
+/** Converts `value` (wei) of an EVM transaction to a bigint, as wallet libraries expect it. */
 function withWei(this: object, key: string, value: unknown): unknown {
   return key === 'value' && 'to' in this && 'data' in this ? BigInt(value as string) : value
 }
 
-/** A path with its parameters. @throws ClusterdError for one that would lead to another route */
+/** A path with its parameters. @throws ClusterdError for a parameter that would lead to another route */
 function pathOf(template: string, params: Values = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const text = String(params[name] ?? '')

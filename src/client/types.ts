@@ -1,7 +1,7 @@
 import type { paths as Paths01 } from './generated/v0.1.js'
 import type { components, paths as Paths1 } from './generated/v1.js'
 
-/** Types of every route, out of the routes' own schemas (src/client/generated). */
+/** Types of every route, generated from the routes' schemas (src/client/generated). */
 
 type Paths = Paths1 & Paths01
 
@@ -21,10 +21,10 @@ type Operation<M extends Method, P extends PathOf<M>> =
 type Parameters<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { parameters: infer T } ? Required<T> : unknown
 
-/** Signal that ends a call before its answer. */
+/** Options of every call; `signal` cancels it. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
-  /** Limit of a call with its repetitions, milliseconds; default: the client's. */
+  /** Time limit of a call including its retries, milliseconds; default: the client's. */
   timeoutMs?: number | undefined
 }
 

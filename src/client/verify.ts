@@ -1,6 +1,6 @@
 /**
- * What a service says, checked by the key of its log and by its hub (docs/use/verify.md): `clusterd-client/verify`. It is
- * apart from the client, which is half as large.
+ * `clusterd-client/verify`: checks a service's data by the key of its log and by its hub (docs/use/verify.md). It is
+ * an entry point of its own, because the client is half as large without it.
  */
 export {
   type LogEntry,

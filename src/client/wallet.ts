@@ -1,12 +1,12 @@
 import { hexOf } from './bytes.js'
 
-/** Wallets that can sign in, by their structure: no library is imported. */
+/** Structural types of wallets that can sign in. No wallet library is imported. */
 
 /** An account of viem, or a wallet client with one. */
 export interface EvmWallet {
   address?: string
   account?: { address: string } | undefined
-  // a method is compared both ways, so that viem's own types fit
+  // a method, not a property: methods are compared bivariantly, so viem's types are assignable
   signMessage(args: { message: string; account: never }): Promise<string>
 }
 
@@ -24,11 +24,11 @@ export interface StandardWallet {
 
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
-/** Parts of a wallet that signing in needs. */
+/** The parts of a wallet that are needed to sign in. */
 interface Signer {
   type: 'evm' | 'solana'
   wallet: string
-  /** Signature over a text: 0x hex. */
+  /** Signs a text. @returns the signature in 0x hex */
   sign(message: string): Promise<string>
 }
 
@@ -36,10 +36,10 @@ interface MessageSigner {
   signMessage(input: object): Promise<{ signature: Uint8Array }[]>
 }
 
-/** The signer of a wallet. @throws TypeError for one that can not sign */
+/** The signer of a wallet. @throws TypeError for a wallet that cannot sign */
 export function signerOf(wallet: Wallet): Signer {
   if ('features' in wallet) return solanaSigner(adapterOf(wallet))
-  // an account of viem has a public key too, in hex
+  // a viem account has a public key too, but as hex
   if ('publicKey' in wallet && typeof wallet.publicKey !== 'string') return solanaSigner(wallet)
   return evmSigner(wallet as EvmWallet)
 }
@@ -67,7 +67,7 @@ function solanaSigner(wallet: SolanaWallet): Signer {
   }
 }
 
-/** A wallet of the Wallet Standard as an adapter has it. */
+/** A wallet of the Wallet Standard in the form of a wallet adapter. */
 function adapterOf({ accounts: [account], features }: StandardWallet): SolanaWallet {
   const feature: MessageSigner | undefined = Reflect.get(features, 'solana:signMessage')
   return {

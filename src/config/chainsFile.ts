@@ -6,42 +6,42 @@ import {
   checkClusters,
   clusterShape,
   hasCluster,
-  missingIn,
+  missingSettings,
   perNetwork,
   withPresets,
 } from './clusters.js'
 import { networkDeployment } from './deployment.js'
-import { ConfigError, inOneError, parseInput } from './error.js'
+import { ConfigError, combinedError, parseInput } from './error.js'
 import { type DraftChain, evmChain } from './evmChain.js'
-import { byChainId, hex, httpUrl, wei } from './fields.js'
+import { byChainId, hexBytes, httpUrl, weiText } from './fields.js'
 
-/** Permissions of the relayer on a network's hub. */
+/** Settings of the relayer on a network's hub. */
 const deliveries = z.strictObject({
-  /** Executes packets that the bridge's own executors left stuck. A local network executes all packets. */
+  /** Execute packets that the bridge's own executors have not executed. On a local network all packets are executed. */
   executeStranded: z.boolean().default(false),
-  /** Upper bound on the cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
-  spendCapWei: wei.transform(BigInt).optional(),
-  /** The most that the relayer signs for on a chain in a day (UTC), value and gas; default 5 times the above. */
-  dailyCapWei: wei.transform(BigInt).optional(),
-  /** Age from which a packet counts as stuck, while the hub has not received it. */
+  /** Maximum cost of a message, value and gas; default 1 ETH, on a local hub 100 ETH. */
+  spendCapWei: weiText.transform(BigInt).optional(),
+  /** Maximum that the relayer spends on a chain per day (UTC), value and gas; default 5 times `spendCapWei`. */
+  dailyCapWei: weiText.transform(BigInt).optional(),
+  /** Age from which a packet counts as stranded, if the hub has not received it. */
   strandedAfterMs: z
     .int()
     .positive()
     .default(30 * 60_000),
 })
 
-/** ENS name below which a network's names resolve. */
+/** ENS name under which a network's names resolve. */
 const ensParent = z.strictObject({
   /** `bundles.eth` */
   parent: z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'must be an ENS name of a-z, 0-9 and -'),
-  /** The EnsResolver that was set for it, which a draft may leave out, and the id of its chain. */
-  resolver: hex(20).optional(),
+  /** The EnsResolver of the parent, which a draft may leave out, and the id of its chain. */
+  resolver: hexBytes(20).optional(),
   chainId: z.int().positive(),
-  /** Nodes of that chain where `chains` does not list it, and ENS's registry on a local one: the commands ask them. */
+  /** For commands: nodes of that chain if `chains` does not list it, and on a local chain ENS's registry. */
   rpcUrls: z.array(httpUrl).min(1).optional(),
-  registry: hex(20).optional(),
+  registry: hexBytes(20).optional(),
   /** Reverse registrars by the ids of their chains, where wallets set their primary names (ENSIP-19). */
-  reverseRegistrars: byChainId(hex(20)).optional(),
+  reverseRegistrars: byChainId(hexBytes(20)).optional(),
 })
 
 const sections = z.strictObject({
@@ -55,14 +55,14 @@ const sections = z.strictObject({
   deployment: perNetwork(networkDeployment),
   payments: z
     .strictObject({
-      /** Age from which payments whose registration is final are released to their recipients. */
+      /** Age from which the relayer releases payments with a final registration to their recipients. */
       releaseAfterMs: z
         .int()
         .nonnegative()
         .default(5 * 86_400_000),
       /**
-       * Payments in a chain's own coin below this many times the cost of their refusal are left to their payers;
-       * default 1, with a local hub 0.
+       * Payments in a chain's own coin worth less than this many times the cost of their refusal are not refused.
+       * Their payers can reclaim them. Default 1, with a local hub 0.
        */
       refusalWorth: z.number().nonnegative().optional(),
     })
@@ -87,7 +87,7 @@ const chainsFile = sections
   .transform(withDefaults)
   .readonly()
 
-/** Gives settings the defaults that depend on others. */
+/** Fills in defaults that depend on other settings. */
 function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
     const isLocal = file.chains.some(
@@ -135,7 +135,7 @@ function checkNetworks(file: Sections, issue: Issue): void {
     if ((ofNetwork.length > 0 || hasCluster(file, network)) && hubs.length !== 1)
       issue(['chains'], `${network} needs exactly one hub, has ${hubs.length}`)
   }
-  // a name would be on both networks
+  // a name would belong to both networks
   const one = `.${mainnet?.parent}`
   const other = `.${testnet?.parent}`
   if (mainnet && testnet && (one.endsWith(other) || other.endsWith(one)))
@@ -153,16 +153,16 @@ export interface ChainsFile extends Omit<DraftFile, 'chains' | 'ens' | keyof Clu
 }
 export type DeliverySettings = ChainsFile['deliveries']['mainnet']
 
-/** Settings of a process that follows no chain. */
+/** Settings of a process without chains. */
 export const noChains = (): ChainsFile => {
   const empty = sections.extend({ chains: z.array(evmChain).readonly() })
   return withDefaults(empty.parse({ chains: [] })) as ChainsFile
 }
 
-/** @throws ConfigError, also where a contract is not deployed yet */
+/** Reads a complete chains file. @throws ConfigError, also where a contract is not deployed yet */
 export const readChains = (file: string): ChainsFile => complete(readDraft(file), file)
 
-/** Contracts may not be deployed yet. @throws ConfigError */
+/** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export function readDraft(file: string): DraftFile {
   const text = textOf(file)
   let json: unknown
@@ -189,17 +189,17 @@ function textOf(file: string): string {
   }
 }
 
-/** Contracts may not be deployed yet. @throws ConfigError */
+/** Validates a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export const parseDraft = (json: unknown, file: string): DraftFile =>
   parseInput(chainsFile, json, whereOf(file))
 
-/** Checks the content of a chains file. @throws ConfigError */
+/** Validates the content of a complete chains file. @throws ConfigError */
 export const parseChainsFile = (json: unknown, file: string): ChainsFile =>
   complete(parseDraft(json, file), file)
 
 const whereOf = (file: string): string => `the chains file ${file}`
 
-/** @throws ConfigError that names what a draft leaves out, and the command that makes it */
+/** @throws ConfigError that names what a draft leaves out, and the command that creates it */
 function complete(draft: DraftFile, file: string): ChainsFile {
   const faults: string[] = []
   const undeployed = draft.chains
@@ -216,7 +216,7 @@ function complete(draft: DraftFile, file: string): ChainsFile {
         `ens.${network}.resolver is missing: \`clusterd contracts deploy --ens ${ens.parent}\` deploys it`,
       )
   }
-  faults.push(...missingIn(draft))
-  if (faults.length > 0) throw inOneError(faults, whereOf(file))
+  faults.push(...missingSettings(draft))
+  if (faults.length > 0) throw combinedError(faults, whereOf(file))
   return draft as ChainsFile
 }

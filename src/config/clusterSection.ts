@@ -3,17 +3,17 @@ import type { Family } from '../registry/families.js'
 import type { DraftChain } from './evmChain.js'
 
 /**
- * A section of the chains file for a family that has at most one cluster a network, whose payments are quoted and
- * delivered at the hub.
+ * A section of the chains file, for a family with at most one cluster per network. Payments on it are quoted, and
+ * relayed to the hub.
  */
 export interface ClusterSection<Draft extends object = object> {
   readonly family: Family
   /** Settings of one network's cluster. */
   readonly cluster: z.ZodType<Draft>
-  /** Fills in what is known of the clusters beside a public hub. */
+  /** Fills in presets of the clusters that belong to a public hub. */
   withPresets(own: Draft, hub: DraftChain): Draft
-  /** A setting that does not go with the hub. @param isLocal whether the hub is of a local world */
+  /** The setting that contradicts the hub's, null for none. @param isLocal whether the hub belongs to a local world */
   refusal(own: Draft, isLocal: boolean): { field: string; message: string } | null
-  /** Fields that only a draft may leave out, and what to do about each. */
+  /** Fields that only a draft may leave out, with advice for each. */
   readonly missing: Readonly<Record<string, string>>
 }

@@ -8,14 +8,14 @@ import { type SolanaConfig, solanaSection } from './solana.js'
 
 type PerNetwork<Settings> = Readonly<Partial<Record<Network, Settings | undefined>>>
 
-/** Settings of each network that is set up. */
+/** Settings of each configured network. */
 export const perNetwork = <Settings extends z.ZodType>(settings: Settings) =>
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
-/** Sections of families with clusters, by their keys in the chains file. */
+/** Schemas of the families' sections, by their keys in the chains file. */
 export const clusterShape = { solana: perNetwork(solanaSection.cluster) }
 
-/** Complete settings of the same sections. */
+/** Settings of these sections in a complete chains file. */
 export interface Clusters {
   readonly solana: PerNetwork<SolanaConfig>
 }
@@ -26,7 +26,7 @@ const SECTIONS: Readonly<Record<Key, ClusterSection>> = { solana: solanaSection 
 
 export const noClusters: Clusters = { solana: {} }
 
-/** A cluster that is set up, with its section. */
+/** A configured cluster, with its section. */
 interface Found {
   readonly key: Key
   readonly network: Network
@@ -52,7 +52,7 @@ export const hasCluster = (drafts: Drafts, network: Network): boolean =>
 const hubOf = (chains: readonly DraftChain[], network: Network): DraftChain | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
-/** Gives clusters the presets of their network and hub; a local hub gives nothing. */
+/** Fills in the clusters' presets, by network and hub. A local hub has none. */
 export function withPresets<Sections extends Drafts & { chains: readonly DraftChain[] }>(
   file: Sections,
 ): Sections {
@@ -65,7 +65,7 @@ export function withPresets<Sections extends Drafts & { chains: readonly DraftCh
   return { ...file, ...known }
 }
 
-/** Reports clusters that do not go with their hub. */
+/** Reports clusters whose settings contradict their hub. */
 export function checkClusters(
   file: Drafts & { chains: readonly DraftChain[] },
   issue: (path: string[], message: string) => void,
@@ -78,8 +78,8 @@ export function checkClusters(
   }
 }
 
-/** Sentences about what drafts of clusters do not have yet. */
-export const missingIn = (drafts: Drafts): string[] =>
+/** Sentences about missing settings in drafts of clusters. */
+export const missingSettings = (drafts: Drafts): string[] =>
   clustersOf(drafts).flatMap(({ key, network, section, own }) =>
     Object.entries(section.missing)
       .filter(([field]) => Reflect.get(own, field) === undefined)

@@ -16,7 +16,7 @@ const FEED = `0x${'22'.repeat(20)}`
 const folder = useFolder()
 
 describe('the chains file', () => {
-  it('of the examples is good, with the decided defaults', () => {
+  it('of the examples is valid, with the expected defaults', () => {
     const [hub, spoke] = parseChainsFile(example(), 'examples/chains.json').chains
     expect(hub).toMatchObject({ confirmation: { kind: 'tag', tag: 'finalized' }, pollMs: 2_000 })
     expect(spoke).toMatchObject({
@@ -86,7 +86,7 @@ describe('deliveries', () => {
     })
   })
 
-  it('go along with what the relayer may do with payments for community names', () => {
+  it('have settings for payments for community names too', () => {
     const { mainnet } = parseChainsFile(
       { ...example(), payments: { releaseAfterMs: 7, refusalWorth: 2.5 } },
       'f',
@@ -120,7 +120,7 @@ describe('solana', () => {
   const parsed = (changes: object) =>
     parseChainsFile({ ...example(), solana: { mainnet: { ...section, ...changes } } }, 'f')
 
-  it('is off where it is not named, and confirms at the commitment finalized', () => {
+  it('is off by default, with the commitment finalized', () => {
     expect(parseChainsFile(example(), 'f').solana).toEqual({})
     expect(parsed({}).solana.mainnet).toMatchObject({
       commitment: 'finalized',
@@ -178,7 +178,7 @@ describe('the environment', () => {
   })
 
   it.each(['ab'.repeat(32), `0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '0xsecret'])(
-    'refuses a relayer key that is none, and doesn’t repeat it',
+    'refuses an invalid relayer key, and does not repeat it',
     (key) => {
       const read = () => readEnvironment({ RELAYER_PRIVATE_KEY: key })
       expect(read).toThrow(/RELAYER_PRIVATE_KEY/)
@@ -197,7 +197,7 @@ describe('the environment', () => {
       /RELAYER_KEYSTORE is not/,
     ],
     [{ RELAYER_PASSWORD_FILE: '', RELAYER_ADDRESS: '' }, null],
-  ])('refuses half of what names the relayer’s key: %o', (env, sentence) => {
+  ])('refuses an incomplete source of the relayer’s key: %o', (env, sentence) => {
     const set = {
       ...env,
       ROLES: 'index',
@@ -209,7 +209,7 @@ describe('the environment', () => {
   })
 
   it.each(['[1,2]', '1'.repeat(64), '0xsecret'])(
-    'refuses a Solana key that is none, and doesn’t repeat it',
+    'refuses an invalid Solana key, and does not repeat it',
     (key) => {
       const read = () => readEnvironment({ SOLANA_RELAYER_PRIVATE_KEY: key })
       expect(read).toThrow(/SOLANA_RELAYER_PRIVATE_KEY: is no secret key/)
@@ -217,7 +217,7 @@ describe('the environment', () => {
     },
   )
 
-  it('lacks what `clusterd start` needs', () => {
+  it('reports variables that `clusterd start` needs', () => {
     expect(() => readConfig({})).toThrow(/DATABASE_URL is not set/)
     expect(() =>
       readConfig({ DATABASE_URL: 'postgresql://x', CLUSTERD_CHAINS: '/nowhere.json' }),
@@ -232,7 +232,7 @@ describe('the environment', () => {
     ],
     [{ ROLES: 'index' }, null],
     [{ TOKEN_KEY: `0x${'01'.repeat(32)}` }, null],
-  ])('has no secret in its database: %o', (env, sentence) => {
+  ])('requires the secret keys that its roles use: %o', (env, sentence) => {
     const solana = {
       mainnet: {
         rpcUrls: ['http://x'],
@@ -250,7 +250,7 @@ describe('the environment', () => {
 })
 
 describe('limits', () => {
-  it('hold by default, and believe no proxy', () => {
+  it('are on by default, and trust no proxy', () => {
     const { limits, trustProxy } = readEnvironment({})
     expect(limits).toMatchObject({
       address: { perSecond: 50, burst: 300 },
@@ -285,7 +285,7 @@ describe('limits', () => {
 })
 
 describe('sessions', () => {
-  it('live 14 days, have no key by themselves, and leave wallets that are not deployed out', () => {
+  it('last 14 days, have no default key, and exclude undeployed smart wallets', () => {
     expect(readEnvironment({})).toMatchObject({
       tokenKey: undefined,
       quoteKeys: [],

@@ -24,7 +24,7 @@ function desired(
   known = true,
 ) {
   const rpcUrls = ['http://127.0.0.1:1']
-  // a chain of another id than its label's takes nothing from the preset
+  // a chain with another id than its label's preset takes nothing from the preset
   const place = (n: number) => (known ? {} : { chainId: 900 + n, endpoint: address(n), eid: n })
   const chains = [
     { label: '17000', role: 'spoke', rpcUrls, ...place(2), ...spoke },
@@ -38,7 +38,7 @@ function desired(
 }
 
 describe('desired', () => {
-  it('have defaults for all but owner and relayer, hub first', () => {
+  it('have defaults except for owner and relayer, hub first', () => {
     const [hub, spoke] = desired({})
     expect(hub).toMatchObject({
       label: '11155111',
@@ -63,7 +63,7 @@ describe('desired', () => {
     )
   })
 
-  it('of a chain come before those of its network', () => {
+  it('of a chain override those of its network', () => {
     const [hub, spoke] = desired({
       spoke: { deployment: { owner: B, payments: false }, confirmation: { blocks: 3 } },
     })
@@ -76,7 +76,7 @@ describe('desired', () => {
     expect(spoke!.bridge!.confirmations).toBe(3)
   })
 
-  it('name verifiers once each, ascending', () => {
+  it('list verifiers in ascending order without duplicates', () => {
     const [hub] = desired({
       hub: { bridge: { requiredDvns: [C, A, C] } },
       spoke: { bridge: { requiredDvns: [A, B] } },

@@ -1,11 +1,11 @@
-import { rulesOf } from '../registry/primitives/confirmation.js'
+import { confirmationRulesOf } from '../registry/primitives/confirmation.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { DraftFile } from './chainsFile.js'
 import { ConfigError } from './error.js'
 import { presetOf } from './presets.js'
 
 const DAY_SECONDS = 86_400
-/** Names that deliveries may win in a day by default. */
+/** Default daily limit of deliveries, as a multiple of the minimum bid. */
 const DELIVERED_MINIMUMS = 100n
 
 type Source = Pick<DraftFile, 'chains' | 'deployment'>
@@ -14,12 +14,12 @@ type Hex = `0x${string}`
 /** Desired settings of a chain's contracts, from the chains file; addresses are null before the deployment. */
 export type DesiredChain = ReturnType<typeof desiredOf>[number]
 
-/** An end of the bridge: nothing is left to LayerZero's defaults. */
+/** Settings of one end of the bridge. All are explicit, so LayerZero's defaults never apply. */
 export type DesiredBridge = NonNullable<ReturnType<typeof bridgeOf>>
 
 /**
  * Desired settings of a network's contracts, hub first, from a chains file or its draft.
- * @throws ConfigError with one sentence where something is missing or contradicts itself
+ * @throws ConfigError with one sentence where a setting is missing or contradicts another
  */
 export function desiredOf({ chains, deployment }: Source, network: Network) {
   const common = deployment[network]
@@ -50,7 +50,7 @@ export function desiredOf({ chains, deployment }: Source, network: Network) {
       salt: common.salt,
       contract: contract ?? null,
       communityPayments: communityPayments ?? null,
-      // null: LayerZero's defaults count
+      // null: LayerZero's defaults apply
       bridge: bridgeOf(chain),
     }
   })
@@ -62,7 +62,7 @@ export function desiredOf({ chains, deployment }: Source, network: Network) {
 
 function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][number]) {
   const preset = presetOf(label)
-  // a local chain that answers to a public label has nothing of LayerZero's there
+  // a local chain with the label of a public chain has none of its LayerZero contracts
   const known = chainId === preset?.chainId ? preset.layerZero : undefined
   if (!bridge && !known) return null
   const { optionalDvns = [], optionalThreshold = 0 } = bridge ?? {}
@@ -90,17 +90,20 @@ function bridgeOf({ label, chainId, bridge, confirmation }: Source['chains'][num
     sendLibrary: addressOf('sendLibrary'),
     receiveLibrary: addressOf('receiveLibrary'),
     executor: addressOf('executor'),
-    // without repetition and ascending, as the library demands
+    // unique and ascending, as the library requires
     requiredDvns: sorted(required),
     optionalDvns: sorted(optionalDvns),
     optionalThreshold,
-    confirmations: bridge?.confirmations ?? rulesOf(confirmation).bridgeBlocks,
+    confirmations: bridge?.confirmations ?? confirmationRulesOf(confirmation).bridgeBlocks,
   }
 }
 
 const sorted = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses)].sort()
 
-/** A message passes only where both ends name the same verifiers, each by its address there. */
+/**
+ * Checks that both ends of each bridge name the same verifiers, each by its address on that chain. Otherwise no
+ * message would pass.
+ */
 function checkBridges(desired: readonly DesiredChain[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge
   for (const { label, role, bridge } of desired) {

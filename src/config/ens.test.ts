@@ -58,7 +58,7 @@ it.each([
   else expect(read).toThrow(/ens\.testnet\.parent/)
 })
 
-it('a draft lacks the resolver, a start does not', () => {
+it('a draft may omit the resolver, a start needs it', () => {
   const file = { ...example, ens: { mainnet: { ...of('bundles.eth'), resolver: undefined } } }
   expect(parseDraft(file, 'x').ens.mainnet?.parent).toBe('bundles.eth')
   expect(() => parseChainsFile(file, 'x')).toThrow(

@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { z } from 'zod'
 import { fromHex } from '../registry/primitives/bytes.js'
 import { parseInput } from './error.js'
-import { hex, httpUrl } from './fields.js'
+import { hexBytes, httpUrl } from './fields.js'
 import { secret, withSecretFiles } from './secretFiles.js'
 import { parseSolanaSecretKey } from './solanaKey.js'
 
@@ -31,14 +31,14 @@ const port = z
   .transform(Number)
   .refine((number) => number <= 65_535, 'must be a number from 0 to 65535')
 
-const privateKey = hex(32).refine(
+const privateKey = hexBytes(32).refine(
   (key) => secp256k1.utils.isValidSecretKey(fromHex(key)),
   'is no private key of an EVM account',
 )
 
-const key32 = hex(32).transform(fromHex)
+const key32 = hexBytes(32).transform(fromHex)
 
-/** The key in use, then earlier ones that still count. */
+/** A list of keys: the current key, then earlier ones that are still accepted. */
 const keys32 = z
   .string()
   .transform((text) => text.split(',').map((key) => key.trim()))
@@ -92,97 +92,105 @@ const variables = z.object({
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
   DATABASE_URL: secret(postgresUrl.optional()),
-  /** The same database without a pooler between, for locks, notifications, migrations and long commands. */
+  /** The same database without a pooler in between, for locks, notifications, migrations and long commands. */
   DATABASE_DIRECT_URL: secret(postgresUrl.optional()),
-  /** A start applies missing migrations; else it waits for `clusterd migrate`. */
+  /** Whether a start applies missing migrations. If not, it waits for `clusterd migrate`. */
   MIGRATE: z.enum(['on', 'off']).default('on'),
   PORT: port.optional(),
   OPS_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** Opens the operator's pages. */
+  /** Token that opens the operator's pages. */
   OPS_TOKEN: secret(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: roles.default([...ROLES]),
-  /** Lets a process without a key lead the outbox, to raise alarms. */
+  /** Lets a process without a key lead the outbox, so that it raises alarms. */
   RELAY_WATCH: z.enum(['true', 'false']).default('false'),
-  /** Time between the end of readiness and the end of the API at a stop. */
+  /** At a stop, time between "not ready" and the end of the API. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(DEFAULT_DRAIN_SECONDS),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
-  /** Names the service in the signing message; never taken from a header. */
+  /** Domain of the service in the messages that wallets sign; never taken from a request header. */
   SERVICE_DOMAIN: z.string().min(1).default('localhost'),
-  /** The site's address in browsers. */
+  /** The site's URL in browsers. */
   SITE_URL: httpUrl.optional(),
   DATABASE_POOL: z.coerce.number().int().min(2).max(1_000).default(10),
-  /** Pays for deliveries; nothing is delivered without the key. */
+  /** Key of the account that pays for deliveries. Without it nothing is delivered. */
   RELAYER_PRIVATE_KEY: secret(privateKey.optional()),
   /** The same key in a file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
   RELAYER_PASSWORD_FILE: z.string().optional(),
-  /** Or a signer elsewhere, with Web3Signer's JSON-RPC, and the address whose key it has. */
+  /** Or an external signer with Web3Signer's JSON-RPC, and the address of its key. */
   RELAYER_SIGNER_URL: secret(httpUrl.optional()),
-  RELAYER_ADDRESS: hex(20).optional(),
-  /** Key that signs what ENS names resolve to, never the relayer's; or its keystore; or a signer elsewhere. */
+  RELAYER_ADDRESS: hexBytes(20).optional(),
+  /** Key that signs ENS answers, never the relayer's; or its keystore; or an external signer. */
   ENS_PRIVATE_KEY: secret(privateKey.optional()),
   ENS_KEYSTORE: z.string().optional(),
   ENS_PASSWORD_FILE: z.string().optional(),
   ENS_SIGNER_URL: secret(httpUrl.optional()),
-  ENS_ADDRESS: hex(20).optional(),
-  /** The relay authority's key on Solana, 64 bytes; nothing is settled or refunded without it. */
+  ENS_ADDRESS: hexBytes(20).optional(),
+  /** The relay authority's key on Solana, 64 bytes. Without it nothing is settled or refunded. */
   SOLANA_RELAYER_PRIVATE_KEY: secret(solanaKey.optional(), 'SOLANA_RELAYER_KEY_FILE'),
   /** A local Solana cluster with a faucet, for `dev` where Surfpool doesn't run. */
   SOLANA_RPC_URL: secret(httpUrl.optional()),
-  /** Lets EVM wallets of a bundle claim airdrops of its Solana accounts, which need it. */
+  /** Key that permits a bundle's EVM wallets to claim airdrops for its Solana accounts. */
   AIRDROP_OPERATOR_PRIVATE_KEY: secret(privateKey.optional()),
-  /** Signs quotes on Solana; earlier keys behind it, joined by commas, still count. */
+  /** Keys of quotes on Solana, the current one first, joined by commas. Quotes of earlier keys are still accepted. */
   QUOTE_KEY: secret(keys32.default([])),
-  /** Ed25519 seed that signs the log of the feed; a former one behind it, joined by a comma, signs too. */
+  /**
+   * Ed25519 seeds that sign the log of the feed, the current one first, joined by a comma. An earlier key signs too.
+   */
   LOG_KEY: secret(keys32.default([])),
-  /** The newest of them in a keystore, and the file of its password. */
+  /** The current log key in a keystore, and the file of its password. */
   LOG_KEYSTORE: z.string().optional(),
   LOG_PASSWORD_FILE: z.string().optional(),
-  /** What `clusterd mirror` copies from, the public key and the domain of its logs, and an API key there. */
+  /** Source of `clusterd mirror`, the public key and the domain of its logs, and an API key of that service. */
   MIRROR_URL: secret(
     z.string().regex(/[/\\]/, 'must be an http(s) URL, or the path of a folder (./log)').optional(),
   ),
   MIRROR_KEY: z.base64().length(44, 'must be 32 bytes in base64').optional(),
   MIRROR_DOMAIN: z.string().optional(),
-  /** Name of a log there that is copied though it does not continue the one that was copied before. */
+  /** Name of a log to copy even if it does not continue the log that was copied before. */
   MIRROR_ACCEPT: z.string().optional(),
   MIRROR_API_KEY: secret(z.string().startsWith('ck_', 'must be an API key (ck_…)').optional()),
-  /** Authentication keys derive from it. */
+  /** Secret from which authentication keys are derived. */
   TOKEN_KEY: secret(key32.optional()),
-  /** Encrypts the shares of generated wallets, none of which is generated without it; earlier keys behind it still open them. */
+  /**
+   * Keys that encrypt the shares of generated wallets, the current one first. Earlier keys still decrypt. Without a
+   * key no wallet is generated.
+   */
   SHARE_KEY: secret(keys32.default([])),
-  /** True if clients are limited. */
+  /** Whether rate limits apply. */
   LIMITS: z.enum(['on', 'off']).default('on'),
   /** Requests per second and burst of an address without an API key. */
   LIMIT_ADDRESS: rate.default({ perSecond: 50, burst: 300 }),
-  /** The same of an API key, and of all keys at one address. */
+  /** Requests per second and burst of an API key, and of all keys at one address. */
   LIMIT_KEY: rate.default({ perSecond: 500, burst: 3_000 }),
-  /** Changes of a wallet on a network, in a minute and in a day; clusters, and names below free communities. */
+  /**
+   * Changes of a wallet on a network, per minute and per day; new clusters per day, and names below free communities
+   * per day.
+   */
   LIMIT_CHANGES_MINUTE: limit.default(60),
   LIMIT_CHANGES_DAY: limit.default(1_000),
   LIMIT_CLUSTERS_DAY: limit.default(10),
   LIMIT_NAMES_DAY: limit.default(10),
-  /** API keys that an address makes in a day. */
+  /** API keys that an address may make in a day. */
   LIMIT_KEYS_DAY: limit.default(10),
-  /** Webhooks may lead to private addresses, and without TLS. */
+  /** Whether webhooks may use private addresses, and HTTP without TLS. */
   WEBHOOKS_PRIVATE: z.enum(['true', 'false']).default('false'),
-  /** The indexer keeps the views of `registry_v1` (docs/use/sql.md). */
+  /** Whether the indexer maintains the views of `registry_v1` (docs/use/sql.md). */
   SQL_VIEWS: z.enum(['on', 'off']).default('off'),
-  /** Proxies that may name the client in X-Forwarded-For. */
+  /** Proxies that are trusted to name the client in X-Forwarded-For. */
   TRUST_PROXY: proxies.optional(),
-  /** Time for which the API keeps a connection without a request open: longer than a proxy before it. */
+  /** Time for which an idle connection stays open: longer than the idle timeout of a proxy in front of it. */
   KEEP_ALIVE_SECONDS: z.coerce.number().int().min(1).max(3_600).default(65),
   /** Lifetime of an authentication key. */
   SESSION_DAYS: z.coerce.number().int().min(1).max(365).default(DEFAULT_SESSION_DAYS),
   /** Accepts signatures of smart wallets that are not deployed yet (ERC-6492). */
   ERC6492: z.enum(['true', 'false']).default('false'),
-  /** Puts the wallet of local worlds into the pages. */
+  /** Adds the test wallet of local worlds to the pages. */
   CLUSTERD_TEST_WALLET: z.enum(['true', 'false']).default('false'),
-  /** The process kills itself at the count-th pass of this point (tests). */
+  /** For tests: the process kills itself when it passes this fail point for the count-th time. */
   CLUSTERD_FAILPOINT: z
     .string()
     .regex(/^[a-z_.]+(:[1-9][0-9]*)?$/, 'must be name or name:count')
@@ -217,7 +225,7 @@ const environment = variables
       databaseUrl: set.DATABASE_URL,
       databaseDirectUrl: set.DATABASE_DIRECT_URL ?? set.DATABASE_URL,
       migrates: set.MIGRATE === 'on',
-      /** undefined: not set, the caller picks. */
+      /** undefined: not set; the caller chooses a port. */
       port: set.PORT,
       opsPort: set.OPS_PORT,
       host: set.HOST,
@@ -229,7 +237,7 @@ const environment = variables
       logLevel: set.LOG_LEVEL,
       logFormat: set.LOG_FORMAT,
       serviceDomain: set.SERVICE_DOMAIN,
-      /** undefined: not set, this machine. */
+      /** undefined: not set; the service is on this machine. */
       siteUrl: set.SITE_URL,
       databasePool: set.DATABASE_POOL,
       relayerKeySources: keySources(set, 'RELAYER'),
@@ -250,7 +258,7 @@ const environment = variables
       mirrorApiKey: set.MIRROR_API_KEY,
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
-      /** null: nobody is limited. */
+      /** null: no rate limits. */
       limits: set.LIMITS === 'on' ? limitsOf(set) : null,
       webhooksPrivate: set.WEBHOOKS_PRIVATE === 'true',
       isSqlServed: set.SQL_VIEWS === 'on',
@@ -266,15 +274,15 @@ const environment = variables
 
 export type Environment = z.output<typeof environment>
 
-/** Options of the command line, under the variables' names; they come before the environment. */
+/** Command-line options, under the variables' names. They take precedence over the environment. */
 export type Flags = Partial<Record<keyof z.input<typeof variables>, string | undefined>>
 
 /** True if a local world started this process. */
 export const isOfLocalWorld = (): boolean => Boolean(process.env.CLUSTERD_CHILD)
 
 /**
- * Takes variables that are not set yet from the file `.env` of the current folder, then from that of a local world in
- * the data folder. A process that a local world started has its own already.
+ * Sets missing variables from the file `.env` of the current folder, then from the `.env` of a local world in the
+ * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
   if (isOfLocalWorld()) return
@@ -283,22 +291,22 @@ export function loadEnvFile(): void {
   if (existsSync(ofWorld)) process.loadEnvFile(ofWorld)
 }
 
-/** Variables that `clusterd dev` passes on to the daemon of its world (docs/run/configuration.md names them). */
+/** Variables that `clusterd dev` passes to the daemon of its world (listed in docs/run/configuration.md). */
 const PASSED_ON =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|ERC6492|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const localDaemonEnv = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => value && PASSED_ON.test(name)))
 
-/** Environment of a program that a command runs. */
+/** Environment for a program that a command starts. */
 export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...process.env,
   ...more,
 })
 
 /**
- * Reads the environment variables, and the files that those of secrets name; an empty variable counts as unset. The only
- * reader of process.env.
+ * Reads the environment variables, and the secret files that they name. An empty variable counts as unset. No other
+ * code reads process.env.
  * @throws ConfigError
  */
 export function readEnvironment(

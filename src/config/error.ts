@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A configuration that can't be used; the message names each wrong field. */
+/** An invalid configuration. The message names each wrong field. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -18,7 +18,7 @@ export function parseInput<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
-  throw inOneError(
+  throw combinedError(
     parsed.error.issues.map(
       ({ path, message }) => `${nameOf(z.core.toDotPath(path)) || 'the content'}: ${message}`,
     ),
@@ -26,8 +26,8 @@ export function parseInput<Schema extends z.ZodType>(
   )
 }
 
-/** Faults, a line each. @param where names the input */
-export const inOneError = (faults: readonly string[], where: string): ConfigError =>
+/** One error with a line for each fault. @param where names the input */
+export const combinedError = (faults: readonly string[], where: string): ConfigError =>
   new ConfigError(
     faults.length === 1
       ? `In ${where}, ${faults[0]}.`

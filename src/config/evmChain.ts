@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { confirmation, defaultConfirmation } from '../registry/primitives/confirmation.js'
 import { NETWORKS } from '../registry/primitives/network.js'
 import { bridgeSettings, chainDeployment } from './deployment.js'
-import { durationOrNever, hex, httpUrl, rpcUrls, wei, wsUrl } from './fields.js'
+import { durationOrNever, hexBytes, httpUrl, rpcUrls, weiText, wsUrl } from './fields.js'
 import { presetOf } from './presets.js'
 
 const IN_ETHER = { symbol: 'ETH', decimals: 18 } as const
@@ -15,46 +15,51 @@ const fields = z.strictObject({
     .refine((label) => presetOf(label) !== undefined, 'is not a network label of the interface'),
   role: z.enum(['hub', 'spoke']),
   chainId: z.int().positive().optional(),
-  /** Hash of block 0, by which chains under one id differ. */
-  genesisHash: hex(32).optional(),
+  /** Hash of block 0. It distinguishes chains with the same chain id. */
+  genesisHash: hexBytes(32).optional(),
   rpcUrls,
-  /** New heads wake the indexer. */
+  /** WebSocket URL. New heads wake the indexer. */
   wsUrl: wsUrl.optional(),
   /** The hub or spoke contract; a draft may leave it out. */
-  contract: hex(20).optional(),
+  contract: hexBytes(20).optional(),
   /** LayerZero's endpoint on the chain. */
-  endpoint: hex(20).optional(),
-  /** The contract that takes payments for community names; none are sold on the chain without it. */
-  communityPayments: hex(20).optional(),
+  endpoint: hexBytes(20).optional(),
+  /** The contract that takes payments for community names. Without it none are sold on the chain. */
+  communityPayments: hexBytes(20).optional(),
   /** LayerZero's endpoint id. */
   eid: z.int().positive().optional(),
-  /** The message library of a local chain, which trusts the relayer. */
-  messageLib: hex(20).optional(),
+  /** The message library of a local chain, which accepts messages from the relayer. */
+  messageLib: hexBytes(20).optional(),
   startBlock: z.int().nonnegative().default(0),
   confirmation: confirmation.optional(),
   pollMs: z.int().positive().default(2_000),
-  /** The most that the relayer pays for a unit of gas; default 20 times the median of the last 1,024 blocks. */
-  maxGasPriceWei: wei.transform(BigInt).optional(),
+  /** Maximum that the relayer pays per unit of gas; default 20 times the median of the last 1,024 blocks. */
+  maxGasPriceWei: weiText.transform(BigInt).optional(),
   gasToken: z
     .strictObject({ symbol: z.string().min(1), decimals: z.literal(18).default(18) })
     .optional(),
   /** Base URL of a block explorer. */
   explorer: httpUrl.transform((url) => url.replace(/\/$/, '')).optional(),
-  /** Added to the bridge's fee on top of the delivered amount, percent; the endpoint pays the excess back. */
+  /** Percentage added to the bridge's fee for price changes. The endpoint refunds the excess. */
   bridgeMarginPercent: z.int().min(0).max(100).default(5),
-  /** LayerZero's configuration, and roles of this chain, as `clusterd contracts` sets and compares them. */
+  /** LayerZero's configuration and the roles on this chain, as `clusterd contracts` sets and compares them. */
   bridge: bridgeSettings.optional(),
   deployment: chainDeployment.optional(),
-  /** A chain of local tests: its launcher may restore an older state. */
+  /** Whether it is a chain of local tests, whose launcher may restore an older state. */
   local: z.boolean().default(false),
-  /** The trust that is accepted for a contract without a record: of others, or older than the record. */
+  /** Trust that the operator accepts for a contract without a record (another deployer's, or older than the record). */
   trust: z.enum(['compared', 'trusted']).optional(),
-  /** Time after which indexing goes on by one node where another does not answer, ms; null for never. */
+  /** Time after which indexing continues with one node if the others do not answer, ms; null for never. */
   singleNodeAfter: durationOrNever,
-  /** Contracts of others, indexed under our rules: the result may differ from their registry. */
+  /**
+   * Set for contracts of another deployer. They are indexed under our rules, so the result may differ from their
+   * registry.
+   */
   watchOnly: z
     .strictObject({
-      minimum: z.array(z.strictObject({ fromBlock: z.int().nonnegative(), wei })).default([]),
+      minimum: z
+        .array(z.strictObject({ fromBlock: z.int().nonnegative(), wei: weiText }))
+        .default([]),
       quotes: z.boolean().default(false),
     })
     .optional(),
@@ -63,11 +68,11 @@ const fields = z.strictObject({
 export const evmChain = fields.transform(withPreset).readonly()
 
 /**
- * Takes what is left out from the label's preset. A chain with another id than the preset's, as a local one that
- * answers to a public label, takes nothing from it.
+ * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
+ * the label of a public one) takes nothing from it.
  */
 function withPreset(chain: z.output<typeof fields>) {
-  // every label that passes has one
+  // the schema accepts only labels that have a preset
   const known = presetOf(chain.label)!
   const chainId = chain.chainId ?? known.chainId
   const preset = chainId === known.chainId ? known : undefined

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** `0x` and hex digits, made lower case. */
-export const hex = (bytes: number) =>
+export const hexBytes = (bytes: number) =>
   z
     .string()
     .regex(new RegExp(`^0x[0-9a-fA-F]{${bytes * 2}}$`), `must be 0x and ${bytes * 2} hex digits`)
@@ -10,10 +10,10 @@ export const hex = (bytes: number) =>
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
 export const wsUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws(s) URL' })
 
-/** A URL in one form; a text that is none stays as it is, for `httpUrl` to refuse. */
+/** A URL in its canonical form. An invalid URL is returned unchanged, so that `httpUrl` refuses it. */
 const canonicalUrl = (text: string): string => (URL.canParse(text) ? new URL(text).href : text)
 
-/** The nodes of a chain: the same one twice gives no second answer. */
+/** The nodes of a chain. Duplicates are refused, because the same node gives no independent second answer. */
 export const rpcUrls = z
   .array(httpUrl)
   .min(1)

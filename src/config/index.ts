@@ -34,7 +34,7 @@ export type { SolanaConfig } from './solana.js'
 export const DEFAULT_PORT = 3000
 export const DEFAULT_OPS_PORT = 3001
 
-/** Environment and chains file, checked and frozen. */
+/** Environment and chains file, validated and frozen. */
 export type Config = ReturnType<typeof readConfig> & { readonly mirror?: MirrorConfig }
 
 /** @throws ConfigError */
@@ -44,8 +44,8 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: Flags) {
 }
 
 /**
- * Configuration as far as it can be read, with all that `readConfig` refuses. What is missing of the database is an empty
- * URL, a chains file that can't be read has no chains.
+ * As `readConfig`, but returns the readable part of the configuration together with all problems. A missing database
+ * is an empty URL, and an unreadable chains file has no chains.
  * @throws ConfigError for a variable that can't be read
  */
 export function examineConfig() {
@@ -59,22 +59,23 @@ export function examineConfig() {
   return { config, problems }
 }
 
-/** What a mirror copies. */
+/** What a mirror copies, and from where. */
 export interface MirrorConfig {
-  /** Address of a service, or a folder that `clusterd journal export` wrote. */
+  /** URL of a service, or a folder that `clusterd journal export` wrote. */
   url: string
   /** Public key of its logs, base64. */
   key: string
   apiKey: string | undefined
   /** Domain that the names of its logs begin with. */
   domain: string | undefined
-  /** Name of a log that need not continue the one that was copied. */
+  /** Name of a log to copy even if it does not continue the copied one. */
   accept: string | undefined
   networks: readonly Network[]
 }
 
 /**
- * Configuration of a mirror: it answers the API and has no keys. The chains file is optional: hubs in it prove names.
+ * Configuration of a mirror. It serves the API and has no keys. The chains file is optional; its hubs are used to
+ * prove names.
  * @throws ConfigError
  */
 export function readMirrorConfig(
@@ -91,7 +92,7 @@ export function readMirrorConfig(
     ...rest,
     mirrorUrl: url,
     mirrorKey: key,
-    // of sessions that no request opens
+    // a random key, because no route of a mirror opens a session
     tokenKey: tokenKey ?? randomBytes(32),
     roles: ['api'],
   }
@@ -106,7 +107,9 @@ export function readMirrorConfig(
   return Object.freeze({ ...config, mirror: { url, key, apiKey, domain, accept, networks } })
 }
 
-/** Settings that may not fit each other. @param report takes each problem; default: throws the first one */
+/**
+ * Checks settings that may contradict each other. @param report receives each problem; default: throws the first one
+ */
 function configOf(base: Environment, readFile: () => ChainsFile, report = refuse) {
   if (!base.databaseUrl)
     report(
@@ -143,11 +146,11 @@ function configOf(base: Environment, readFile: () => ChainsFile, report = refuse
     siteUrl: base.siteUrl ?? `http://localhost:${port}`,
     opsPort: base.opsPort ?? DEFAULT_OPS_PORT,
     ...chains,
-    /** Keys that sign the log of the feed; none: nobody does. */
+    /** Keys that sign the log of the feed; empty: the log is not signed. */
     logKeys: logKeysFrom(base.logKeySources),
-    /** Signer for the relayer on EVM chains; undefined: nobody. */
+    /** Signer of the relayer on EVM chains; undefined: none. */
     relayerKey,
-    /** Signer of what the gateway of ENS answers; undefined: nobody. */
+    /** Signer of the ENS gateway's answers; undefined: none. */
     ensKey,
   })
 }
@@ -156,7 +159,7 @@ function refuse(problem: ConfigError): unknown {
   throw problem
 }
 
-/** No chains where the file can't be read, which is reported. */
+/** The chains file; without chains if the file can't be read, which is reported. */
 function chainsOf(readFile: () => ChainsFile, report: typeof refuse): ChainsFile {
   try {
     return readFile()

@@ -66,7 +66,7 @@ describe('a keystore file', () => {
   const altered = { ...PBKDF2.crypto, mac: mac.replace('5', '6') }
   const tooMuch = { ...SCRYPT.crypto, kdfparams: { ...kdfparams, n: 2 ** 26, r: 8 } }
 
-  it('with another password gives none', () => {
+  it('with another password gives no key', () => {
     expect(opened(PBKDF2, 'other')).toBeUndefined()
   })
 
@@ -78,13 +78,13 @@ describe('a keystore file', () => {
     ['a field of another type', '{"Crypto":1}'],
     ['another version', { ...PBKDF2, version: 1 }],
     ['too much work', { ...SCRYPT, crypto: tooMuch }],
-  ])('with %s gives none', (_, bad) => {
+  ])('with %s gives no key', (_, bad) => {
     expect(opened(bad)).toBeUndefined()
   })
 })
 
-describe('a keystore file of ours', () => {
-  it('opens again with its password alone, and shows the address and not the key', () => {
+describe('a keystore file that clusterd writes', () => {
+  it('can be opened only with its password, and shows the address but not the key', () => {
     const address = '0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b'
     const text = sealKeystore(Buffer.from(SECRET, 'hex'), PASSWORD, address)
     expect(opened(text)).toBe(SECRET)
@@ -106,7 +106,7 @@ describe('the relayer’s keys', () => {
   const keyOf = (env: Record<string, string>) =>
     keyOfRole('RELAYER', readEnvironment(env).relayerKeySources)
 
-  it('come from the environment, a keystore, a signer elsewhere, or nowhere', () => {
+  it('come from the environment, a keystore, or an external signer, or are absent', () => {
     const RELAYER_PRIVATE_KEY = `0x${'01'.repeat(32)}`
     expect(keyOf({})).toBeUndefined()
     expect(keyOf({ RELAYER_PRIVATE_KEY })).toEqual({ privateKey: RELAYER_PRIVATE_KEY })

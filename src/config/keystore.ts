@@ -17,7 +17,7 @@ const bytes = (count?: number) =>
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
     .transform((text): Buffer => Buffer.from(text, 'hex'))
 
-/** Bounds what a file may ask of the machine: 512 MiB of memory, and some seconds. */
+/** Limits of what a keystore file may demand: 512 MiB of memory, and some seconds. */
 const MAX_SCRYPT_BYTES = 2 ** 29
 const MAX_ROUNDS = 10_000_000
 
@@ -56,9 +56,9 @@ const file = z.object({
 })
 
 /**
- * Reads a private key out of a keystore file, as geth, Foundry's `cast wallet` and Web3Signer write it (Web3 Secret
+ * Reads the private key in a keystore file, as written by geth, Foundry's `cast wallet` and Web3Signer (Web3 Secret
  * Storage, version 3; some write `Crypto`).
- * @returns 32 bytes; null where it is no such file, or the password is another
+ * @returns 32 bytes; null for another file, and for a wrong password
  */
 export function openKeystore(text: string, password: string): Buffer | null {
   const parsed = file.safeParse(keystoreJson(text))
@@ -71,11 +71,11 @@ export function openKeystore(text: string, password: string): Buffer | null {
   return Buffer.concat([cipher.update(crypto.ciphertext), cipher.final()])
 }
 
-/** geth's light parameters: a password of 256 random bits gains nothing from slower ones. */
+/** geth's light parameters. Slower ones would add nothing to a password of 256 random bits. */
 const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 
 /**
- * Writes a private key as a keystore file that `openKeystore` reads, and geth and `cast wallet` too.
+ * Writes a private key as a keystore file, which geth and `cast wallet` can read too.
  * @param key 32 bytes
  * @param address of the key, `0x` and 40 hex digits; the file shows it
  * @returns the file's content
@@ -113,7 +113,7 @@ function derive({ kdf, kdfparams }: z.output<typeof derivation>, password: strin
     return pbkdf2Sync(password, kdfparams.salt, kdfparams.c, kdfparams.dklen, 'sha256')
   const { salt, n, r, p, dklen } = kdfparams
   const settings = { N: n, r, p, maxmem: 2 * MAX_SCRYPT_BYTES }
-  // OpenSSL's takes less than half of the time, and refuses the N of the specification's own file
+  // OpenSSL's implementation takes less than half the time, but refuses the N of the specification's own example
   if (n < 2 ** (16 * r)) return scryptSync(password, salt, dklen, settings)
   return Buffer.from(slowScrypt(password, salt, { ...settings, dkLen: dklen }))
 }

@@ -141,8 +141,8 @@ const CHAINS = [
   },
 ] as const
 
-/** LayerZero's EndpointV2 on a chain that names no other. */
+/** LayerZero's EndpointV2 on chains that define no other. */
 const endpoint = '0x1a44076050125825900e736c501f859c50fe728c' as const
 
-/** Data of each EVM chain of the interface's labels, which are its chain ids. */
+/** Data of each EVM chain that the interface has a label for. Labels are chain ids. */
 export const PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))

@@ -31,7 +31,7 @@ describe('a preset', () => {
     expect(distinct((label) => presetOf(label)!.eid)).toBe(labels.length)
   })
 
-  it('fills what a chain leaves out: label, role, RPC URLs and the contract are enough', () => {
+  it('fills in missing settings: label, role, RPC URLs and the contract are enough', () => {
     const { layerZero: _, ...known } = presetOf('8453')!
     expect(chainsOf(hub, spoke)[1]).toMatchObject(known)
     expect(chainsOf(hub)[0]).toMatchObject({
@@ -42,7 +42,7 @@ describe('a preset', () => {
     })
   })
 
-  it('gives way to what a chain says', () => {
+  it('is overridden by a chain’s settings', () => {
     const own = {
       genesisHash: `0x${'0b'.repeat(32)}`,
       endpoint: CONTRACT,
@@ -53,7 +53,7 @@ describe('a preset', () => {
     expect(chainsOf(hub, { ...spoke, ...own, ...more })[1]).toMatchObject({ ...own, ...more })
   })
 
-  it.each([true, false])('gives nothing to a chain of another id (local: %s)', (local) => {
+  it.each([true, false])('is not used for a chain with another id (local: %s)', (local) => {
     const [, local8453] = chainsOf(hub, { ...spoke, chainId: 900_008_453, local })
     expect(local8453).toMatchObject({
       network: 'mainnet',
@@ -68,7 +68,7 @@ describe('a preset', () => {
     expect(bnb!.gasToken.symbol).toBe('ETH')
   })
 
-  it('has a hub wait for finality wherever it is', () => {
+  it('makes a hub on any chain wait for finality', () => {
     expect(chainsOf({ ...hub, label: '8453' })[0]!.confirmation).toEqual({
       kind: 'tag',
       tag: 'finalized',
@@ -79,7 +79,7 @@ describe('a preset', () => {
     })
   })
 
-  it('gives the genesis of Solana’s own cluster to that of a public hub alone', () => {
+  it('has the genesis of Solana’s own cluster only beside a public hub', () => {
     const genesisOf = (chain: object, more = {}) =>
       parseChainsFile({ chains: [chain], solana: { mainnet: { ...cluster, ...more } } }, 'f').solana
         .mainnet!.genesisHash
@@ -89,7 +89,7 @@ describe('a preset', () => {
     expect(genesisOf({ ...hub, local: true })).toBeUndefined()
   })
 
-  it('has the price feeds of Ethereum for a cluster that names none', () => {
+  it('has the price feeds of Ethereum for a cluster without configured ones', () => {
     const { feeds: _, ...bare } = cluster
     const feedsOf = (section: object) =>
       parseChainsFile({ chains: [hub], solana: { mainnet: section } }, 'f').solana.mainnet!.feeds
@@ -107,7 +107,7 @@ describe('a draft', () => {
   }
   const { contract: _, ...undeployed } = hub
 
-  it('may lack contracts, the program and the feeds; a start names the commands that bring them', () => {
+  it('may omit contracts, the program and the feeds, and a start names the commands that create them', () => {
     const file = fileOf({
       chains: [{ ...undeployed, chainId: 9_001 }, spoke],
       solana: { mainnet: { rpcUrls } },

@@ -3,22 +3,22 @@ import { PRESET_DATA } from './presetData.js'
 
 type Hex = `0x${string}`
 
-/** A chains file may leave these out. Addresses are lower case. */
+/** Settings that a chains file may leave out. Addresses are in lower case. */
 export interface NetworkPreset {
   /** Network label of the interface. */
   readonly label: string
   readonly network: Network
   readonly chainId: number
-  /** Hash of block 0; undefined: it is learned at the first start. */
+  /** Hash of block 0; undefined: it is read at the first start. */
   readonly genesisHash?: Hex
-  /** LayerZero's endpoint id, and its EndpointV2. */
+  /** LayerZero's endpoint id, and the address of its EndpointV2. */
   readonly eid: number
   readonly endpoint: Hex
   /** LayerZero's own libraries (ULN 302), executor and verifier on the chain. */
   readonly layerZero: Readonly<Record<'sendLibrary' | 'receiveLibrary' | 'executor' | 'dvn', Hex>>
-  /** Undefined: ETH. */
+  /** Undefined means ETH. */
   readonly gasToken?: { readonly symbol: string; readonly decimals: 18 }
-  /** Base URL of a block explorer: `/tx/<hash>` and `/block/<number>` lie below it. */
+  /** Base URL of a block explorer with the paths `/tx/<hash>` and `/block/<number>`. */
   readonly explorer: string
 }
 
@@ -32,6 +32,6 @@ const PRESETS: ReadonlyMap<string, NetworkPreset> = new Map(
 /** The preset of an EVM chain, by its network label. */
 export const presetOf = (label: string): NetworkPreset | undefined => PRESETS.get(label)
 
-/** Labels of a network's EVM chains, by their numbers. */
+/** Labels of a network's EVM chains, in the order of their chain ids. */
 export const labelsOf = (network: Network): readonly string[] =>
   Object.keys(NETWORK_LABELS).filter((label) => NETWORK_LABELS[label] === network)

@@ -9,10 +9,10 @@ import { contentOf } from './secretFiles.js'
 
 type Hex = `0x${string}`
 
-/** Key of a role on EVM chains: in this process, or a signer elsewhere. */
+/** Key of a role on EVM chains: a private key in this process, or an external signer. */
 export type RelayerKey = { privateKey: Hex } | { signerUrl: string; address: Hex }
 
-/** A keystore file with that of its password, or a signer elsewhere and its address. */
+/** A keystore file and its password file, or an external signer and its address. */
 export interface KeySources {
   keystore?: string | undefined
   passwordFile?: string | undefined
@@ -20,10 +20,10 @@ export interface KeySources {
   address?: Hex | undefined
 }
 
-/** Names of sources where they are given: variables of the environment, or options. */
+/** Names of the sources for error messages: environment variables, or options. */
 type SourceNames = Readonly<Record<keyof KeySources, string>>
 
-/** The one source that is set. @throws ConfigError */
+/** The key from the one source that is set. @throws ConfigError */
 export function keyOfRole(
   role: 'RELAYER' | 'ENS',
   { privateKey, ...rest }: Environment['ensKeySources'],
@@ -39,13 +39,13 @@ export function keyOfRole(
     throw new ConfigError(
       `${role}_PRIVATE_KEY, ${names.keystore} and ${names.signerUrl} exclude one another: set one.`,
     )
-  // half of a source, as beside a misspelt name of the other half, would be no key without a word
+  // an incomplete source (perhaps its other variable is misspelt) must not silently give no key
   if (passwordFile && !keystore) throw alone(names.passwordFile, names.keystore)
   if (address && !signerUrl) throw alone(names.address, names.signerUrl)
   return privateKey ? { privateKey } : keyFrom(rest, names)
 }
 
-/** Keys of the log, the newest first: a keystore's comes before those of the environment. @throws ConfigError */
+/** Keys of the log, the newest first: the keystore's key before those of the environment. @throws ConfigError */
 export function logKeysFrom({
   seeds,
   keystore,
@@ -68,7 +68,7 @@ export const addressOf = (key: RelayerKey): Hex =>
 const alone = (given: string, missing: string): ConfigError =>
   new ConfigError(`${given} is set, and ${missing} is not: set both, or neither.`)
 
-/** @throws ConfigError */
+/** The key from options; undefined where none is set. @throws ConfigError */
 export function keyFrom(sources: KeySources, names: SourceNames): RelayerKey | undefined {
   const { keystore, passwordFile, signerUrl, address } = sources
   if (keystore && signerUrl)

@@ -7,12 +7,12 @@ import { useFolder } from '../../test/support/folder.js'
 import { ConfigError } from './error.js'
 import { readEnvironment } from './index.js'
 
-/** Secrets that files hold in place of the environment. */
+/** Secrets in files instead of the environment. */
 
 const folder = useFolder()
 const key = (digits: string): string => `0x${digits.repeat(32)}`
 
-/** A file that holds a text. @returns its path */
+/** Writes a text to a file. @returns its path */
 function fileOf(text: string): string {
   const path = join(folder, `secret-${Math.random()}`)
   writeFileSync(path, text)
@@ -60,7 +60,7 @@ describe.each(Object.entries(SECRETS))('%s', (variable, [value, read]) => {
     expect(read(readEnvironment(set))).toEqual(direct)
   })
 
-  it('is refused where the environment has it as well', () => {
+  it('is refused where the environment has it too', () => {
     const set = { [variable]: value, [`${variable}_FILE`]: fileOf(value) }
     expect(() => readEnvironment(set)).toThrow(
       new ConfigError(`${variable} and ${variable}_FILE exclude one another: set one.`),
@@ -81,15 +81,15 @@ describe.each(Object.entries(SECRETS))('%s', (variable, [value, read]) => {
   })
 })
 
-it('each variable that holds a key, a token or a URL with a password is one of these', () => {
+it('each variable with a key, a token or a URL that may hold a password is a secret', () => {
   const names = readFileSync('src/config/environment.ts', 'utf8').matchAll(/^ {2}([A-Z0-9_]+): /gm)
   const kept = [...names].map(([, name]) => name!).filter((name) => /KEY$|TOKEN$|URL$/.test(name))
-  // limits, the address of the site, which everybody sees, and a public key
+  // public values: limits, the site's URL, and a public key
   const open = ['SITE_URL', 'LIMIT_KEY', 'MIRROR_KEY']
   expect(kept.filter((name) => !open.includes(name)).sort()).toEqual(Object.keys(SECRETS).sort())
 })
 
-it('the file of a key on Solana has a name of its own as well, and one of the two counts', () => {
+it('a Solana key’s file has a second variable, and only one of the two may be set', () => {
   const path = fileOf(SECRETS.SOLANA_RELAYER_PRIVATE_KEY![0])
   const set = { SOLANA_RELAYER_KEY_FILE: path }
   expect(readEnvironment(set).solanaRelayerKey).toHaveLength(64)
@@ -98,13 +98,13 @@ it('the file of a key on Solana has a name of its own as well, and one of the tw
   )
 })
 
-it('a file without end is read up to a bound', () => {
+it('an endless file is read up to a limit', () => {
   expect(() => readEnvironment({ TOKEN_KEY_FILE: '/dev/zero' })).toThrow(
     new ConfigError('TOKEN_KEY_FILE: /dev/zero holds more than 65536 bytes, and no secret does.'),
   )
 })
 
-it('a process may write the secret, as the shell’s <(command)', async () => {
+it('a process may provide the secret, such as the shell’s <(command)', async () => {
   const path = join(folder, 'pipe')
   execFileSync('mkfifo', [path])
   const writer = spawn('sh', ['-c', `sleep 0.2; printf %s "$KEY" > "$PIPE"`], {

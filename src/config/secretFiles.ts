@@ -3,12 +3,11 @@ import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { ConfigError } from './error.js'
 
-/** Variables of files, beside `<variable>_FILE`, by the schema of their secret. */
+/** Further variables that name a secret's file, in addition to `<variable>_FILE`, by the secret's schema. */
 const otherNames = new WeakMap<z.ZodType, readonly string[]>()
 
 /**
- * Marks the schema of a variable whose value is a secret: a file may hold the value in place of the environment, and
- * `<variable>_FILE` names the file.
+ * Marks the schema of a variable whose value is a secret. The value may be in a file that `<variable>_FILE` names.
  * @param names other variables that name the file
  */
 export function secret<Schema extends z.ZodType>(schema: Schema, ...names: string[]): Schema {
@@ -16,18 +15,18 @@ export function secret<Schema extends z.ZodType>(schema: Schema, ...names: strin
   return schema
 }
 
-/** Names of the variables that may name the file of a secret; none for a variable that is not a secret. */
+/** Names of the variables that may name a secret's file; empty for a variable that is not a secret. */
 function fileVariables(variable: string, schema: z.ZodType): readonly string[] {
   const others = otherNames.get(schema)
   return others ? [`${variable}_FILE`, ...others] : []
 }
 
 /**
- * Reads the secrets that files hold, without blanks around them.
+ * Reads secrets from their files, and trims them.
  * @param shape schemas of all variables
  * @param set variables that are set
- * @returns the variables with the secrets among them, and how errors name a variable: with its file, if it has one
- * @throws ConfigError where a file can not be read, or where a secret is set twice
+ * @returns the variables including the secrets; and for error messages the name of each variable with its file
+ * @throws ConfigError where a file can not be read, or a secret is set twice
  */
 export function withSecretFiles(
   shape: Readonly<Record<string, z.ZodType>>,
@@ -49,10 +48,13 @@ export function withSecretFiles(
   return { values, nameOf }
 }
 
-/** Keys, keystores and passwords are far shorter. */
+/** Maximum size of a secret's file. Keys, keystores and passwords are far shorter. */
 const LONGEST_BYTES = 65_536
 
-/** @param variable that names the file @throws ConfigError also for a file that is longer than any secret */
+/**
+ * Content of a secret's file. @param variable that names the file @throws ConfigError where it can not be read or is
+ * too long
+ */
 export function contentOf(file: string, variable: string): string {
   let bytes: Buffer
   try {

@@ -3,7 +3,7 @@ import { SOLANA } from '../registry/families.js'
 import { lookupAddress } from '../registry/primitives/address.js'
 import type { Network } from '../registry/primitives/network.js'
 import type { ClusterSection } from './clusterSection.js'
-import { hex, rpcUrls, wsUrl } from './fields.js'
+import { hexBytes, rpcUrls, wsUrl } from './fields.js'
 
 /** 32 bytes in base58, as Solana writes keys and hashes. */
 const base58Key = z
@@ -14,11 +14,14 @@ const base58Key = z
 const cluster = z
   .strictObject({
     rpcUrls,
-    /** Logs of the program wake the watcher. */
+    /** WebSocket URLs. Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
     /** The registrar program; a draft may leave it out. */
     programId: base58Key.optional(),
-    /** Identifies the cluster; default: that of Solana's own, and learned at the first start beside a local hub. */
+    /**
+     * Identifies the cluster. Default: the genesis of Solana's own cluster; beside a local hub it is read at the
+     * first start.
+     */
     genesisHash: base58Key.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
     startSlot: z.int().nonnegative().default(0),
@@ -28,9 +31,9 @@ const cluster = z
     /** AggregatorV3 price feeds on the network's hub; a draft may leave them out. */
     feeds: z
       .strictObject({
-        solUsd: hex(20),
-        ethUsd: hex(20),
-        /** An older price is refused; a feed with a heartbeat of one day needs more than that. */
+        solUsd: hexBytes(20),
+        ethUsd: hexBytes(20),
+        /** Maximum age of a price. It has to exceed the feed's heartbeat, such as one day. */
         maxAgeSeconds: z
           .union([
             z.int().positive(),
@@ -38,11 +41,11 @@ const cluster = z
           ])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-        /** A price further than this from that of the last quotes is refused. */
+        /** Maximum change of a price since the last quotes, percent. A larger change is refused. */
         maxMovePercent: z.int().positive().default(10),
       })
       .optional(),
-    /** The most that the relay authority pays for a compute unit, millionths of a lamport. */
+    /** Maximum that the relay authority pays for a compute unit, millionths of a lamport. */
     maxUnitPrice: z.int().nonnegative().default(1_000_000),
   })
   .readonly()
@@ -52,15 +55,15 @@ export type SolanaConfig = DraftCluster &
   Readonly<Required<Pick<DraftCluster, 'programId' | 'feeds'>>>
 
 /**
- * Genesis hashes of Solana's clusters. The testnet is `devnet`: Solana's cluster for applications, with a faucet, and
- * the one that LayerZero calls its testnet. Solana's own `testnet` serves validators, and is reset by them.
+ * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
+ * faucet, and is LayerZero's testnet. Solana's own `testnet` is for validators, who reset it.
  */
 const GENESIS: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's feeds by the label of the hub, with ages beyond their heartbeats (a day, an hour). */
+/** Chainlink's feeds by the label of the hub. The maximum ages exceed their heartbeats (a day, an hour). */
 const FEEDS: Readonly<Record<string, NonNullable<DraftCluster['feeds']>>> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',

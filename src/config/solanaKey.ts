@@ -6,13 +6,13 @@ import { contentOf } from './secretFiles.js'
 
 const SECRET_KEY_BYTES = 64
 const SEED_BYTES = 32
-/** `[12,255,…]` as Solana's own tools write it. */
+/** `[12,255,…]`, the form of Solana's own tools. */
 const jsonKey = z.array(z.int().min(0).max(255))
 
 /**
- * Reads the secret key of a Solana account as wallets (base58) and Solana's tools (a JSON array of numbers) write it:
- * the 32 bytes of the seed (RFC 8032) and the 32 of the public key.
- * @returns the 64 bytes, null for anything else, also where the halves don't belong together
+ * Reads the secret key of a Solana account in the form of wallets (base58) or of Solana's tools (a JSON array of
+ * numbers): the 32 bytes of the seed (RFC 8032) and the 32 bytes of the public key.
+ * @returns the 64 bytes; null for anything else, also where the public key does not belong to the seed
  */
 export function parseSolanaSecretKey(input: string): Uint8Array | null {
   const text = input.trim()
@@ -30,7 +30,7 @@ function fromJson(text: string): Uint8Array | null {
   }
 }
 
-/** 64 bytes. @param name of the variable or option @throws ConfigError */
+/** Reads a key file, 64 bytes. @param name of the variable or option @throws ConfigError */
 export function solanaKeyIn(file: string, name: string): Uint8Array {
   const key = parseSolanaSecretKey(contentOf(file, name))
   if (!key) throw new ConfigError(`${name} holds no secret key of a Solana account.`)

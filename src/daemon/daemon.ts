@@ -21,7 +21,7 @@ import { listen, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
 import { reportWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
-import { News } from '../push/news.js'
+import { ChangeNotifications } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { releaseTypedData } from '../registry/community/release.js'
@@ -221,8 +221,8 @@ export class Daemon {
       )
     const primaryNames = ensKey && (await import('../ens/primary.js')).createPrimaryNames(ens)
     const { createApi } = await import('../api/server.js')
-    const { addTestWallet, describeService } = await import('../web/page.js')
-    describeService({
+    const { addTestWallet, setServiceFacts } = await import('../web/page.js')
+    setServiceFacts({
       isLocal: this.#config.chains.every(({ local }) => local),
       ens: gateway ? { mainnet: ens.mainnet?.parent, testnet: ens.testnet?.parent } : {},
       networks: NETWORKS.filter(
@@ -235,7 +235,7 @@ export class Daemon {
       await addTestWallet(
         this.#families.flatMap((family) => family.testWallet?.(this.#config) ?? []),
       )
-    const news = new News()
+    const news = new ChangeNotifications()
     this.#listener.subscribe(news.onNotify)
     const api = createApi({
       news,

@@ -17,7 +17,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { FatalError, IDLE_POLL_MS, type StepResult, type Worker } from '../ops/worker.js'
-import { inRanges, type RangeSource } from '../record/ranges.js'
+import { type RangeSource, readInRanges } from '../record/ranges.js'
 import { createRangeWidth } from '../record/width.js'
 import { addressOfWord } from '../registry/primitives/address.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
@@ -92,7 +92,11 @@ export class AirdropWatcher {
       sizeOf: ({ claims }) => claims.length,
     }
     // of ranges that nodes find too large, the next steps read the others
-    const [range] = await inRanges(source, from, Math.min(confirmed, from + this.#width.blocks - 1))
+    const [range] = await readInRanges(
+      source,
+      from,
+      Math.min(confirmed, from + this.#width.blocks - 1),
+    )
     const { claims, last, parentHash } = range!
     if (watched.parentHash && toHex(watched.parentHash) !== parentHash)
       return this.#restart(watched, from)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { ClusterdError } from '../client/error.js'
-import { type LogReader, mismatch, type SignedHead } from '../client/log.js'
+import { type LogReader, logMismatch, type SignedHead } from '../client/log.js'
 import { markVerified } from '../db/journal/copies.js'
 import { readFollowedLog, readTiles, type StoredLog } from '../db/journal/log.js'
 import { CopyWriter } from '../db/journal/takeIn.js'
@@ -8,7 +8,7 @@ import { inTransaction } from '../db/pg/pool.js'
 import { isRefusedValue, isUniqueViolation } from '../db/pg/unavailable.js'
 import { failpoint } from '../ops/failpoint.js'
 import type { Worker } from '../ops/worker.js'
-import { edgeOf, GrowingTree } from '../registry/log/append.js'
+import { GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { generationOf, readBeginning } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { type ReadEvent, readLeaf } from '../registry/log/leafReader.js'
@@ -109,7 +109,7 @@ async function takeIn(
   const { origin, size, note } = head
   const generation = generationOf(origin, network)!
   const known = stored?.origin === origin ? stored.size : 0
-  const edge = await readTiles(pool, network, generation, edgeOf(known))
+  const edge = await readTiles(pool, network, generation, partialTilesOf(known))
   const tree = new GrowingTree(treeHash, { size: known, edge })
   await inTransaction(pool, async (client) => {
     const copy = await CopyWriter.open(
@@ -164,8 +164,9 @@ function previousOf(text: string, { origin }: SignedHead, network: Network) {
 
 /** Errors of what an entry says become refusals; those of the database stay. */
 function refusalOf(error: unknown, what: string): unknown {
-  if (error instanceof RangeError) return mismatch(`${what} is refused: ${error.message}.`, error)
+  if (error instanceof RangeError)
+    return logMismatch(`${what} is refused: ${error.message}.`, error)
   if (!isRefusedValue(error)) return error
   const why = isUniqueViolation(error) ? 'it has something twice' : error.message
-  return mismatch(`${what}, or one before it, is refused: ${why}.`, error)
+  return logMismatch(`${what}, or one before it, is refused: ${why}.`, error)
 }

@@ -1,38 +1,38 @@
 import { readClusterIds, readStretch } from '../db/journal/feed.js'
 import type { Queryable } from '../db/pg/rows.js'
 import { clustersOf } from '../registry/journal/eventForms.js'
-import { eventWriter, type FeedItem, itemsOf } from '../registry/journal/events.js'
+import { eventWriter, type FeedItem, feedItemsOf } from '../registry/journal/events.js'
 import type { Network } from '../registry/primitives/network.js'
 
-/** An event, and its JSON as the feed gives it. */
-export interface WrittenEvent extends FeedItem {
+/** An event, with its JSON as in the feed. */
+export interface SerializedEvent extends FeedItem {
   json: string
 }
 
-/** Events that follow one another. */
-export interface Events {
-  /** Number of the feed that they stand in. */
+/** Consecutive events. */
+export interface EventRange {
+  /** Generation of the feed. */
   generation: number
-  /** Number of the newest event when they were read. */
+  /** Number of the feed's newest event at the time of the read. */
   newest: number
-  events: WrittenEvent[]
+  events: SerializedEvent[]
 }
 
-/** The same before anything is written of them. */
-interface Items extends Omit<Events, 'events'> {
+/** Consecutive events, before they are serialized. */
+interface Items extends Omit<EventRange, 'events'> {
   items: FeedItem[]
-  /** Public id of a cluster that they name, hex, by its serial. */
+  /** Public id (hex) of a cluster in the events, by its serial. */
   idOf(serial: number): string
 }
 
 /**
- * Reads events, oldest first and whole entries only.
+ * Reads events, oldest first, in whole journal entries.
  * @param first number of an entry's first event
- * @param limit entries, at most
- * @param events that the entries begin within, from the first one on; default: any number
- * @returns null where a rewind has come between; the next read finds its generation
+ * @param limit maximum number of entries
+ * @param events number of events, from the first one on, within which the entries have to begin; default: any number
+ * @returns null after a rewind; the next read uses the new generation
  */
-export async function readItems(
+export async function readFeedItems(
   db: Queryable,
   network: Network,
   {
@@ -43,28 +43,28 @@ export async function readItems(
 ): Promise<Items | null> {
   const range = { first, limit, floor: 1, events, from: null }
   const { generation, newest, rows } = await readStretch(db, network, { order: 'oldest', ...range })
-  const items = rows.flatMap(itemsOf)
+  const items = rows.flatMap(feedItemsOf)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await readClusterIds(db, network, serials, generation)
   if (ids.size < serials.length) return null
   return { generation, newest, items, idOf: (serial) => ids.get(serial)! }
 }
 
-/** Reads events with their JSON. @returns as `readItems` */
+/** Reads events with their JSON. @returns as `readFeedItems` */
 export async function readEvents(
   db: Queryable,
   network: Network,
   range: { first: number; limit: number },
-): Promise<Events | null> {
-  const found = await readItems(db, network, range)
+): Promise<EventRange | null> {
+  const found = await readFeedItems(db, network, range)
   if (!found) return null
   const { generation, newest, items, idOf } = found
   const write = eventWriter(network, generation, idOf)
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
 
-/** Events of these numbers: some entry may begin before them, or go on behind. @returns as `readItems` */
-export async function readNumbered(
+/** Reads the events of a range of numbers. The range may begin or end inside an entry. @returns as `readFeedItems` */
+export async function readEventRange(
   db: Queryable,
   network: Network,
   { from, to }: { from: number; to: number },
@@ -79,7 +79,7 @@ export async function readNumbered(
   } as const
   const { rows } = await readStretch(db, network, before)
   const first = rows[0]?.publicFirst ?? from
-  const found = await readItems(db, network, {
+  const found = await readFeedItems(db, network, {
     first,
     limit: to - from + 1,
     events: to - first,

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import { isOwnError } from '../ops/log/errors.js'
 import type { Network } from '../registry/primitives/network.js'
-import { readEvents, type WrittenEvent } from './feedReader.js'
-import type { News } from './news.js'
+import { readEvents, type SerializedEvent } from './feedReader.js'
+import type { ChangeNotifications } from './news.js'
 
 const ENTRIES_AT_ONCE = 256
-/** Time after which is looked without news: a notification may have been lost. */
-const LOOK_EVERY_MS = 5_000
+/** Interval of polling, in case a notification was lost. */
+const POLL_EVERY_MS = 5_000
 
-/** Somebody at the end of the feed. */
+/** A stream at the end of the feed. */
 export interface Follower {
-  /** Takes the next events, in order, among them some that it has. */
-  take(events: readonly WrittenEvent[]): void
+  /** Receives the next events, in order. Some of them may have been received before. */
+  take(events: readonly SerializedEvent[]): void
   /** The feed was started anew. */
   restart(): void
 }
@@ -19,43 +19,43 @@ export interface Follower {
 interface TailOptions {
   pool: pg.Pool
   network: Network
-  news: News
-  /** Gets errors of our own code. */
+  news: ChangeNotifications
+  /** Receives errors of our own code. */
   onOwnError?: ((error: unknown) => void) | undefined
 }
 
-/** A reader for all who are at the feed's end: each event is read and written once. */
+/** Reads the newest events for all streams at the end of the feed, so that each event is read and serialized once. */
 export class FeedTail {
   readonly #options: TailOptions
   readonly #followers = new Set<Follower>()
-  /** Place at which it reads on; null while nobody follows. */
+  /** Position of the next read; null while there is no follower. */
   #place: { generation: number; next: number } | null = null
   #timer: NodeJS.Timeout | undefined
   #reading: Promise<void> | null = null
-  #isTold = false
+  #wasNotified = false
 
   constructor(options: TailOptions) {
     this.#options = options
-    options.news.on(options.network, () => void this.look())
+    options.news.on(options.network, () => void this.readNew())
   }
 
   /**
    * Follows the feed from an event on.
-   * @returns function that ends it; null where the tail is past that event, or in another generation
+   * @returns function that ends it; null where the tail is already past the event, or in another generation
    */
   follow(generation: number, from: number, follower: Follower): (() => void) | null {
     this.#place ??= { generation, next: from }
     if (this.#place.generation !== generation || from < this.#place.next) return null
     this.#followers.add(follower)
-    this.#timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref()
-    // an event that came since it was asked for told nobody
-    void this.look()
+    this.#timer ??= setInterval(() => void this.readNew(), POLL_EVERY_MS).unref()
+    // an event may have been added after the caller's read, before this follower could be notified
+    void this.readNew()
     return () => this.#leave(follower)
   }
 
-  /** Reads what is new. */
-  look(): Promise<void> {
-    this.#isTold = true
+  /** Reads new events. */
+  readNew(): Promise<void> {
+    this.#wasNotified = true
     if (!this.#place) return Promise.resolve()
     this.#reading ??= this.#readAll()
     return this.#reading
@@ -70,16 +70,16 @@ export class FeedTail {
   }
 
   async #readAll(): Promise<void> {
-    while (this.#isTold && this.#place) {
-      this.#isTold = false
+    while (this.#wasNotified && this.#place) {
+      this.#wasNotified = false
       try {
         await this.#read(this.#place)
       } catch (error) {
-        // while the database is away nothing is lost: the next look finds what was missed
+        // nothing is lost while the database is unavailable: the next read finds the missed events
         if (isOwnError(error)) this.#options.onOwnError?.(error)
       }
     }
-    // in the step that has looked at what was told: what is told from now on begins to read
+    // cleared in the same tick as the last check, so a later notification starts a new read
     this.#reading = null
   }
 
@@ -93,7 +93,7 @@ export class FeedTail {
     const last = events.at(-1)
     if (!last) return
     place.next = last.number + 1
-    if (last.number < found.newest) this.#isTold = true
+    if (last.number < found.newest) this.#wasNotified = true
     for (const follower of [...this.#followers]) follower.take(events)
   }
 

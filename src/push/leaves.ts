@@ -6,30 +6,30 @@ import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import {
   type Bundle,
-  joinHashes,
+  concatHashes,
   keyOfTile,
   packBundle,
   TILE_WIDTH,
 } from '../registry/log/tiles.js'
 import { isSameHash } from '../registry/log/tree.js'
 import type { Network } from '../registry/primitives/network.js'
-import { readNumbered } from './feedReader.js'
+import { readEventRange } from './feedReader.js'
 
-/** Leaves that are written, or hashed, in a turn of the event loop: some tenths of a millisecond. */
+/** Leaves to serialize or hash per turn of the event loop: some tenths of a millisecond. */
 const LEAVES_A_TURN = 64
 const NO_TURN: Turn = async () => {}
 
-/** A log, and the network that it is of. */
+/** A log, and its network. */
 export type LogOfNetwork = Pick<StoredLog, 'generation' | 'origin'> & { network: Network }
 
-/** Entries `from` to `to` of a log, written anew from the journal; null where their generation has ended. */
+/** Serializes entries `from` to `to` of a log from the journal; null where their generation has ended. */
 export async function readLeaves(
   db: Queryable,
   { network, generation, origin }: LogOfNetwork,
   { from, to }: { from: number; to: number },
   turn = NO_TURN,
 ): Promise<string[] | null> {
-  const found = await readNumbered(db, network, { from: Math.max(1, from), to })
+  const found = await readEventRange(db, network, { from: Math.max(1, from), to })
   if (found?.generation !== generation) return null
   const events = await mapInTurns(turn, found.items, leafWriter(found.idOf), LEAVES_A_TURN)
   if (from > 0) return events
@@ -38,9 +38,9 @@ export async function readLeaves(
 }
 
 /**
- * Bytes of a bundle, as the log's tile has its entries.
+ * Bytes of an entry bundle, checked against the hashes in the log's tile.
  * @returns null as `readLeaves`
- * @throws Error where they are others: caches would keep them for ever
+ * @throws Error where they differ: caches would store a wrong bundle for ever
  */
 export async function readBundle(
   db: Queryable,
@@ -58,7 +58,7 @@ export async function readBundle(
   if (!leaves || !hashes) return null
   const entries = leaves.map((leaf) => Buffer.from(leaf))
   const made = await mapInTurns(turn, entries, (entry) => treeHash.leaf(entry), LEAVES_A_TURN)
-  if (!isSameHash(joinHashes(made), hashes))
+  if (!isSameHash(concatHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)
   return packBundle(entries)
 }

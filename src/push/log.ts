@@ -10,35 +10,35 @@ import { beginOnceAfterRestore } from '../db/journal/restored.js'
 import type { LeaderContext } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Worker } from '../ops/worker.js'
-import { edgeOf, type FilledTile, GrowingTree } from '../registry/log/append.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/log/append.js'
 import { beginningLeaf } from '../registry/log/beginning.js'
 import { treeHash } from '../registry/log/hash.js'
 import { leafWriter } from '../registry/log/leaf.js'
 import { isSignedBy, type LogKeys, originOf, signedNote } from '../registry/log/signer.js'
 import { isSameHash } from '../registry/log/tree.js'
-import { readItems } from './feedReader.js'
+import { readFeedItems } from './feedReader.js'
 
-/** Entries of a step: some ten ms of work. */
+/** Entries per step: some ten ms of work. */
 const ENTRIES_AT_ONCE = 256
-/** Pause after two steps, so catching up leaves the indexer most of its time: 5,000 entries a second. */
+/** Pause after every two steps, so that a catch-up leaves the indexer most of its time: 5,000 entries a second. */
 const PAUSE_MS = 100
 const IDLE_MS = 1_000
 
-/** Log that a process has signed last, kept between its leads of a network. */
+/** The log that this process has signed last, remembered between its leases of a network. */
 export class LogMemory {
   #log: StoredLog | null = null
   #epoch = 0
 
-  /** Notes a log before it is written: nobody knows whether a write that fails was published. */
+  /** Remembers a log before it is written, because a write that fails may have been published nevertheless. */
   remember(log: StoredLog, epoch: number): void {
     this.#log = log
     this.#epoch = epoch
   }
 
   /**
-   * What was signed last under the log of a generation.
-   * @param epoch of the lead: between two leads in a row nobody else has signed
-   * @returns null where this process does not know
+   * The log of a generation that this process signed last.
+   * @param epoch of the lease: between two leases in a row no other process has signed
+   * @returns null where another process may have signed since
    */
   lastSigned(generation: number, epoch: number): StoredLog | null {
     if (this.#log?.generation !== generation || epoch > this.#epoch + 1) return null
@@ -48,22 +48,22 @@ export class LogMemory {
 }
 
 export interface LogOptions {
-  /** Name of the service in the origins of logs that begin. */
+  /** Domain of the service, for the origins of new logs. */
   domain: string
-  /** Keys that sign: none leaves checkpoints unsigned. */
+  /** Signing keys; without a key checkpoints are not signed. */
   keys: LogKeys
   notify?: Notify
   memory?: LogMemory
-  /** Called once the feed begins anew, since what was signed is lost. */
+  /** Called when the feed restarts, because signed events were lost. */
   onWentBack?(): void
-  /** Called after each step with the number of events that are not in the log, also where the step failed. */
+  /** Called after each step, also a failed one, with the number of events that are not in the log yet. */
   onBehind?(events: number): void
 }
 
 /**
- * Keeps the transparency log of a network's feed (C2SP tlog-tiles): appends events behind its end and signs a
- * checkpoint, in steps, after the first catch-up of the hub. Where what was signed may be lost, the feed begins anew:
- * nothing else is ever signed under a log's name.
+ * Maintains the transparency log of a network's feed (C2SP tlog-tiles). In steps it appends new events and signs a
+ * checkpoint, after the first catch-up of the hub. If events that were signed may be lost, the feed restarts with a
+ * new generation, so that two histories are never signed under one log's name.
  */
 export function logWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
@@ -105,7 +105,7 @@ export function logWorker(
       }
       if (log && behind === 0 && isHere && isSignedBy(log, keys)) return 'idle'
       const grown = await grow(ctx, { ...followed, server, signed }, options)
-      // a rewind came between: the next step finds its generation
+      // a rewind came between; the next step uses the new generation
       if (grown === 'rewound') return 'progressed'
       if (grown === 'forked') return beginAnew()
       memory.remember(grown.log, epoch)
@@ -117,10 +117,10 @@ export function logWorker(
 }
 
 /**
- * Reads the events behind a log's end.
- * @param signed what the log has to continue, where that is known
- * @returns the log with them, signed; `rewound` where their generation has ended, `forked` where other events stand where
- *   some were signed
+ * Reads the events after a log's end.
+ * @param signed the last signed log, which the new one has to continue, where it is known
+ * @returns the log with them, signed; `rewound` where their generation has ended; `forked` where signed events were
+ * replaced by others
  * @throws Error where tiles or events are missing
  */
 async function grow(
@@ -131,12 +131,12 @@ async function grow(
   const origin = log?.origin ?? originOf(domain, network, generation)
   const size = log?.size ?? 0
   const first = Math.max(1, size)
-  const found = await readItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
+  const found = await readFeedItems(pool, network, { first, limit: ENTRIES_AT_ONCE })
   if (found?.generation !== generation) return 'rewound'
   assertGapless(found.items, first)
   const leaves = found.items.map(leafWriter(found.idOf))
   if (!log) leaves.unshift(beginningLeaf(origin, previous))
-  const edge = await readTiles(pool, network, generation, edgeOf(size))
+  const edge = await readTiles(pool, network, generation, partialTilesOf(size))
   const tree = new GrowingTree(treeHash, { size, edge })
   if (log) assertRoot(log, tree.root)
   const hashes = leaves.map((leaf) => treeHash.leaf(Buffer.from(leaf)))
@@ -157,17 +157,20 @@ interface Signing {
   signed: StoredLog | null
 }
 
-/** Whether a log is what was signed, or shorter with as many events behind it. */
+/** Whether a log continues the signed one, or is shorter and has enough events to grow to it. */
 function isWithin(signed: StoredLog, log: StoredLog | null, newest: number): boolean {
   const size = log?.size ?? 0
   if (size === signed.size) return isSameHash(log!.root, signed.root)
   return size < signed.size && signed.size <= newest + 1
 }
 
-/** Whether no signature of a log can be elsewhere: it has none, or is older than the names of servers. */
+/**
+ * Whether no signature of a log can have been published: it has none, or it is from before database identities were
+ * stored.
+ */
 const isNeverSigned = ({ note, server }: StoredLog): boolean => note === null || server === null
 
-/** @throws Error where the database has other tiles than a log was signed by */
+/** @throws Error where the database's tiles do not make the root that was signed */
 function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
   if (!isSameHash(ofTiles, root))
     throw new Error(
@@ -175,7 +178,7 @@ function assertRoot({ origin, root }: StoredLog, ofTiles: Uint8Array): void {
     )
 }
 
-/** @throws Error for events that are not numbered one by one */
+/** @throws Error where events are not numbered consecutively */
 function assertGapless(items: readonly { number: number }[], first: number): void {
   const wrong = items.find(({ number }, i) => number !== first + i)
   if (wrong) throw new Error(`the journal has event ${wrong.number} where ${first} and on follow`)

@@ -1,19 +1,19 @@
 import { eventFor } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
-/** Tells who waits that a network's tables, or a chain's head, have changed. */
-export class News {
-  readonly #told: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
+/** Notifies listeners that a network's tables, or a chain's head, have changed. */
+export class ChangeNotifications {
+  readonly #listeners: Record<Network, Set<() => void>> = { mainnet: new Set(), testnet: new Set() }
 
-  /** Takes the payload of a notification. */
+  /** Receives the payload of a notification. */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
-      if (eventFor(network, payload)) for (const tell of this.#told[network]) tell()
+      if (eventFor(network, payload)) for (const listener of this.#listeners[network]) listener()
   }
 
-  /** Calls the function at each change of a network. @returns function that ends it */
-  on(network: Network, tell: () => void): () => void {
-    this.#told[network].add(tell)
-    return () => void this.#told[network].delete(tell)
+  /** Calls the function at each change of a network. @returns function that unsubscribes it */
+  on(network: Network, listener: () => void): () => void {
+    this.#listeners[network].add(listener)
+    return () => void this.#listeners[network].delete(listener)
   }
 }

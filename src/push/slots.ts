@@ -1,10 +1,10 @@
-/** Bounds of what stays for long: of one client, and of the process, in places or bytes. */
+/** Limits of long-lived requests: of one client, and of the process, in places or bytes. */
 export interface SlotBounds {
   perClient: number
   total: number
 }
 
-/** Places of requests that stay. */
+/** Counts the places of long-lived requests. */
 export class Slots {
   readonly #bounds: SlotBounds
   readonly #of = new Map<string, number>()
@@ -18,7 +18,7 @@ export class Slots {
     return this.#taken
   }
 
-  /** Takes places. @returns function that frees them, called once; else the bound that is reached */
+  /** Takes places. @returns function that frees them, to be called once; or the limit that is reached */
   take(client: string, count = 1): (() => void) | 'perClient' | 'total' {
     const own = this.#of.get(client) ?? 0
     if (own + count > this.#bounds.perClient) return 'perClient'

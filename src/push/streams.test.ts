@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, expect, it, vi } from 'vitest'
-import { DRAIN_MS, drained, Streams } from './streams.js'
+import { DRAIN_MS, Streams, waitForDrain } from './streams.js'
 
 afterEach(() => void vi.useRealTimers())
 
-/** A response whose caller reads nothing until it is told to. */
+/** A response whose client reads nothing until the test says so. */
 async function unread() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -16,7 +16,7 @@ async function unread() {
   socket.on('error', () => {})
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-  // more than a system buffers for a socket
+  // more than the system buffers for a socket
   const text = 'x'.repeat(2 ** 25)
   const stop = () => {
     socket.destroy()
@@ -25,30 +25,30 @@ async function unread() {
   return { res, socket, fill: () => res.write(text), stop }
 }
 
-it('waits for a slow reader so long, and closes it then', async () => {
+it('waits for a slow reader, and closes the stream at the time limit', async () => {
   const { res, fill, stop } = await unread()
-  expect(await drained(res)).toBe(true)
+  expect(await waitForDrain(res)).toBe(true)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   fill()
-  const read = drained(res)
+  const read = waitForDrain(res)
   vi.advanceTimersByTime(DRAIN_MS - 1)
   expect(res.destroyed).toBe(false)
   vi.advanceTimersByTime(1)
   expect(await read).toBe(false)
-  expect(await drained(res)).toBe(false)
+  expect(await waitForDrain(res)).toBe(false)
   stop()
 })
 
-it('goes on once all was read', async () => {
+it('continues once everything was read', async () => {
   const { res, socket, fill, stop } = await unread()
   fill()
-  const read = drained(res)
+  const read = waitForDrain(res)
   socket.resume()
   expect(await read).toBe(true)
   stop()
 })
 
-it('shows each stream a sign of life in time, and ends all of them', async () => {
+it('sends heartbeats to each stream, and ends all of them', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const streams = new Streams(true)
   const { res, socket, stop } = await unread()

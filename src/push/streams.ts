@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import PQueue from 'p-queue'
 import { type SlotBounds, Slots } from './slots.js'
 
-/** Streams of a process: those of one address, and all. */
+/** Maximum number of open streams: of one address, and of the process. */
 export const MAX_STREAMS: SlotBounds = { perClient: 50, total: 2_000 }
-/** Time between two signs of life of a stream: half of what closes a silent socket. */
+/** Interval of heartbeats: half of the time after which a silent socket is closed. */
 const HEARTBEAT_MS = 15_000
-/** Time within which what was written has to be read. */
+/** Time limit for a client to read what was written. */
 export const DRAIN_MS = 30_000
-/** Time between two pages that are read for streams which are behind: 5,000 events a second of a process. */
+/** Pause between two page reads for streams that are behind: 5,000 events a second per process. */
 const PAGE_EVERY_MS = 20
 
 const HEARTBEAT = ':\n\n'
@@ -19,12 +19,12 @@ export class Streams {
   readonly #pages = new PQueue({ concurrency: 1, interval: PAGE_EVERY_MS, intervalCap: 1 })
   #hasEnded = false
 
-  /** @param isLimited whether one address may have so many only */
+  /** @param isLimited whether the number of streams of one address is limited */
   constructor(isLimited: boolean) {
     this.places = new Slots({ ...MAX_STREAMS, ...(!isLimited && { perClient: MAX_STREAMS.total }) })
   }
 
-  /** Reads a page for a stream that is behind, in its turn; one that is closed meanwhile gives its turn up. */
+  /** Reads a page for a stream that is behind, in its turn. A stream that has closed gives up its turn. */
   async page<T>(res: ServerResponse, read: () => Promise<T>): Promise<T> {
     const gone = new AbortController()
     const leave = () => gone.abort()
@@ -37,7 +37,7 @@ export class Streams {
     }
   }
 
-  /** Keeps a stream alive until it is closed. @returns false where all streams have ended */
+  /** Keeps a stream alive until it is closed. @returns false where all streams have been ended */
   open(res: ServerResponse): boolean {
     if (this.#hasEnded) return false
     this.#open.add(res)
@@ -50,15 +50,15 @@ export class Streams {
     return true
   }
 
-  /** Ends all streams, and those that would begin. Their last ids lead on. */
+  /** Ends all streams, including later ones at once. Clients can continue with their last id. */
   end(): void {
     this.#hasEnded = true
     for (const res of this.#open) res.end()
   }
 }
 
-/** @returns false where the stream is closed, or is closed for its slowness */
-export function drained(res: ServerResponse): Promise<boolean> {
+/** Waits until the client has read. @returns false where the stream is closed, or was closed because it is too slow */
+export function waitForDrain(res: ServerResponse): Promise<boolean> {
   if (res.destroyed || res.writableEnded) return Promise.resolve(false)
   if (!res.writableNeedDrain) return Promise.resolve(true)
   return new Promise((resolve) => {

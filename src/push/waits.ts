@@ -2,44 +2,56 @@ import type { TxProgress } from '../db/journal/transactions.js'
 import { isOwnError, orIf } from '../ops/log/errors.js'
 import { createNotify, type Notify } from '../ops/notify.js'
 import type { Network } from '../registry/primitives/network.js'
-import type { News } from './news.js'
+import type { ChangeNotifications } from './news.js'
 import { Slots } from './slots.js'
 
-/** Waits of a process on a network: those of one address, and all. With the streams they leave sockets to others. */
-export const MAX_WAITS = { perClient: 500, total: 2_000 }
-/** Time after which a transaction that is in no table is asked for on the chains again, which tell nobody. */
+/**
+ * Maximum number of long polls on a network: of one address, and of the process. Together with the streams they leave
+ * sockets for other requests.
+ */
+export const MAX_LONG_POLLS = { perClient: 500, total: 2_000 }
+/** Interval at which a transaction in no table is looked up on the chains again, which send no notification. */
 const ASK_AGAIN_MS = 5_000
-/** Longer than any request stays. */
+/** Longer than any long poll. */
 const LONGEST_MS = 60_000
 
-/** Requests that wait until a transaction moves: the journal's news have each look at its own again, in batches. */
-export class Waits {
+/**
+ * Long polls for a transaction's status. Each change of the journal makes them read their transactions again, in
+ * batches.
+ */
+export class LongPolls {
   readonly places: Slots
-  /** State of a transaction in the tables now. To be asked before its status, so no change falls between. */
+  /**
+   * Reads the state of a transaction in the tables. Read it before the status, so that no change between the two is
+   * missed.
+   */
   readonly progressOf: (tx: Buffer) => Promise<TxProgress>
   readonly #waiting = new Set<Notify>()
   #hasEnded = false
 
-  /** @param isLimited whether one address may have so many only */
+  /** @param isLimited whether the number of long polls of one address is limited */
   constructor(
     network: Network,
-    news: News,
+    news: ChangeNotifications,
     progressOf: (tx: Buffer) => Promise<TxProgress>,
     isLimited: boolean,
   ) {
-    this.places = new Slots({ ...MAX_WAITS, ...(!isLimited && { perClient: MAX_WAITS.total }) })
+    this.places = new Slots({
+      ...MAX_LONG_POLLS,
+      ...(!isLimited && { perClient: MAX_LONG_POLLS.total }),
+    })
     this.progressOf = progressOf
     news.on(network, () => this.#wake())
   }
 
-  /** @returns false where the signal ended the wait, or all of them ended */
+  /** Waits until a transaction changes. @returns false where the signal ended the wait, or all waits were ended */
   async moved(tx: Buffer, { records, isKnown }: TxProgress, signal: AbortSignal): Promise<boolean> {
     const untilMs = performance.now() + (isKnown ? LONGEST_MS : ASK_AGAIN_MS)
     const notify = createNotify()
     this.#waiting.add(notify)
     try {
       while (!this.#hasEnded && !signal.aborted) {
-        // while the database is away, the news of its return look again
+        // while the database is unavailable, wait for the notification of its return
         const now = await orIf(this.progressOf(tx), (error) => !isOwnError(error), null)
         if ((now && now.records !== records) || performance.now() >= untilMs) return true
         await notify.wait(untilMs - performance.now(), signal)
@@ -50,7 +62,7 @@ export class Waits {
     }
   }
 
-  /** Ends all waits, and those that would begin. */
+  /** Ends all waits, including later ones at once. */
   end(): void {
     this.#hasEnded = true
     this.#wake()

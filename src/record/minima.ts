@@ -2,13 +2,17 @@ import type { EvmChain } from '../chains/evm/chain.js'
 import { type DecodedEntry, decodeEntry } from '../registry/journal/decode.js'
 import { bigIntToWord } from '../registry/primitives/bytes.js'
 
-/** Minima of a watch-only hub by the block from which each holds: contracts of others log none. */
+/**
+ * Minimum bids of a watch-only hub, by the block from which each holds. Contracts of other deployers do not log them.
+ */
 export type ConfiguredMinima = ReadonlyMap<number, bigint>
 
-/** Position before every log of a block. */
+/** Log index of a configured minimum: before every log of its block. */
 export const CONFIGURED_LOG_INDEX = -1
 
-/** The configured minima in the order of their blocks; what begins before the chain's first block begins with it. */
+/**
+ * The configured minima, ordered by block. A minimum from before the chain's first block holds from the first block.
+ */
 export function configuredMinima({
   role,
   watchOnly,
@@ -22,7 +26,7 @@ export function configuredMinima({
   )
 }
 
-/** @param timestampMs the block's time */
+/** Entries of the minima that begin at a block. @param timestampMs the block's time */
 export function minimumEntries(
   { config, chain }: EvmChain,
   { number: block, timestampMs }: { number: number; timestampMs: number },

@@ -6,16 +6,16 @@ import { BID_WORDS, bidNameWord, decodeBid } from '../registry/journal/bid.js'
 import { actorText } from '../registry/journal/events.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 
-/** Names that a hub is asked for at once: the answer is to be no longer than code may be (EIP-170). */
+/** Names per call of the hub. The call is made as contract code, whose result is limited in length (EIP-170). */
 export const OWNERS_AT_ONCE = 700
 
-/** Word of a name that the hub gave to nobody. */
+/** Owner that the hub returns for a name that nobody has. */
 const NOBODYS = Buffer.alloc(32)
 
 /**
- * Holds registrations against the hub's own word, `ownerOf` as of a block (EIP-1898): of two nodes where two answer.
+ * Compares registrations with `ownerOf` on the hub as of a block (EIP-1898), read from two nodes where two answer.
  * @param bodies of the bids that won the names, at most `OWNERS_AT_ONCE`
- * @throws Error that names the first that the hub gave to somebody else, or to nobody; ChainUnavailableError
+ * @throws Error that names the first name with another owner, or with none; ChainUnavailableError
  */
 export async function assertOwners(
   hub: EvmChain,

@@ -20,41 +20,42 @@ import { orIf } from '../ops/log/errors.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import {
   type ConfirmedRange,
-  inRanges,
   isProvable,
   type RangeSource,
-  rangesAhead,
   rangesOf,
+  readInRanges,
+  readRangesAhead,
 } from './ranges.js'
 import type { RangeWidth } from './width.js'
 
-/** Where the next confirmed logs have to attach. */
-export interface Place {
-  /** Hash of the last block before; null before the first block. */
+/** Where the next range of confirmed logs has to attach: the last confirmed block, and the running hashes after it. */
+export interface AttachPoint {
+  /** Hash of the last confirmed block; null before the first block. */
   lastHash: Buffer | null
-  /** Running hashes over all logs before. */
+  /** Running hashes over all logs so far. */
   record: ChainRecord
 }
 
-/** Confirmed logs, which are a place themselves. */
-export type ProvedRange = ConfirmedRange & Place & { lastHash: Buffer; ground: Ground }
+/** Confirmed logs, with the block and the running hashes at their end. */
+export type ProvedRange = ConfirmedRange & AttachPoint & { lastHash: Buffer; ground: Ground }
 
 export const keepsRecord = ({ config }: EvmChain): boolean => keepersOf(config).length > 0
 
-/** Ground of logs. Where two nodes are configured, one proves nothing. */
+/** What proves a range of logs. If two nodes are configured, the answer of one node proves nothing. */
 export function groundOf(chain: EvmChain, nodes: number): Ground {
   const isEnough = nodes >= Math.min(2, chain.config.rpcUrls.length)
   if (isProvable(chain) && isEnough) return { trust: 'proved', nodes }
   return { trust: nodes > 1 ? 'compared' : 'trusted', nodes }
 }
 
-/** Sentence for logs in the journal that are not the contracts'. */
-export const unrecorded = ({ config }: EvmChain, block: number): string =>
+/** Error message for logs in the journal that differ from the contracts' record. */
+export const recordMismatchText = ({ config }: EvmChain, block: number): string =>
   `the logs of chain "${config.label}" up to block ${block} do not make its contracts' record: \`startBlock\` is behind the first of them, or a node left some out; \`clusterd journal rewind --chain ${config.label} --block ${config.startBlock}\` with another node brings them in`
 
 /**
- * Record that a chain's contracts keep as of a block: equal by two nodes where two are configured.
- * @throws UndecidedError, ChainUnavailableError where it is not known
+ * Record that a chain's contracts keep as of a block. Where two nodes are configured, two have to return equal
+ * records.
+ * @throws UndecidedError, ChainUnavailableError where the record is not known
  */
 export async function recordAt(
   { rpc, config }: EvmChain,
@@ -72,8 +73,11 @@ export async function recordAt(
   }
 }
 
-/** As `recordAt`; null where it is not known, which may be known at another block. @throws DisagreementError */
-export const knownRecordAt = (
+/**
+ * As `recordAt`, but null where the record is not known at this block; it may be known at another. @throws
+ * DisagreementError
+ */
+export const recordAtOrNull = (
   chain: EvmChain,
   block: RecordBlock,
   nodes?: number,
@@ -83,15 +87,15 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ChainUnavailableError && !(error instanceof DisagreementError)
 
 /**
- * Place of a chain's checkpoint, with the ground of the record there where nodes gave it. The record was stored with the
- * checkpoint; a contract that was named later begins at its own. A hub's is zero before its first block, so logs before
- * `startBlock` show.
- * @throws Error where the contracts contradict what is stored; DisagreementError, ChainUnavailableError
+ * Block and record of a chain's checkpoint, and what proves the record, where nodes still know it. The record was
+ * stored with the checkpoint. A contract that was configured later starts with the record that the nodes return. A
+ * hub's record is zero before its first block, so a hub with logs before `startBlock` is detected.
+ * @throws Error where the contracts contradict the stored record; DisagreementError, ChainUnavailableError
  */
-export async function placeOf(
+export async function attachPointOf(
   chain: EvmChain,
   { parentHash, nextBlock, record }: ChainRow,
-): Promise<{ place: Place; ground: Ground | null }> {
+): Promise<{ place: AttachPoint; ground: Ground | null }> {
   const { config, rpc } = chain
   const keepers = keepersOf(config)
   const number = nextBlock - 1
@@ -99,46 +103,53 @@ export async function placeOf(
   const header =
     isAsked && !parentHash ? await rpc.onOneNode((call) => getHeader(call, number)) : null
   const hash = parentHash ? toHex(parentHash) : header?.hash
-  const own = isAsked && hash ? await knownRecordAt(chain, { number, hash }) : null
+  const own = isAsked && hash ? await recordAtOrNull(chain, { number, hash }) : null
   const stored = parentHash ? storedRecord(config, parentHash, record) : []
   const zero = Buffer.alloc(32)
   const hashes = keepers.map(({ kind }, i) => {
     const known = stored[i] ?? (!parentHash && kind === 'hub' ? zero : null)
-    if (known && own && !own.answer[i]!.equals(known)) throw new Error(unrecorded(chain, number))
+    if (known && own && !own.answer[i]!.equals(known))
+      throw new Error(recordMismatchText(chain, number))
     return known ?? own?.answer[i] ?? null
   })
   const unknown = keepers[hashes.indexOf(null)]
   if (unknown?.kind === 'hub') throw transient(`the hub's record can't be read at block ${number}`)
   return {
-    // a payments contract whose record nobody has there was deployed later, or its next record differs
+    // no node knows this payments contract's record: it was deployed later, or its next record will differ
     place: { lastHash: parentHash, record: hashes.map((one) => one ?? zero) },
     ground: own && groundOf(chain, own.nodes),
   }
 }
 
-/** Record behind some logs, on the clock of the chain's loop. */
-export const foldedRecord = (
+/** Record after some logs. Its time counts as work of the chain's loop. */
+export const recordAfterLogs = (
   { stages }: EvmChain,
   before: ChainRecord,
   { record }: Pick<DecodedLogs, 'record'>,
 ): ChainRecord => stages.work('decode', () => foldRecord(before, record))
 
-/** @throws RpcError where logs do not lead from one record to the other: their node is refuted, where that proves all */
+/**
+ * Checks that logs lead from one record to the other. @throws RpcError where they do not. If the record covers all
+ * logs, the node is proven wrong (RefutedError).
+ */
 function assertMakes(
   chain: EvmChain,
   before: ChainRecord,
   { from, to, decoded }: ConfirmedRange,
   after: ChainRecord,
 ): void {
-  if (isDeepStrictEqual(foldedRecord(chain, before, decoded), after)) return
+  if (isDeepStrictEqual(recordAfterLogs(chain, before, decoded), after)) return
   const message = `the logs of blocks ${from}-${to} do not make the contracts' record`
   throw isProvable(chain) ? new RefutedError(message) : new ContradictingError(message)
 }
 
-/** A range whose logs make the record at its end; without it where nodes no longer know that, or the chain keeps none. */
+/**
+ * A range whose logs match the record at its end; `record` is null where nodes do not know it any more, or the chain
+ * has none.
+ */
 export type CheckedRange = ConfirmedRange & { record: Agreed<ChainRecord> | null }
 
-/** @throws RpcError where the chain keeps a record and that is not known */
+/** @throws RpcError where the chain keeps a record and the record is not known */
 export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: number }): ProvedRange {
   const { from, to, record } = range
   if (!record && keepsRecord(chain))
@@ -151,39 +162,39 @@ export function provedRange(chain: EvmChain, range: CheckedRange & { nodes: numb
 /** Records at the ends of ranges, with the blocks' hashes. */
 export type KnownRecords = ReadonlyMap<number, { hash: Buffer; record: Agreed<ChainRecord> }>
 
-/** Records that were asked for: more than ranges are read at once, in a catch-up of 100,000s. */
+/** Number of cached records: more than the ranges that are read at once. A catch-up reads some 100,000 ranges. */
 const RECORDS_KEPT = 64
 
-/** Where ranges begin, and what is known of the blocks behind. */
+/** Start of a series of ranges, and the records that are already known. */
 interface RangesStart {
   from: number
-  /** Before block `from`. */
-  before: Place
-  /** Records that are not asked for. */
+  /** Last block and record before block `from`. */
+  before: AttachPoint
+  /** Records that need not be read from nodes. */
   known: KnownRecords
-  /** Nodes that have to give equal answers. */
+  /** Number of nodes whose answers have to be equal. */
   nodes: number
 }
 
 /**
- * Source of a chain's confirmed logs, each node's checked by the records at both ends. What the times in the logs do
- * not make, those of the headers may.
+ * Source of a chain's confirmed logs. Each node's logs are checked against the records at both ends of the range. If
+ * the times in the logs do not match the record, the range is read again with the times in the headers.
  */
-export function checkedRanges(
+export function rangesCheckedByRecord(
   chain: EvmChain,
   width: RangeWidth,
   { from: start, before, known, nodes }: RangesStart,
 ): RangeSource<CheckedRange> {
   const source = rangesOf(chain, width, { nodes })
   const timed = rangesOf(chain, width, { nodes, isHinted: false })
-  const asked = new LRUCache<string, ReturnType<typeof knownRecordAt>>({ max: RECORDS_KEPT })
+  const asked = new LRUCache<string, ReturnType<typeof recordAtOrNull>>({ max: RECORDS_KEPT })
 
-  /** Once for both ranges that meet at a block. */
+  /** The record after a block, read once for both ranges that meet there. */
   const recordBehind = async (number: number, lastHash: Buffer) => {
     const one = known.get(number)
     if (one?.hash.equals(lastHash)) return one.record
     const hash = toHex(lastHash)
-    const record = asked.get(hash) ?? knownRecordAt(chain, { number, hash }, nodes)
+    const record = asked.get(hash) ?? recordAtOrNull(chain, { number, hash }, nodes)
     asked.set(hash, record)
     return record
   }
@@ -216,14 +227,15 @@ export function checkedRanges(
 }
 
 /**
- * Folds a chain's logs from a place on, without keeping them, up to a block whose record was agreed on: nodes without
- * old state prove a catch-up by the newest. The running hashes between are known then.
- * @param least nodes that have to give the blocks that have logs
- * @throws RefutedError where the logs do not make it: the nodes that gave them are asked after others
+ * Reads a chain's logs from a block on without storing them, up to a block whose record was agreed on. It is for
+ * nodes without old state, which can prove a catch-up only by the newest record. Afterwards the running hashes on the
+ * way are known.
+ * @param least number of nodes that have to return the blocks that have logs
+ * @throws RefutedError where the logs do not match the record; the nodes that returned them are then asked last
  */
-export async function foldTo(
+export async function proveUpTo(
   chain: EvmChain,
-  before: Place,
+  before: AttachPoint,
   blocks: { from: number; confirmed: number; width: RangeWidth; isHinted: boolean },
   top: RecordBlock & { record: Agreed<ChainRecord> },
   least: number,
@@ -244,25 +256,25 @@ export async function foldTo(
       return source.read(call, first, last, other)
     },
   }
-  // two nodes: a log that one moves to a later block would be missing before it
-  const read = (first: number, last: number) => inRanges(noted, first, last)
-  const ahead = rangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
+  // by two nodes: a log that one node moved to a later block would be missing in its own block
+  const read = (first: number, last: number) => readInRanges(noted, first, last)
+  const ahead = readRangesAhead({ from, to: top.number, width, cuts: [confirmed] }, read)
   for await (const range of ahead) {
     onRange()
     if (lastHash && !range.parentHash.equals(lastHash))
       throw transient(
         `getting logs of blocks ${range.from}-${range.to}: a node answered from another fork`,
       )
-    // ranges without logs, which may be 100,000s, share one record
+    // ranges without logs, up to some 100,000 of them, share one record
     if (range.decoded.record.length > 0)
-      running = { answer: foldedRecord(chain, running.answer, range.decoded), nodes }
+      running = { answer: recordAfterLogs(chain, running.answer, range.decoded), nodes }
     lastHash = range.lastHash
     known.set(range.to, { hash: lastHash, record: running })
   }
   if (!lastHash?.equals(fromHex(top.hash)))
     throw transient(`block ${top.number} has been replaced since its record was read`)
   if (isDeepStrictEqual(running.answer, agreed)) return known
-  const error = new RefutedError(unrecorded(chain, top.number))
+  const error = new RefutedError(recordMismatchText(chain, top.number))
   chain.rpc.refute(hosts, error)
   throw error
 }

@@ -2,19 +2,19 @@ import { expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../test/support/httpServer.js'
 import { createRpc } from '../chains/rpc/evm.js'
 import type { Call } from '../chains/rpc/nodes.js'
-import { inRanges } from './ranges.js'
+import { readInRanges } from './ranges.js'
 import { createRangeWidth } from './width.js'
 
 const CHAIN_ID = 31_337
 const WIDE = 1_024
 
-/** Blocks of a range that a node gave: it has no logs. */
+/** A range that a node returned; it has no logs. */
 interface Range {
   from: number
   to: number
 }
 
-/** Source of ranges from one node, which refuses those that `refuse` names. */
+/** Source of ranges from one node that refuses some ranges. */
 async function sourceOf(refuse: (blocks: number) => object | null) {
   const url = await serveInTest(async (request, response) => {
     const { id, method, params } = JSON.parse(await bodyOf(request)) as {
@@ -50,10 +50,10 @@ it.each([
   [-32_000, 'requests limited to 20 per second'],
   [-32_005, 'daily request count exceeded, request rate limited'],
   [429, 'compute units per second exceeded'],
-])('a rate limit narrows no range: %i, "%s"', async (code, message) => {
+])('a rate limit does not halve a range: %i, "%s"', async (code, message) => {
   const source = await sourceOf(() => ({ code, message }))
   for (let n = 0; n < 3; n++)
-    await expect(inRanges<Range>(source, 1, WIDE)).rejects.toThrow(/no RPC URL answers/)
+    await expect(readInRanges<Range>(source, 1, WIDE)).rejects.toThrow(/no RPC URL answers/)
   expect(source.width.blocks).toBe(WIDE)
 })
 
@@ -64,24 +64,24 @@ it.each([
   [-32_000, 'maximum [from, to] blocks distance: 900'],
 ])('a refusal of a range halves it: %i, "%s"', async (code, message) => {
   const source = await sourceOf((blocks) => (blocks > 900 ? { code, message } : null))
-  const ranges = await inRanges<Range>(source, 1, WIDE)
+  const ranges = await readInRanges<Range>(source, 1, WIDE)
   expect(ranges.map(({ from, to }) => [from, to])).toEqual([
     [1, WIDE / 2],
     [WIDE / 2 + 1, WIDE],
   ])
 })
 
-it('a refusal in unknown words narrows the range, and for long where a smaller one works', async () => {
+it('a refusal with an unknown message halves the range, and permanently where the smaller one works', async () => {
   const source = await sourceOf((blocks) =>
     blocks > 300 ? { code: -32_000, message: 'computer says no' } : null,
   )
   const failed: number[] = []
   for (let from = 1; from <= 10_000; ) {
     const to = from + source.width.blocks - 1
-    const ranges = await inRanges<Range>(source, from, to).catch(() => null)
+    const ranges = await readInRanges<Range>(source, from, to).catch(() => null)
     if (ranges) from = to + 1
     else failed.push(to - from + 1)
   }
-  // found at first, then tried again after 4 and after 32 answers
+  // the refused width is found, then tried again after 4 and after 32 good answers
   expect(failed).toEqual([1_024, 512, 512, 512])
 })

@@ -30,42 +30,42 @@ export interface ConfirmedRange {
   from: number
   to: number
   decoded: DecodedLogs
-  /** Hash of block `from` - 1, as the range's first block states it. */
+  /** Hash of block `from` - 1, taken from the header of block `from`. */
   parentHash: Buffer
   lastHash: Buffer
 }
 
-/** Reading of ranges of blocks. */
+/** How ranges of blocks are read. */
 export interface RangeSource<Range> {
   rpc: Rpc
   width: RangeWidth
-  /** @param first answer of another node, where there is one @throws RpcError */
+  /** @param first answer of another node, if there is one @throws RpcError */
   read(call: Call, from: number, to: number, first?: Range, host?: string): Promise<Range>
-  /** Nodes that have to give it; two where it is left out. */
+  /** Number of nodes that have to return the range; default two. */
   nodes?: number
-  /** True if what is read is proved afterwards. */
+  /** True if the range is proved by a record afterwards. */
   isProved?: boolean
-  /** Number of logs. */
+  /** Number of logs in a range. */
   sizeOf(range: Range): number
 }
 
-/** Most logs of a range, which one transaction takes in. */
+/** Maximum number of logs in a range. One transaction writes a range. */
 const MOST_LOGS = 10_000
 
 const isTooMuch = (error: unknown): boolean =>
   error instanceof RpcError && error.fault === 'too_much'
 
-/** True if a smaller range would change nothing: a node asked to wait, or nodes contradict each other. */
+/** True if a smaller range would not help: a node asked to wait, or nodes contradict each other. */
 const isOfNodes = (error: unknown): boolean =>
   error instanceof DisagreementError ||
   causesOf(error).some((one) => one instanceof RpcError && one.fault === 'rate_limited')
 
 /**
- * Reads blocks `from` to `to`, by two nodes where two are configured. A range that is too large is halved.
- * @returns consecutive ranges, with the number of nodes that gave each
+ * Reads blocks `from` to `to`, from two nodes where two are configured. A range that is too large is halved.
+ * @returns consecutive ranges, with the number of nodes that returned each
  * @throws Error whose cause is an UndecidedError, ChainUnavailableError or RpcError
  */
-export async function inRanges<Range>(
+export async function readInRanges<Range>(
   source: RangeSource<Range>,
   from: number,
   to: number,
@@ -89,19 +89,22 @@ export async function inRanges<Range>(
     }
     width.tooMuch(to - from + 1)
     const middle = Math.floor((from + to) / 2)
-    return [...(await inRanges(source, from, middle)), ...(await inRanges(source, middle + 1, to))]
+    return [
+      ...(await readInRanges(source, from, middle)),
+      ...(await readInRanges(source, middle + 1, to)),
+    ]
   }
 }
 
-/** Ranges that are read ahead of who takes them: bounds memory, hides the round trips. */
+/** Ranges read ahead of the consumer. It hides the round trips, and limits memory. */
 const RANGES_AHEAD = 3
 
 /**
- * Blocks `from` to `to` in consecutive ranges of the width that is learned meanwhile.
+ * Reads blocks `from` to `to` in consecutive ranges, whose width adapts meanwhile.
  * @param cuts blocks, ascending, at which a range has to end
  */
-export async function* rangesAhead<T>(
-  { from, to, width, cuts = [] }: Blocks,
+export async function* readRangesAhead<T>(
+  { from, to, width, cuts = [] }: BlockRange,
   read: (from: number, to: number) => Promise<T[]>,
 ): AsyncGenerator<T> {
   const ahead: Promise<T[]>[] = []
@@ -115,7 +118,7 @@ export async function* rangesAhead<T>(
       const cut = cuts[cutAt] ?? to
       const last = Math.min(to, cut, first + width.blocks - 1)
       const asked = read(first, last)
-      // awaited below in its turn; until then a failure is not unhandled
+      // awaited later in order; an earlier failure must not be an unhandled rejection
       asked.catch(() => {})
       ahead.push(asked)
       next = last + 1
@@ -126,22 +129,22 @@ export async function* rangesAhead<T>(
   }
 }
 
-export interface Blocks {
+export interface BlockRange {
   from: number
   to: number
   width: RangeWidth
   cuts?: readonly number[]
 }
 
-/** True if two equal hashes prove all logs of a chain: a spoke's messages are in no record. */
+/** True if the record covers all logs of a chain. The messages of a spoke are in no record. */
 export const isProvable = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && keepersOf(config).length > 0
 
 /**
- * Source of a chain's confirmed logs. Where a record proves that no other block has logs, a second node is asked for
- * those blocks alone in which the first has some.
- * @param isHinted true if times may be those in the logs, which the record checks; an optional field is no source
- *   otherwise
+ * Source of a chain's confirmed logs. Where a record proves that no other block has logs, the second node is asked
+ * only for the blocks in which the first node has logs.
+ * @param isHinted true if block times may come from an optional field of the logs. It is allowed where the record
+ * checks the times.
  */
 export const rangesOf = (
   chain: EvmChain,
@@ -159,12 +162,12 @@ export const rangesOf = (
     const whole = isDense ? await orIf(readOwn(), isTooMuch, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
-    return (await hasSame(call, chain, first)) ? first : (whole ?? readOwn())
+    return (await hasSameLogs(call, chain, first)) ? first : (whole ?? readOwn())
   },
   sizeOf: ({ decoded }) => sizeOf(decoded),
 })
 
-/** Decodes a chain's logs, on the clock of its loop. @throws RpcError */
+/** Decodes a chain's logs. Its time counts as work of the chain's loop. @throws RpcError */
 export const decodedLogs = (
   call: Call,
   { config, chain, stages }: EvmChain,
@@ -179,10 +182,13 @@ interface RangeQuestion {
   isHinted: boolean
 }
 
-/** Blocks up to which each is read by its hash, so a node behind a balancer can't leave one out. */
+/**
+ * Ranges up to this number of blocks are read by block hash, so that a lagging node behind a load balancer can't omit
+ * a block.
+ */
 const BY_HASH_BLOCKS = 8
 
-/** Few blocks by their hashes, more by number. @throws RpcError */
+/** Reads a few blocks by hash, and more blocks by number. @throws RpcError */
 async function readRange(
   call: Call,
   chain: EvmChain,
@@ -214,8 +220,11 @@ async function readByNumber(
   return { ...read, timeOf: await timesOf(call, read, isHinted) }
 }
 
-/** True if a node has the same logs in the blocks that have logs by another node, and the same last block. @throws RpcError */
-export async function hasSame(
+/**
+ * True if a node has the same last block, and the same logs in the blocks in which another node has logs. @throws
+ * RpcError
+ */
+export async function hasSameLogs(
   call: Call,
   chain: EvmChain,
   { decoded, to, lastHash }: ConfirmedRange,
@@ -228,7 +237,7 @@ export async function hasSame(
   return last?.hash === toHex(lastHash) && isDeepStrictEqual(own, decoded)
 }
 
-/** Logs of some blocks by the hashes that the node itself has for them. @throws RpcError */
+/** Logs of some blocks, by the hashes that the same node returns for them. @throws RpcError */
 async function readBlocks(
   call: Call,
   { config }: EvmChain,
@@ -251,7 +260,7 @@ async function readBlocks(
   }
 }
 
-/** Headers of a range's blocks with which a configured minimum begins. */
+/** Headers of the blocks of a range at which a configured minimum begins. */
 async function minimumHeaders(
   call: Call,
   config: EvmChain['config'],
@@ -270,10 +279,10 @@ async function minimumHeaders(
 const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
 
-/** Headers that are read at once. */
+/** Number of headers per request. */
 const CHUNK_BLOCKS = 32
 
-/** Times of the logs' blocks, by their headers, or by the logs themselves where these may be believed. */
+/** Times of the logs' blocks, from their headers, or from the logs where `isHinted` allows it. */
 async function timesOf(
   call: Call,
   { logs, last }: LogRange,

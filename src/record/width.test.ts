@@ -21,7 +21,7 @@ describe('the width of a range', () => {
     expect(width.blocks).toBe(1)
   })
 
-  it('halves where a node says "too much", for long, and doubles again once that has held', () => {
+  it('is halved after "too much", and doubled again after enough good answers', () => {
     const width = createRangeWidth(100)
     width.tooMuch(100)
     width.answered(50, 0)
@@ -29,7 +29,7 @@ describe('the width of a range', () => {
     width.tooMuch(1)
     width.answered(1, 0)
     expect(width.blocks).toBe(1)
-    // a node that was overloaded, or lied, a few times
+    // for a node that was overloaded, or returned wrong errors, a few times
     for (let n = 0; n < 3_000; n++) width.answered(width.blocks, 0)
     expect(width.blocks).toBeGreaterThan(1_000)
     width.tooMuch(width.blocks)
@@ -38,14 +38,14 @@ describe('the width of a range', () => {
     expect(width.blocks).toBe(least)
   })
 
-  it('widens soon after failures in a row, and later each time that it fails again', () => {
+  it('grows soon after consecutive failures, and later after each further failure', () => {
     const width = createRangeWidth(8_192)
     const answersUntil = (blocks: number) => {
       let answers = 0
       for (; width.blocks < blocks; answers++) width.answered(width.blocks, 0)
       return answers
     }
-    // an overloaded node calls every range too large
+    // an overloaded node refuses every range as too large
     while (width.blocks > 1) width.tooMuch(width.blocks)
     expect(answersUntil(8_192)).toBe(13 * 4)
     width.tooMuch(8_192)
@@ -54,7 +54,7 @@ describe('the width of a range', () => {
     expect(answersUntil(8_192)).toBe(256)
   })
 
-  /** Reads 200,000 blocks of a node that fails for more than its limit, without a reason. */
+  /** Reads 200,000 blocks of a node that fails, without a reason, for more than its limit. */
   function readAll(limit: number) {
     const width = createRangeWidth()
     let requests = 0
@@ -73,7 +73,7 @@ describe('the width of a range', () => {
   }
 
   it.each([1, 7, 100, 900, 1_000, 5_000, 10_000])(
-    'finds a limit of %i blocks that no words explain, and keeps to it',
+    'finds an undocumented limit of %i blocks, and stays below it',
     (limit) => {
       const { requests, failures } = readAll(limit)
       // the width is a power of two below the limit, which may be half of it

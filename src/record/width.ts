@@ -1,16 +1,18 @@
 /**
- * Width of the next `eth_getLogs` range, learned from what works: halved by a failure, grown while answers stay small.
- * A width that failed is tried again after some good answers, since nodes and their words may mean something else.
+ * Adapts the width of `eth_getLogs` ranges: a failure halves it, small answers increase it. A width that failed is
+ * tried again after some good answers, since a node's error messages may have other causes.
  */
 export type RangeWidth = ReturnType<typeof createRangeWidth>
 
-/** Small, since several ranges are requested before the first answer; sparse blocks grow it fourfold per answer. */
+/**
+ * Small, because several ranges are requested before the first answer. Sparse blocks increase it fourfold per answer.
+ */
 const FIRST_BLOCKS = 8
 const MAX_BLOCKS = 10_000
-/** Logs per range, about 2 MB of JSON: enough to hide the round trip, small enough to die young in memory. */
+/** Logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be collected early. */
 const TARGET_LOGS = 3_000
 
-/** Good answers of the greatest width after which twice as much is tried: few at first, more where that failed again. */
+/** Good answers at the ceiling after which twice the width is tried: few at first, more each time it fails again. */
 const FIRST_PATIENCE = 4
 const MOST_PATIENCE = 256
 const PATIENCE_FACTOR = 8
@@ -20,9 +22,9 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
   let ceiling = MAX_BLOCKS
   let held = 0
   let patience = FIRST_PATIENCE
-  /** True if ranges have worked since the ceiling was lowered: failures in a row are one. */
+  /** True if a range has worked since the ceiling was lowered. Failures without a success between them count once. */
   let hasWorked = false
-  /** Least width that failed for an unknown reason; null where the width is not why. */
+  /** Smallest width that failed for an unknown reason; null where the width is not the reason. */
   let suspect: number | null = null
 
   const lower = (to: number): void => {
@@ -39,18 +41,18 @@ export function createRangeWidth(first = FIRST_BLOCKS) {
     },
     /** A node refused a range of this many blocks for its size. */
     tooMuch(asked: number): void {
-      // a range that was requested before the ceiling was lowered says nothing new
+      // ignore ranges that were requested before the ceiling was lowered
       if (asked <= ceiling) lower(Math.floor(asked / 2))
     },
     /**
-     * A range of this many blocks failed for an unknown reason, which is no rate limit: a smaller one is tried, and
-     * remembered as the greatest if it works.
+     * A range of this many blocks failed for an unknown reason, but not for a rate limit. A smaller width is tried,
+     * and becomes the ceiling if it works.
      */
     failed(asked: number): void {
       suspect = asked > 1 ? Math.min(suspect ?? asked, asked) : null
       blocks = Math.max(1, Math.min(blocks, Math.floor(asked / 2)))
     },
-    /** A range of this many blocks gave this many logs. */
+    /** A range of this many blocks returned this many logs. */
     answered(asked: number, logs: number): void {
       if (suspect !== null && asked < suspect && suspect <= ceiling)
         lower(Math.max(asked, Math.floor(suspect / 2)))

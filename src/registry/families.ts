@@ -4,18 +4,20 @@ import { NETWORK_LABELS, type Network } from './primitives/network.js'
 export const WALLET_NAMES = { evm: 'Ethereum', solana: 'Solana' } as const
 export type AddressType = keyof typeof WALLET_NAMES
 export const ADDRESS_TYPES = Object.keys(WALLET_NAMES) as readonly AddressType[]
-/** A hash of 32 bytes in hex, or a signature of 64 bytes in base58. */
+/** Form of transaction ids: a hash of 32 bytes in hex, or a signature of 64 bytes in base58. */
 export type TxIdForm = 'hash' | 'signature'
 
-/** Facts about a family of chains that rules, statements and answers depend on. Its code lies in src/chains/<key>. */
+/**
+ * Facts about a family of chains on which rules, SQL and responses depend. The family's code is in src/chains/<key>.
+ */
 export interface Family {
-  /** In the database (`chains.family`) and in answers (`type`). Never rename. */
+  /** Key in the database (`chains.family`) and in responses (`type`). Never rename. */
   readonly key: string
-  /** For people. */
+  /** Name for people. */
   readonly name: string
-  /** Network label of its chains on both networks; null where each chain has one of its own (`NETWORK_LABELS`). */
+  /** Network label of all its chains, on both networks; null where each chain has its own label (`NETWORK_LABELS`). */
   readonly label: string | null
-  /** Type of the addresses that pay, own tokens and are paid. */
+  /** Type of the addresses that pay, own tokens and receive payments. */
   readonly addressType: AddressType
   readonly txIdForm: TxIdForm
   /** Bits of an amount in a token's base units. */
@@ -47,7 +49,7 @@ export type FamilyKey = keyof typeof BY_KEY
 type KnownFamily = (typeof BY_KEY)[FamilyKey]
 export const FAMILIES: readonly KnownFamily[] = Object.values(BY_KEY)
 
-/** Family of the chain behind a network label: a label that no family has to itself is an EIP-155 id. */
+/** Family of the chain behind a network label. A label that is not a family's own is an EIP-155 id. */
 export const familyOf = (label: string): KnownFamily =>
   FAMILIES.find((family) => family.label === label) ?? EVM
 

@@ -3,11 +3,10 @@ import type { Network } from './primitives/network.js'
 type Hex = `0x${string}`
 
 /**
- * Kinds of jobs by number in the database (never renumber). `verify` and `execute` carry a message of the bridge,
- * `deliver` a payment at a program, to the hub. `settle` keeps such a payment whose name was won, `refund` returns it
- * otherwise. `refuse` returns a payment for a community name on its own chain, `release` pays it
- * to its recipient. `noop` uses up a nonce without a job, so
- * that later ones can be mined.
+ * Kinds of jobs by number in the database (never renumber). `verify` and `execute` bring a bridge message to the hub,
+ * `deliver` brings a payment at a program. `settle` keeps the money of such a payment if its name was won, else
+ * `refund` returns it. For a payment for a community name, `refuse` returns the money on its own chain, and `release`
+ * pays it to its recipient. `noop` only uses up a nonce, so that later transactions can be mined.
  */
 export const JOB_KIND = {
   verify: 1,
@@ -21,7 +20,10 @@ export const JOB_KIND = {
 } as const
 export type JobKind = keyof typeof JOB_KIND
 
-/** Kinds of which one transaction of an EVM chain does many, and how many at most: bounded by its gas. */
+/**
+ * Kinds whose jobs share a transaction on EVM chains, with the maximum number of jobs. The transaction's gas limits
+ * it.
+ */
 export const BATCH_SIZES: Readonly<Partial<Record<JobKind, number>>> = {
   deliver: 20,
   refuse: 40,
@@ -41,13 +43,13 @@ export const JOB_STATE = {
 } as const
 export type JobState = keyof typeof JOB_STATE
 
-/** Reason of a payment whose bid is above what deliveries may win in a day: the hub's owner has to raise the limit. */
+/** Park reason of a payment whose bid exceeds the daily limit of deliveries. The hub's owner has to raise the limit. */
 export const ABOVE_DELIVER_LIMIT = 'above_deliver_limit'
-/** Reason of a job that waits until its signer has funds. */
+/** Reason of a job that waits for funds of its signer. */
 export const INSUFFICIENT_FUNDS = 'insufficient_funds'
 /** Reason of a job that waits until its signer may spend again. */
 export const DAILY_CAP = 'daily_cap'
-/** Reason of a payment that is worth less than its refusal costs: its payer reclaims it. */
+/** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
 export const BELOW_REFUSAL_COST = 'below_refusal_cost'
 
 /** Reason why a job needs an operator. */
@@ -56,25 +58,25 @@ export type ParkReason =
   | 'spend_cap'
   | 'permanent_error'
   | 'nonce_taken'
-  /** Packet is not from a spoke of ours to our hub (relayer/calls.ts). */
+  /** The packet is not from one of our spokes to our hub (relayer/calls.ts). */
   | 'foreign_packet'
-  /** Packet's options are not the only form that is paid for. */
+  /** The packet's options differ from the only form that is paid for. */
   | 'bad_options'
-  /** Options deliver another value than the message asks for. */
+  /** The options deliver another value than the message needs. */
   | 'value_mismatch'
-  /** Payment without a quote of ours, or unconfirmed. */
+  /** The payment has no quote of ours, or is unconfirmed. */
   | 'foreign_payment'
-  /** Its payer has the money back, or soon may take it. */
+  /** The payer has the money back, or may take it back soon. */
   | 'reclaimed'
   | typeof ABOVE_DELIVER_LIMIT
   | typeof BELOW_REFUSAL_COST
-  /** Chain of the payment has no payments contract. */
+  /** The payment's chain has no payments contract. */
   | 'no_payments_contract'
   /** Another process with the relay authority's key did the opposite. */
   | 'settled_elsewhere'
   | 'refunded_elsewhere'
 
-/** Purpose of a transaction: a cancel is an empty transfer to the signer, which only uses up the nonce. */
+/** Purpose of a transaction. `cancel` is an empty transfer to the signer, which only uses up the nonce. */
 export type Purpose = 'deliver' | 'cancel'
 
 /** Signed transaction of an EVM chain: valid while its nonce is unused. */
@@ -87,13 +89,13 @@ export interface NonceTx {
   /** Fees per unit of gas (EIP-1559), wei. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
-  /** Head of the chain when a node last took the transaction, null before. */
+  /** Head of the chain when a node last accepted the transaction, null before. */
   sentBlock: number | null
-  /** True after a node refused the transaction for its fees. */
+  /** True after a node refused the transaction because of its fees. */
   isRejected: boolean
 }
 
-/** Signed transaction of a cluster: valid until its blockhash expires. */
+/** Signed transaction on Solana: valid until its blockhash expires. */
 export interface BlockhashTx {
   /** Signature, base58. */
   hash: string
@@ -110,7 +112,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   id: string
   kind: JobKind
   state: JobState
-  /** Value of the call, wei; 0 where none is made. */
+  /** Value of the call, wei; 0 where no call is made. */
   valueWei: bigint
   /** Null where the job holds no nonce. */
   nonce: number | null
@@ -124,18 +126,21 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   nextMs: number
   /** Gas burnt so far, wei. */
   spentWei: bigint
-  /** The last failure or the reason for parking; the status of the message shows it. */
+  /** The last failure, or the reason for parking. The status of the message shows it. */
   reason: string | null
-  /** State after all signed transactions are void: queued again, or parked. Null: the job goes on. */
+  /** State to enter once all signed transactions are void: queued again, or parked. Null: the job continues. */
   release: 'queue' | ParkReason | null
-  /** True once a chain refused the job, or as resumed dust: its transaction does no other's work and holds up none. */
+  /**
+   * True once a chain refused the job, and for a resumed payment below its refusal cost. The job is then sent in a
+   * transaction of its own, so that it cannot block other jobs.
+   */
   alone: boolean
 }
 
 /** Work of the relayer for one transaction, stored until it ends. */
 export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   network: Network
-  /** Number of the chain on which the job is done. */
+  /** Number of the chain on which the job's transaction is sent. */
   chain: number
   /** Address that signs on an EVM chain, set with the first nonce. */
   signer: Buffer | null
@@ -143,7 +148,7 @@ export interface Job<Tx extends JobTx = JobTx> extends JobProgress<Tx> {
   subject: Buffer | null
   createdMs: number
   updatedMs: number
-  /** Id of the job whose transaction does this one's work, too; null where it has or will have one of its own. */
+  /** Id of the job whose transaction also does this job; null where this job has its own transaction. */
   batch: string | null
   /** Number of changes so far, for compare-and-set. */
   version: number
@@ -153,7 +158,7 @@ export class DailyCapError extends Error {
   override name = 'DailyCapError'
 }
 
-/** In wei, at one nonce: one of the transactions is mined. */
+/** Maximum cost in wei of transactions at one nonce, of which only one is mined. */
 export const commitmentWei = (txs: readonly JobTx[]): bigint =>
   txs.reduce((most, tx) => {
     const cost = 'gas' in tx ? tx.gas * tx.maxFeePerGas + tx.valueWei : 0n

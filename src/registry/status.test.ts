@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type ChainSighting,
   type Confirmations,
+  decideTxStatus,
   type JournalledBid,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
-  type Seen,
   type SentPacket,
   type StatusAnswer,
   type StatusInput,
-  status,
   type TailBid,
-  type Tracked,
+  type TrackedFacts,
 } from './status.js'
 
 const NOW = 1_000_000_000
@@ -43,7 +43,7 @@ const tail = (logIndex: number, leads: boolean): TailBid => ({
   name: `n${logIndex}`,
   leads,
 })
-const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
+const mined = (change: Partial<Extract<ChainSighting, { state: 'mined' }>>): ChainSighting => ({
   state: 'mined',
   succeeded: true,
   isRegistration: true,
@@ -51,7 +51,7 @@ const mined = (change: Partial<Extract<Seen, { state: 'mined' }>>): Seen => ({
   isConfirmed: false,
   ...change,
 })
-const tracked = (change: Partial<Tracked> = {}): Tracked => ({
+const tracked = (change: Partial<TrackedFacts> = {}): TrackedFacts => ({
   lastSeenMs: NOW,
   verdict: null,
   ...change,
@@ -59,7 +59,7 @@ const tracked = (change: Partial<Tracked> = {}): Tracked => ({
 const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) })
 const PENDING = { status: 'pending', confirmations: FEW } as const
 const REVERTED = { succeeded: false, isRegistration: false }
-/** Names as an answer lists them. */
+/** Names in the form of a response. */
 const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
   Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
 
@@ -134,7 +134,7 @@ describe('status of a hub transaction', () => {
       { status: 'invalid', reason: 'reverted' },
     ],
   ])('%s', (_, change, answer) => {
-    expect(status(input(change))).toStrictEqual(answer)
+    expect(decideTxStatus(input(change))).toStrictEqual(answer)
   })
 })
 
@@ -336,14 +336,14 @@ describe('status of a transaction on another chain', () => {
     ],
     ['one bid of two in sight', [packet({ hub: inJournal(won(4)) })], bridging],
   ])('%s', (_, packets, answer) => {
-    expect(status(input({ packets }))).toStrictEqual(answer)
-    expect(status(input({ packets: [...packets].reverse() }))).toStrictEqual(answer)
+    expect(decideTxStatus(input({ packets }))).toStrictEqual(answer)
+    expect(decideTxStatus(input({ packets: [...packets].reverse() }))).toStrictEqual(answer)
   })
 
-  it.each<{ name: string; seen: Parameters<typeof status>[0]['seen'] }>([
+  it.each<{ name: string; seen: Parameters<typeof decideTxStatus>[0]['seen'] }>([
     { name: 'failed', seen: mined({ succeeded: false, isConfirmed: true }) },
     { name: 'in the mempool', seen: { state: 'mempool' } },
-  ])('goes by its logs, not by what the node says of it: $name', ({ seen }) => {
-    expect(status(input({ packets: [packet()], seen })).status).toBe('bridging')
+  ])('depends on its logs, not on the node’s answer: $name', ({ seen }) => {
+    expect(decideTxStatus(input({ packets: [packet()], seen })).status).toBe('bridging')
   })
 })

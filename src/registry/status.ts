@@ -1,10 +1,10 @@
 import type { PaymentJudgement } from './community/payment.js'
-import type { Outcome } from './journal/bid.js'
+import type { BidOutcome } from './journal/bid.js'
 
 /** Status of a registration transaction. finalized, lost_bid and invalid never change within a generation. */
 export type Status = 'not_found' | 'pending' | 'bridging' | 'invalid' | 'lost_bid' | 'finalized'
 
-/** Time after which an unseen mempool transaction counts as unknown, ms. */
+/** Time after which a mempool transaction that no node has any more counts as unknown, ms. */
 export const MEMPOOL_MEMORY_MS = 30 * 60_000
 
 export type InvalidReason =
@@ -13,22 +13,22 @@ export type InvalidReason =
   | 'replaced'
   | 'malformed_name'
   | 'below_minimum'
-  /** Bid over the bridge that reached a paused hub. */
+  /** The bid's bridge message reached a paused hub. */
   | 'paused'
-  /** Message that the hub could not decode. */
+  /** The hub could not decode the message. */
   | 'message_refused'
-  /** Payment without a quote of ours: underpaid, or the quote is forged. A refund is owed. */
+  /** The payment has no quote of ours: it is underpaid, or the quote is forged. A refund is owed. */
   | 'quote_mismatch'
-  /** Payment that its payer took back before the hub had it. */
+  /** The payer took the payment back before the hub had it. */
   | 'reclaimed'
 
 export interface JournalledBid {
   logIndex: number
   /** Canonical name, or the raw word in hex when malformed. */
   name: string
-  outcome: Outcome
+  outcome: BidOutcome
   reason?: InvalidReason
-  /** The bid that has the name, where this one lost. */
+  /** The bid that won the name, where this one lost. */
   winner?: WinningBid
 }
 
@@ -38,7 +38,7 @@ export interface WinningBid {
   tx: string
 }
 
-/** Why a bid or a payment lost: the first valid one has the name. */
+/** Reason of a lost bid or payment: an earlier valid one has the name. */
 const NAME_TAKEN = 'name_taken'
 
 /** Bid of the transaction in the unconfirmed tail. */
@@ -46,7 +46,7 @@ export interface TailBid {
   logIndex: number
   block: number
   name: string
-  /** True for a bid that wins if the tail is confirmed as it is. */
+  /** True for a bid that wins if the tail is confirmed unchanged. */
   leads: boolean
 }
 
@@ -56,11 +56,11 @@ export interface Confirmations {
   need: number
 }
 
-/** Current answer of the network's chains for a hash without a stored log. */
-export type Seen =
+/** Current answer of the network's chains about a transaction without a stored log. */
+export type ChainSighting =
   | { state: 'unknown' }
   | { state: 'mempool' }
-  /** `isRegistration`: our contracts logged in it, and the indexer has not read it yet. */
+  /** `isRegistration`: our contracts emitted logs in it that the indexer has not read yet. */
   | {
       state: 'mined'
       succeeded: boolean
@@ -69,10 +69,10 @@ export type Seen =
       isConfirmed: boolean
     }
 
-/** Stored memory of a transaction that a chain once had. */
-export interface Tracked {
+/** Stored facts about a transaction that a chain once had. */
+export interface TrackedFacts {
   lastSeenMs: number
-  /** Confirmed `invalid`, stored since nodes forget. */
+  /** Confirmed reason of `invalid`, stored because nodes forget transactions. */
   verdict: InvalidReason | null
 }
 
@@ -83,23 +83,26 @@ export interface SentPacket {
   source: { isConfirmed: boolean; confirmations: Confirmations }
   /** Names in order, canonical or as hex words; empty for a message that the hub will refuse, null for a withdrawal. */
   names: readonly string[] | null
-  /** Why a payment is never relayed: it keeps to no quote of ours, or its payer took it back. */
+  /** Why a payment is never relayed: it matches no quote of ours, or its payer took it back. */
   refusal?: 'quote_mismatch' | 'reclaimed' | null
-  /** Of a payment, where it buys nothing; absent for a message. */
+  /** Refund of a payment that bought nothing; absent for a message. */
   refund?: Refund
   hub: PacketOutcome
 }
 
 /** State of a message on the hub. */
 export type PacketOutcome =
-  /** Undelivered. `failure`: reason of the last failed attempt. */
+  /** Not delivered. `failure`: reason of the last failed attempt. */
   | { state: 'under_way'; failure: string | null }
-  /** Executed, unconfirmed: its bids, none when refused. */
+  /** Executed and unconfirmed, with its bids, none when it was refused. */
   | { state: 'tail'; bids: readonly TailBid[]; confirmations: Confirmations; hubTx: string }
-  /** Executed and confirmed: its bids, none when refused, and what the hub owes for it. */
+  /** Executed and confirmed, with its bids, none when it was refused, and the hub's debt for them. */
   | { state: 'journal'; bids: readonly JournalledBid[]; hubTx: string; credit?: HubCredit | null }
 
-/** Credits of the hub for bids that won nothing. `eid`: of the chain that it came from, 0 for the hub's own. */
+/**
+ * Credit of the hub for bids that won nothing. `eid`: LayerZero id of the chain that the money came from, 0 for the
+ * hub's own.
+ */
 export interface HubCredit {
   eid: number
   amountWei: string
@@ -109,32 +112,32 @@ export interface HubCredit {
 
 /** Refund of a payment that bought nothing. */
 export type Refund =
-  /** Refund under way. */
+  /** The refund is in progress. */
   | 'held'
   /** Refunded: the payer may withdraw it from the payments contract. */
   | 'refused'
-  /** Worth less than its refusal costs: left to the payer to reclaim. */
+  /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
   /** The payer has reclaimed it. */
   | 'reclaimed'
   /** The recipient has the money. */
   | 'released'
 
-/** End of the money of a payment. */
+/** Final state of a payment's money. */
 type Ended = Exclude<Refund, 'held' | 'reclaim'>
 
 /** Payment for a community name within the transaction. */
 export interface PaidName {
   /** Position within the transaction. */
   logIndex: number
-  /** `community/name`; malformed words in hex. */
+  /** `community/name`, with malformed words in hex. */
   name: string
   source: { isConfirmed: boolean; confirmations: Confirmations | null }
-  /** Outcome in the journal, null before. */
+  /** Outcome in the journal, null before it is decided. */
   judgement: PaymentJudgement | null
   /** null where no refund is due or its state is unknown. */
   refund: Refund | null
-  /** End of the money; null while it is held. */
+  /** Where the money went; null while it is held. */
   outcome: Ended | null
   /** Time from which on the payer may reclaim it, ms. */
   reclaimableMs: number
@@ -142,7 +145,7 @@ export interface PaidName {
 
 export interface StatusInput {
   nowMs: number
-  /** Bids of a transaction on the hub, and what it owes for them. */
+  /** Bids of a transaction on the hub, and the hub's debt for them. */
   journal: readonly JournalledBid[]
   credit?: HubCredit | null
   tail: readonly TailBid[]
@@ -152,13 +155,13 @@ export interface StatusInput {
   packets?: readonly SentPacket[]
   /** Payments for community names, on any chain. */
   paidNames?: readonly PaidName[]
-  seen: Seen
-  tracked: Tracked | null
+  seen: ChainSighting
+  tracked: TrackedFacts | null
 }
 
 interface NameStatus {
   name: string
-  outcome: Outcome | 'leading' | 'behind' | 'pending' | 'bridging'
+  outcome: BidOutcome | 'leading' | 'behind' | 'pending' | 'bridging'
   winner?: WinningBid
 }
 
@@ -172,28 +175,29 @@ export interface StatusAnswer {
   hubTx?: string
   /** Set for a payment that bought nothing. */
   refund?: Refund
-  /** Set where the hub owes money for bids that won nothing: credited, to be withdrawn there or by a message. */
+  /** Set where the hub owes money for bids that won nothing. It can be withdrawn on the hub, or by a message. */
   credit?: HubCredit
-  /** Time from which on the payer may reclaim a payment that is held, ISO 8601. */
+  /** Time from which on the payer may reclaim a held payment, ISO 8601. */
   reclaimAfter?: string
   /** Set for a payment that bought its name: where the money is. */
   payout?: 'held' | Ended
 }
 
-const OF_OUTCOME: Record<Outcome, Status> = {
+const OF_OUTCOME: Record<BidOutcome, Status> = {
   won: 'finalized',
   lost: 'lost_bid',
   refused: 'invalid',
 }
 
 /**
- * Status of a transaction, decided by its first name: the lowest log index, or the first message that asks for a name.
- * A confirmed outcome on the hub counts even while the source is unconfirmed. Without bids and messages, the first
- * payment for a community name decides.
+ * Status of a transaction. Its first name decides: the bid with the lowest log index, or the first message that asks
+ * for a name. A confirmed outcome on the hub counts even while the source transaction is unconfirmed. A transaction
+ * without bids and messages is decided by its first payment for a community name.
  *
- * An `invalid` derived from `seen` alone lasts only while the node remembers, so the caller stores it as the verdict.
+ * An `invalid` derived only from `seen` lasts while the node remembers the transaction, so the caller stores it as
+ * the verdict.
  */
-export function status(input: StatusInput): StatusAnswer {
+export function decideTxStatus(input: StatusInput): StatusAnswer {
   const packets = input.packets ?? []
   const first = decidingPacket(packets)
   if (input.journal.length > 0) return journalled(input.journal, input.credit)
@@ -214,7 +218,7 @@ function decidingPacket(packets: readonly SentPacket[]): SentPacket | null {
 
 type DecidedPacket = SentPacket & { hub: Extract<PacketOutcome, { state: 'journal' }> }
 
-/** True if all bids of a message are confirmed on the hub. No terminal status is answered before. */
+/** True if all bids of a message are confirmed on the hub. Until then the status is not terminal. */
 const isDecided = (packet: SentPacket): packet is DecidedPacket =>
   packet.hub.state === 'journal' && packet.hub.bids.length === (packet.names?.length ?? 0)
 
@@ -227,7 +231,7 @@ function bridged({ hub, refund }: DecidedPacket, packets: readonly SentPacket[])
   return { ...answer, ...(credit && { credit }), hubTx }
 }
 
-/** Answer for delivered messages that registered nothing. */
+/** Status of delivered messages that registered nothing. */
 const unregistered = (packets: readonly SentPacket[]): StatusAnswer => ({
   status: 'invalid',
   reason: packets.some(({ names }) => names !== null) ? 'message_refused' : 'not_a_registration',
@@ -303,7 +307,7 @@ const leadsOf = (bids: readonly TailBid[]) =>
     outcome: leads ? ('leading' as const) : ('behind' as const),
   }))
 
-/** Status by the first payment within the transaction, whatever the order in the journal. */
+/** Status by the first payment within the transaction, regardless of the order in the journal. */
 function paid(payments: readonly PaidName[]): StatusAnswer {
   const { judgement, source, refund, outcome, reclaimableMs } = byLogIndex(payments)[0]!
   const names = byLogIndex(payments).map((payment): NameStatus => {
@@ -323,7 +327,7 @@ function paid(payments: readonly PaidName[]): StatusAnswer {
   return answer
 }
 
-const outcomeOf = ({ outcome }: PaymentJudgement): Outcome =>
+const outcomeOf = ({ outcome }: PaymentJudgement): BidOutcome =>
   outcome === 'registered' ? 'won' : outcome
 
 function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
@@ -335,7 +339,7 @@ function unlogged({ seen, tracked, nowMs }: StatusInput): StatusAnswer {
         return { status: 'pending', confirmations: seen.confirmations }
       return { status: 'invalid', reason: seen.succeeded ? 'not_a_registration' : 'reverted' }
     case 'unknown':
-      // dropped transactions may return
+      // a dropped transaction may return
       return {
         status: tracked && nowMs - tracked.lastSeenMs < MEMPOOL_MEMORY_MS ? 'pending' : 'not_found',
       }

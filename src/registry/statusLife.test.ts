@@ -1,24 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  type ChainSighting,
   type Confirmations,
+  decideTxStatus,
   isTerminal,
   MEMPOOL_MEMORY_MS,
   type PacketOutcome,
   type PaidName,
-  type Seen,
   type SentPacket,
   type StatusAnswer,
-  status,
-  type Tracked,
+  type TrackedFacts,
 } from './status.js'
 
 const NOW = 1_000_000_000
 const FEW: Confirmations = { have: 1, need: 2 }
 
 /**
- * A transaction's life as the daemon may see it. Each step adds to what is known; what a chain has not confirmed may be
- * taken back (reorgs, a node that forgets), what it has confirmed may not.
+ * The life of a transaction as the daemon can observe it. Each step adds to the known facts. Unconfirmed facts may be
+ * withdrawn (reorgs, a node that forgets), confirmed ones may not.
  */
 const STEPS = [
   ...(['see', 'forget', 'mine', 'reorg', 'confirm', 'index', 'wait'] as const),
@@ -43,12 +43,12 @@ interface Life {
 
 function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
   let nowMs = NOW
-  let seen: Seen['state'] = 'unknown'
+  let seen: ChainSighting['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
   let isDecided = false
   let hub: 'none' | 'failed' | 'tail' | 'journal' = 'none'
-  let known: Tracked | null = null
+  let known: TrackedFacts | null = null
   const bids = outcomes.map((outcome, i) => ({ logIndex: i, name: `n${i}`, outcome }))
   const isOurs = nature !== 'foreign' && nature !== 'reverted'
   const isSpoke = nature === 'spoke' || nature === 'withdrawal' || nature === 'refused'
@@ -58,7 +58,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     if (step === 'see' && seen === 'unknown' && !isConfirmed) seen = 'mempool'
     if (step === 'forget') seen = 'unknown'
     if (step === 'mine') seen = 'mined'
-    // a confirmed receipt on the hub keeps its message, whether or not the source is reorged
+    // a confirmed receipt on the hub keeps its message, even if the source is reorged
     if (step === 'reorg' && !isConfirmed && seen === 'mined') {
       seen = 'mempool'
       isIndexed = hub === 'journal'
@@ -109,7 +109,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
         }))
   const ask = (): StatusAnswer => {
     const onHub = nature === 'hub' && isIndexed
-    const answer = status({
+    const answer = decideTxStatus({
       nowMs,
       journal: onHub && isConfirmed ? bids : [],
       tail: onHub && !isConfirmed ? tailBids : [],
@@ -128,7 +128,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
           : { state: seen },
       tracked: known,
     })
-    // the caller's part: a verdict outlives the node's memory
+    // like the caller: a verdict outlives the node's memory
     if (answer.status === 'invalid' && known && (nature === 'foreign' || nature === 'reverted')) {
       known = { ...known, verdict: nature === 'reverted' ? 'reverted' : 'not_a_registration' }
     }
@@ -157,7 +157,7 @@ describe('over a transaction’s life', () => {
   })
   const steps = fc.array(fc.constantFrom(...STEPS), { maxLength: 40 })
 
-  it('a terminal status never changes when more becomes known or is forgotten', () => {
+  it('a terminal status never changes when facts are added or forgotten', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
         const answers = live(tx, list).map(({ status }) => status)
@@ -168,7 +168,7 @@ describe('over a transaction’s life', () => {
     )
   })
 
-  it('ends as its chain and the hub decided, once all is confirmed', () => {
+  it('ends with the decision of its chain and the hub, once all is confirmed', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
         const last = live(tx, [
@@ -187,7 +187,7 @@ describe('over a transaction’s life', () => {
     )
   })
 
-  it('is bridging on no hub transaction, and terminal on no unconfirmed one', () => {
+  it('a hub transaction is never bridging, and an unconfirmed one never terminal', () => {
     fc.assert(
       fc.property(life, steps, (tx, list) => {
         const answers = live(tx, list)

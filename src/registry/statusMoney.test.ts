@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  decideTxStatus,
   type JournalledBid,
   type PaidName,
   type SentPacket,
   type StatusInput,
-  status,
 } from './status.js'
 
 const credit = { eid: 30_184, amountWei: '7', owner: '0x00' }
@@ -28,24 +28,26 @@ const packet = (names: readonly string[], bids: readonly JournalledBid[]): SentP
 })
 
 describe('the status of bids that won nothing', () => {
-  it('names what the hub owes for them', () => {
-    expect(status({ ...known, journal: [lost], credit })).toMatchObject({
+  it('has the hub’s debt for them', () => {
+    expect(decideTxStatus({ ...known, journal: [lost], credit })).toMatchObject({
       status: 'lost_bid',
       credit,
     })
-    expect(status({ ...known, packets: [packet(['foo', 'bar'], [refused, lost])] })).toMatchObject({
+    expect(
+      decideTxStatus({ ...known, packets: [packet(['foo', 'bar'], [refused, lost])] }),
+    ).toMatchObject({
       status: 'invalid',
       reason: 'paused',
       hubTx: '0xhub',
       credit,
     })
-    const unread = status({ ...known, packets: [packet([], [])] })
+    const unread = decideTxStatus({ ...known, packets: [packet([], [])] })
     expect(unread).toMatchObject({ status: 'invalid', reason: 'message_refused', credit })
   })
 
-  it('names nothing where nothing is owed', () => {
-    expect(status({ ...known, journal: [lost], credit: null })).not.toHaveProperty('credit')
-    expect(status({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty(
+  it('has no credit where nothing is owed', () => {
+    expect(decideTxStatus({ ...known, journal: [lost], credit: null })).not.toHaveProperty('credit')
+    expect(decideTxStatus({ ...known, journal: [{ ...lost, outcome: 'won' }] })).not.toHaveProperty(
       'credit',
     )
   })
@@ -56,9 +58,9 @@ describe('the status of a payment on Solana', () => {
     ...packet([bid.name], [bid]),
     hub: { state: 'journal', bids: [bid], hubTx: '0xhub' },
   })
-  const of = (changed: SentPacket) => status({ ...known, packets: [changed] })
+  const of = (changed: SentPacket) => decideTxStatus({ ...known, packets: [changed] })
 
-  it('names its refund where it bought nothing', () => {
+  it('has its refund where it bought nothing', () => {
     const answer = { status: 'lost_bid', reason: 'name_taken', hubTx: '0xhub' }
     expect(of({ ...paid(lost), refund: 'held' })).toMatchObject({ ...answer, refund: 'held' })
     expect(of({ ...paid(lost), refund: 'refused' })).toMatchObject({ ...answer, refund: 'refused' })
@@ -70,7 +72,7 @@ describe('the status of a payment on Solana', () => {
     })
   })
 
-  it('names none where it bought its name', () => {
+  it('has no refund where it bought its name', () => {
     const won: JournalledBid = { logIndex: 5, name: 'bar', outcome: 'won' }
     expect(of({ ...paid(won), refund: 'released' })).toMatchObject({ status: 'finalized' })
     expect(of({ ...paid(won), refund: 'released' })).not.toHaveProperty('refund')
@@ -90,7 +92,7 @@ describe('a payment for a community name', () => {
     reclaimableMs: Date.UTC(2026, 10, 27),
   }
   const of = (changes: Partial<PaidName>, rest: Partial<StatusInput> = {}) =>
-    status({ ...known, paidNames: [{ ...paid, ...changes }], ...rest })
+    decideTxStatus({ ...known, paidNames: [{ ...paid, ...changes }], ...rest })
 
   it('is pending until it is decided, also when it is confirmed', () => {
     const pending = {
@@ -105,7 +107,7 @@ describe('a payment for a community name', () => {
     )
   })
 
-  it('ends as it was decided, with its refund', () => {
+  it('ends with its decision and its refund', () => {
     expect(of({ judgement: { outcome: 'registered' } })).toStrictEqual({
       status: 'finalized',
       payout: 'held',
@@ -127,7 +129,7 @@ describe('a payment for a community name', () => {
     })
   })
 
-  it('tells where the money is: with whom, or from when on the payer may reclaim it', () => {
+  it('reports where the money is, or from when on the payer may reclaim it', () => {
     expect(of({ judgement: { outcome: 'lost' }, refund: 'reclaim' })).toMatchObject({
       refund: 'reclaim',
       reclaimAfter: '2026-11-27T00:00:00.000Z',
@@ -135,7 +137,7 @@ describe('a payment for a community name', () => {
   })
 
   it.each(['refused', 'reclaimed', 'released'] as const)(
-    'tells where the money is: %s',
+    'reports where the money is: %s',
     (outcome) => {
       const ended = of({ judgement: { outcome: 'lost' }, refund: outcome, outcome })
       expect(ended).toMatchObject({ refund: outcome })
@@ -146,14 +148,14 @@ describe('a payment for a community name', () => {
     },
   )
 
-  it('is that of the first of several', () => {
+  it('is the status of the first of several payments', () => {
     const second: PaidName = {
       ...paid,
       logIndex: 5,
       name: 'club/bar',
       judgement: { outcome: 'registered' },
     }
-    const answer = status({
+    const answer = decideTxStatus({
       ...known,
       paidNames: [second, { ...paid, judgement: { outcome: 'lost' } }],
     })
@@ -163,7 +165,7 @@ describe('a payment for a community name', () => {
     })
   })
 
-  it('decides nothing where the transaction placed bids or sent messages too', () => {
+  it('does not decide a transaction that also placed bids or sent messages', () => {
     const decided = { judgement: { outcome: 'registered' } } as const
     const lost = [{ logIndex: 9, name: 'x', outcome: 'lost' as const }]
     expect(of(decided, { journal: lost })).toMatchObject({ status: 'lost_bid' })

@@ -1,11 +1,11 @@
 import type { Network } from '../registry/primitives/network.js'
 import type { EnsParents } from './paths.js'
 
-/** What the pages know of their service before they ask. */
+/** Facts about the service that its pages have without a request. */
 export interface ServiceFacts {
   ens: EnsParents
-  /** Networks with a hub. */
+  /** Networks that have a hub. */
   networks: readonly Network[]
-  /** Its chains are those of a local world, under the ids of public ones. */
+  /** True where all chains belong to a local world and use the ids of public chains. */
   isLocal: boolean
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { escapeMarkup } from '../registry/primitives/markup.js'
 
-/** Side of the picture in SVG units; a name becomes a mirror-symmetric pattern of cells. */
+/** Side of the picture in SVG units. The picture is a mirror-symmetric pattern of cells. */
 const SIDE = 400
 const CELLS = 5
 const MARGIN = 50
 const CELL = (SIDE - 2 * MARGIN) / CELLS
-/** Columns left of the middle, and the middle one. */
+/** Columns that are computed: the left ones and the middle one. The right ones mirror them. */
 const DRAWN_COLUMNS = Math.ceil(CELLS / 2)
 
-/** SVG, deterministic; without scripts, styles and references any policy can show it. */
+/** A deterministic SVG. It has no scripts, styles or references, so every content security policy allows it. */
 export function nameImage(name: string): string {
   const digest = createHash('sha256').update(name).digest()
   const hue = Math.round((digest.readUInt16BE(0) / 65_536) * 360)

@@ -21,21 +21,21 @@ export const page: PageFile = {
   policy: PAGE_POLICY,
 }
 
-/** A family's chains, as the wallet of local worlds sends on them. */
+/** A family's chains, as the test wallet of local worlds uses them. */
 export interface WalletChains {
   /** Key of the family's accounts in the wallet. */
   readonly key: string
-  /** What `testWallet.ts` reads. */
+  /** Settings that `testWallet.ts` reads. */
   readonly chains: unknown
   readonly rpcUrls: readonly string[]
-  /** True if all of them are of a local world. */
+  /** True if all of them belong to a local world. */
   readonly isLocal: boolean
 }
 
 let ens: EnsParents = {}
 
-/** States the facts of this process in its pages. */
-export function describeService(facts: ServiceFacts): void {
+/** Writes the facts of this service into its pages. */
+export function setServiceFacts(facts: ServiceFacts): void {
   ens = facts.ens
   setHead('service', metaOf('service', facts))
 }
@@ -43,7 +43,7 @@ export function describeService(facts: ServiceFacts): void {
 const metaOf = (name: string, content: object): string =>
   `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
 
-/** What this process has added to the pages' head, by its source. */
+/** Markup that this process has added to the pages' head, by its origin. */
 const head = new Map<string, string>()
 
 function setHead(source: string, markup: string): void {
@@ -52,7 +52,7 @@ function setHead(source: string, markup: string): void {
 }
 
 /**
- * Gives the pages of this process the wallet of local worlds, whose keys everybody knows.
+ * Adds the test wallet of local worlds to the pages. Its keys are public.
  * @throws Error where a chain is not local
  */
 export async function addTestWallet(families: readonly WalletChains[]): Promise<void> {
@@ -67,8 +67,8 @@ export async function addTestWallet(families: readonly WalletChains[]): Promise<
   page.policy = page.policy.replace("connect-src 'self'", `connect-src 'self' ${origins.join(' ')}`)
 }
 
-/** The page of a URL, and whether it shows anything; null where the API answers. */
-export function pageAt(url: string): { file: PageFile; isFound: boolean } | null {
+/** The page of a URL, and whether it shows anything; null where the API answers the URL. */
+export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
   const isFound = placeOf(path, text, ens).page !== 'none'
@@ -81,8 +81,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * A file of this build. While processes are replaced, a page of another build may ask for its files here: they are served
- * by their name, and not kept, since the page will load its own again.
+ * A file of the pages. During a rolling update a page of another build may request its files here. A file of the same
+ * name is then served without caching, since the page will reload its own.
  * @returns null when this build has no file of that name
  */
 export function pageFile(ofBuild: string, name: string): PageFile | null {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeService, page, pageAt } from './page.js'
+import { page, pageOfUrl, setServiceFacts } from './page.js'
 import { nameIn, pathOfName, pathOfText, placeOf } from './paths.js'
 
 describe('paths', () => {
@@ -13,7 +13,7 @@ describe('paths', () => {
     '/@account',
     '/docs',
     '/v1',
-  ])('%s is a page', (path) => expect(pageAt(`${path}?testnet=true`)?.isFound).toBe(true))
+  ])('%s is a page', (path) => expect(pageOfUrl(`${path}?testnet=true`)?.isFound).toBe(true))
   const WORD = `0x${'ab'.repeat(32)}`
   const SIGNATURE = '5'.repeat(88)
   const BITCOIN = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'
@@ -32,7 +32,7 @@ describe('paths', () => {
     [`/address/${BITCOIN}`, { page: 'address', address: BITCOIN }],
     ['/tx', { page: 'name', name: 'tx' }],
     ['/address', { page: 'name', name: 'address' }],
-    // a hash, an address or a cluster's id where a name stands
+    // a hash, an address or a cluster id in the place of a name
     [`/${WORD}`, { page: 'search', text: WORD, asked: ['cluster', 'address'], otherwise: 'tx' }],
     [`/${SIGNATURE}`, { page: 'search', text: SIGNATURE, asked: [], otherwise: 'tx' }],
     [
@@ -44,14 +44,14 @@ describe('paths', () => {
     [`/${BASE58.toLowerCase()}`, { page: 'name', name: BASE58.toLowerCase() }],
   ])('%s is read', (path, place) => {
     expect(placeOf(path)).toEqual(place)
-    expect(pageAt(path)?.isFound).toBe(true)
+    expect(pageOfUrl(path)?.isFound).toBe(true)
   })
 
   it.each([
     ['docs', { page: 'name', name: 'docs' }],
     ['Docs/Bob', { page: 'member', community: 'docs', name: 'bob' }],
     ['a b', { page: 'none', text: 'a b' }],
-  ])('a name whose path is another page’s is read of q=%s', (q, place) => {
+  ])('a name whose path belongs to another page is read from q=%s', (q, place) => {
     expect(placeOf('/', q)).toEqual(place)
   })
 
@@ -96,7 +96,7 @@ describe('paths', () => {
     ['/%00', '\0'],
     ['/\u202Ealice', '\u202Ealice'],
     ['/ａlice', 'ａlice'],
-  ])('%s is no page', (path, text) => {
+  ])('%s has no page', (path, text) => {
     expect(placeOf(path)).toEqual({ page: 'none', text })
   })
 
@@ -106,13 +106,13 @@ describe('paths', () => {
     ['/Alice.Bundles.ETH/', 'alice', false],
     ['/cold.alice.bundles.eth', 'alice/cold', false],
     ['/alice.bundles-test.eth', 'alice', true],
-  ])('%s is a name of ENS', (path, name, isTestnet) => {
+  ])('%s is an ENS name', (path, name, isTestnet) => {
     expect(placeOf(path, '', ENS)).toEqual({ page: 'ens', name, isTestnet })
     expect(placeOf('/', path.slice(1), ENS)).toEqual({ page: 'ens', name, isTestnet })
   })
 
   it.each(['vitalik.eth', 'bundles.eth', 'a.b.c.bundles.eth', 'ü.bundles.eth', 'alicebundles.eth'])(
-    '%s is below no parent of this service',
+    '%s is not below an ENS parent of this service',
     (text) => expect(placeOf(`/${text}`, '', ENS)).toEqual({ page: 'none', text }),
   )
 
@@ -129,14 +129,14 @@ describe('paths', () => {
     ['..', '/?q=..'],
     ['%', '/?q=%25'],
     ['/', '/?q=%2F'],
-  ])('a search for “%s” leads to %s, which is read as the text', (text, path) => {
+  ])('a search for “%s” leads to %s, whose path is read as the same text', (text, path) => {
     expect(pathOfText(text)).toBe(path)
     const { pathname, searchParams } = new URL(path, 'http://localhost')
     expect(placeOf(pathname, searchParams.get('q') ?? '', ENS)).toEqual(placeOf('/', text, ENS))
   })
 
   it.each(['/a%20b', '/@nothing', '/%', '/a/b/c', '/?q=a%20b'])('%s is answered by 404', (path) => {
-    expect(pageAt(path)?.isFound).toBe(false)
+    expect(pageOfUrl(path)?.isFound).toBe(false)
   })
 
   it.each([
@@ -146,7 +146,7 @@ describe('paths', () => {
     ['a b', null],
     ['@', null],
     ['ünicode', null],
-  ])('%s has the name %s in it', (text, name) => expect(nameIn(text)).toBe(name))
+  ])('%s contains the name %s', (text, name) => expect(nameIn(text)).toBe(name))
   it.each([
     '/v1/names',
     '/v0.1/name/x',
@@ -154,27 +154,27 @@ describe('paths', () => {
     '/image/a.svg',
     '/bundles/assign',
     '/docs/a',
-  ])('%s is not the pages’', (path) => expect(pageAt(path)).toBeNull())
+  ])('%s does not belong to the pages', (path) => expect(pageOfUrl(path)).toBeNull())
 
-  it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of %s lead to its page', (name) => {
+  it.each(['alice', 'docs', 'v1', 'tx', 'address'])('of the name %s leads to its page', (name) => {
     const own = new URL(pathOfName(name)!, 'http://localhost')
     expect(placeOf(own.pathname, own.searchParams.get('q') ?? '')).toEqual({ page: 'name', name })
     const path = pathOfName(`${name}/bob`)
-    // a name with a page of its own elsewhere has none here
-    expect(path !== null).toBe(pageAt(`/${name}/bob`) !== null)
+    // a name whose own path belongs to another page has no such path for names below it
+    expect(path !== null).toBe(pageOfUrl(`/${name}/bob`) !== null)
   })
 })
 
 describe('facts of the service in the pages', () => {
-  it('are those stated last, and decide which names of ENS have a page', () => {
+  it('are the ones written last, and decide which ENS names have a page', () => {
     const networks = ['mainnet', 'testnet'] as const
-    describeService({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
-    expect(pageAt('/alice.first.eth')?.isFound).toBe(true)
-    describeService({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
-    expect(pageAt('/alice.first.eth')?.isFound).toBe(false)
-    expect(pageAt('/alice.second.eth')?.isFound).toBe(true)
+    setServiceFacts({ ens: { mainnet: 'first.eth' }, networks, isLocal: true })
+    expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(true)
+    setServiceFacts({ ens: { mainnet: 'second.eth' }, networks, isLocal: false })
+    expect(pageOfUrl('/alice.first.eth')?.isFound).toBe(false)
+    expect(pageOfUrl('/alice.second.eth')?.isFound).toBe(true)
     expect(page.text).not.toContain('first.eth')
     expect(page.text.match(/<meta name="service"/g)).toHaveLength(1)
-    describeService({ ens: {}, networks, isLocal: false })
+    setServiceFacts({ ens: {}, networks, isLocal: false })
   })
 })

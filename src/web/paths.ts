@@ -1,8 +1,8 @@
-import { NAME } from '../registry/primitives/nameRule.js'
+import { CANONICAL_NAME } from '../registry/primitives/nameRule.js'
 
-/** The reader of paths and of typed texts. The service answers by it too: 404 where there is no page. */
+/** Reads paths and typed texts. The service uses it too: it answers 404 where there is no page. */
 
-/** Pages of a signed-in wallet, at `/@keys`: `@` is in no name. */
+/** Pages of a signed-in wallet, such as `/@keys`. No name can contain `@`. */
 const ACCOUNT_PAGES = ['register', 'account', 'communities', 'airdrops', 'refunds', 'keys'] as const
 export type AccountPage = (typeof ACCOUNT_PAGES)[number]
 
@@ -12,14 +12,14 @@ export interface EnsParents {
   testnet?: string | undefined
 }
 
-/** What a text is: the first of `asked` that the API knows, else `otherwise`. */
+/** Meaning of a text: the first of `asked` that the API knows, else `otherwise`. */
 interface Reading {
   asked: readonly ('cluster' | 'address')[]
   otherwise: 'address' | 'tx' | 'name'
 }
 
-/** A page with what it is about. Names are in lower case. */
-export type Place =
+/** A page and its subject. Names are in lower case. */
+export type PagePlace =
   | { page: 'home' }
   | { page: 'reference' }
   | { page: 'account'; part: AccountPage }
@@ -27,23 +27,23 @@ export type Place =
   | { page: 'member'; community: string; name: string }
   | { page: 'tx'; tx: string }
   | { page: 'address'; address: string }
-  /** A name as ENS has it, with the network of its parent: `name` or `community/name`. */
+  /** An ENS name below a network's parent: `name` or `community/name`. */
   | { page: 'ens'; name: string; isTestnet: boolean }
-  /** A hash or an address where a name stands. */
+  /** A hash or an address in the place of a name. */
   | ({ page: 'search'; text: string } & Reading)
   | { page: 'none'; text: string }
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i
 const WORD = /^0x[0-9a-f]{64}$/i
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
-/** Addresses of any chain: in base58, bech32, base64 or hex, none of which goes without a digit. */
+/** Addresses of any chain, in base58, bech32, base64 or hex. All of them contain a digit. */
 const ADDRESS = /^(?=.*\d)[\w-]{25,128}$/
 
 const isTx = (text: string): boolean => WORD.test(text) || SIGNATURE.test(text)
-export const isName = (text: string): boolean => NAME.test(text.toLowerCase())
+export const isName = (text: string): boolean => CANONICAL_NAME.test(text.toLowerCase())
 
-/** @param path as in an address bar @param text of the query `q`, as somebody typed it */
-export function placeOf(path: string, text = '', ens: EnsParents = {}): Place {
+/** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
+export function placeOf(path: string, text = '', ens: EnsParents = {}): PagePlace {
   const parts = path.split('/').filter(Boolean).map(decoded)
   if (path === REFERENCE) return { page: 'reference' }
   if (parts.length > 0) return pageOf(parts, ens)
@@ -53,7 +53,7 @@ export function placeOf(path: string, text = '', ens: EnsParents = {}): Place {
   return typedParts.length > 0 ? pageOf(typedParts, ens) : { page: 'none', text: typed }
 }
 
-function pageOf(parts: readonly string[], ens: EnsParents): Place {
+function pageOf(parts: readonly string[], ens: EnsParents): PagePlace {
   const [first = '', second] = parts
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
@@ -64,7 +64,7 @@ function pageOf(parts: readonly string[], ens: EnsParents): Place {
   return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
 }
 
-function pageOfWord(text: string, ens: EnsParents): Place {
+function pageOfWord(text: string, ens: EnsParents): PagePlace {
   const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
   const lower = text.toLowerCase()
@@ -74,19 +74,21 @@ function pageOfWord(text: string, ens: EnsParents): Place {
   return ensPlace(lower, ens) ?? { page: 'none', text }
 }
 
-/** Null for what has not the form of a hash or an address, and for what is more likely a name. */
+/**
+ * Meaning of a text that is a hash or an address; null for any other text, and for a text that is more likely a name.
+ */
 function readingOf(text: string): Reading | null {
-  // a transaction's hash, a cluster's id and an address of Aptos look the same
+  // a transaction hash, a cluster id and an Aptos address have the same form
   if (WORD.test(text)) return { asked: ['cluster', 'address'], otherwise: 'tx' }
   if (SIGNATURE.test(text)) return { asked: [], otherwise: 'tx' }
   if (!EVM_ADDRESS.test(text) && !ADDRESS.test(text)) return null
   if (!isName(text)) return { asked: [], otherwise: 'address' }
-  // base58 has letters of both cases
+  // a text with upper case can be base58; names are in lower case
   return text === text.toLowerCase() ? null : { asked: ['address'], otherwise: 'name' }
 }
 
-/** `alice.bundles.eth`, and `cold.alice.bundles.eth` for `alice/cold`; null for what is below no parent. */
-function ensPlace(text: string, { mainnet, testnet }: EnsParents): Place | null {
+/** `alice.bundles.eth` for `alice`, `cold.alice.bundles.eth` for `alice/cold`; null for a text below no parent. */
+function ensPlace(text: string, { mainnet, testnet }: EnsParents): PagePlace | null {
   for (const parent of [mainnet, testnet]) {
     if (!parent || !text.endsWith(`.${parent}`)) continue
     const labels = text.slice(0, -parent.length - 1).split('.')
@@ -96,7 +98,7 @@ function ensPlace(text: string, { mainnet, testnet }: EnsParents): Place | null 
   return null
 }
 
-/** A part of a path that is no UTF-8 is taken as it stands. */
+/** Decodes a part of a path; a part that is not UTF-8 is returned unchanged. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -105,31 +107,36 @@ function decoded(part: string): string {
   }
 }
 
-/** The name within a text that is not a name, as `alice` in `@alice` and `alice.local.eth`; null for a text without one. */
+/**
+ * The first name in a text that is not a name, such as `alice` in `@alice` and `alice.local.eth`; null where there is
+ * none.
+ */
 export function nameIn(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
   return isName(name) ? name.toLowerCase() : null
 }
 
-/** Path of the reference, which a name has too. */
+/** Path of the reference, which is also a possible name. */
 const REFERENCE = '/docs'
 
-/** First parts of paths that are the API's where another part follows. */
+/** First parts of paths that belong to the API if another part follows. */
 const RESERVED = ['v1', 'v0.1', 'docs', 'assets', 'image', 'bundles']
 
-/** True if the API answers at a path, and no page is there. */
+/** True if the API answers a path, so that it has no page. */
 export const isReserved = (path: string): boolean => {
   const [, first = '', second] = path.split('/')
   return second !== undefined && RESERVED.includes(first)
 }
 
-/** Path of the page of a name; null where a name below a community has none of its own. */
+/** Path of the page of a name; null for a name below a community whose path is reserved. */
 export function pathOfName(name: string): string | null {
   if (isReserved(`/${name}`)) return null
   return `/${name}` === REFERENCE ? `/?q=${name}` : `/${name}`
 }
 
-/** Path of the page of a typed text. A text that is no name stands in the query: it may have any characters. */
+/**
+ * Path of the page of a typed text. A text that is not a name goes into the query, since it may have any characters.
+ */
 export function pathOfText(text: string): string {
   const place = placeOf('/', text)
   const query = `/?q=${encodeURIComponent(text.trim())}`

@@ -1,4 +1,7 @@
-/** Content security policy of a page: own files, pictures as data, answers of this service; nothing inline. */
+/**
+ * Content security policy of a page. It allows own files, pictures as data URIs and requests to this service, and
+ * nothing inline.
+ */
 const RULES = [
   "default-src 'none'",
   "script-src 'self'",

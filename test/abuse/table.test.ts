@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { getAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Scene } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
 import { startAnvil } from '../../src/testing/chains/anvil.js'
 import { type Member, memberOf } from '../api/members.js'
@@ -153,7 +153,7 @@ const GOOD: Readonly<Record<string, string>> = {
 }
 
 /** What declared requests ask about. */
-const scene = (): Scene => ({
+const scene = (): SampleData => ({
   name: 'held',
   walletName: 'main',
   held: ['held'],

@@ -5,8 +5,14 @@ import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import bs58 from 'bs58'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { list, load, remove, set, show } from '../../src/cli/airdrop/airdrop.js'
-import { addressOf, secondsOf } from '../../src/cli/values.js'
+import {
+  dropAirdrop,
+  loadAirdropFile,
+  nameDistributor,
+  printAirdrops,
+  showAirdrop,
+} from '../../src/cli/airdrop/airdrop.js'
+import { evmAddressParser, secondsParser } from '../../src/cli/values.js'
 import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { storeClaims, watchedAirdrops } from '../../src/db/airdrop/claims.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
@@ -22,7 +28,7 @@ const home = useFolder()
 const database = useDatabase()
 let pool: pg.Pool
 let printed: string[]
-let told: string[]
+let errorLines: string[]
 let communities = 0
 let community: string
 
@@ -35,9 +41,9 @@ afterAll(() => vi.unstubAllEnvs())
 beforeEach(() => {
   community = `c${++communities}`
   printed = []
-  told = []
+  errorLines = []
   vi.spyOn(console, 'log').mockImplementation((text) => void printed.push(String(text)))
-  vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
+  vi.spyOn(console, 'error').mockImplementation((text) => void errorLines.push(String(text)))
   vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
 })
 afterEach(() => vi.restoreAllMocks())
@@ -61,7 +67,7 @@ function fileOf(content: string | Buffer, ending = 'csv'): string {
 const place = () => ({ community, chain: '1' })
 const found = () => findAirdrop(pool, 'mainnet', community)
 
-/** The tree as OpenZeppelin's own library makes it. */
+/** The tree of OpenZeppelin's own library. */
 const treeOf = (rows: readonly Row[]) =>
   StandardMerkleTree.of(
     rows.map(({ address, amount }, i) => [
@@ -81,9 +87,9 @@ async function countRows(): Promise<number[]> {
 }
 
 describe('clusterd airdrop load', () => {
-  it('makes the tree of OpenZeppelin`s library, and each proof of it', async () => {
+  it('makes the same tree and proofs as OpenZeppelin’s library', async () => {
     const rows = rowsOf(333)
-    await load(fileOf(csvOf(rows)), place())
+    await loadAirdropFile(fileOf(csvOf(rows)), place())
     const airdrop = (await found())!
     const tree = treeOf(rows)
     expect(toHex(airdrop.merkleRoot)).toBe(tree.root)
@@ -115,27 +121,29 @@ describe('clusterd airdrop load', () => {
     }
   })
 
-  it('takes a compressed file', async () => {
+  it('accepts a compressed file', async () => {
     const rows = rowsOf(20)
-    await load(fileOf(gzipSync(csvOf(rows)), 'csv.gz'), place())
+    await loadAirdropFile(fileOf(gzipSync(csvOf(rows)), 'csv.gz'), place())
     expect(toHex((await found())!.merkleRoot)).toBe(treeOf(rows).root)
   })
 
-  it('does nothing, and says so, for a file that is loaded already', async () => {
+  it('does nothing, and reports it, for a file that is loaded already', async () => {
     const file = fileOf(csvOf(rowsOf(9)))
-    await load(file, place())
+    await loadAirdropFile(file, place())
     const before = await found()
-    await load(file, place())
+    await loadAirdropFile(file, place())
     expect(printed).toContain('isNew        false')
     expect(await found()).toEqual(before)
   })
 
-  it('replaces another file only where that is asked for, and nobody has claimed', async () => {
-    await load(fileOf(csvOf(rowsOf(9))), place())
+  it('replaces another file only with --replace, and only before the first claim', async () => {
+    await loadAirdropFile(fileOf(csvOf(rowsOf(9))), place())
     const other = fileOf(csvOf(rowsOf(12)))
-    await expect(load(other, place())).rejects.toThrow('--replace puts this file in its place')
+    await expect(loadAirdropFile(other, place())).rejects.toThrow(
+      '--replace puts this file in its place',
+    )
     const before = await countRows()
-    await load(other, { ...place(), replace: true })
+    await loadAirdropFile(other, { ...place(), replace: true })
     expect((await found())!.leafCount).toBe(12)
     const after = await countRows()
     expect(after[1]! - before[1]!).toBe(3)
@@ -159,7 +167,9 @@ describe('clusterd airdrop load', () => {
     await inTransaction(pool, (client) =>
       storeClaims(client, watched, [{ ...claim, txHash: Buffer.alloc(32) }], null),
     )
-    await expect(load(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true })).rejects.toThrow(
+    await expect(
+      loadAirdropFile(fileOf(csvOf(rowsOf(7))), { ...place(), replace: true }),
+    ).rejects.toThrow(
       `1 of the airdrop of "${community}" is claimed already: it can not be replaced any more.`,
     )
     const same = { ...distributor, endsAtS: 2_000_000_000 }
@@ -184,21 +194,23 @@ describe('clusterd airdrop load', () => {
     lines[7] = 'nobody,1'
     lines[2_500] = `${rows[0]!.address},-1`
     const file = fileOf(lines.join('\n'))
-    await expect(load(file, place())).rejects.toThrow(`Nothing is loaded: ${file} has 2 bad lines.`)
-    expect(told).toEqual([
+    await expect(loadAirdropFile(file, place())).rejects.toThrow(
+      `Nothing is loaded: ${file} has 2 bad lines.`,
+    )
+    expect(errorLines).toEqual([
       `${file}:8 has no address of a wallet that can sign in`,
       `${file}:2501 has no amount above zero in base units`,
     ])
     expect(await countRows()).toEqual(before)
   })
 
-  it('prints a hundred bad lines of many, and counts them all', async () => {
+  it('prints at most a hundred bad lines, and counts all of them', async () => {
     const file = fileOf(Array.from({ length: 1_500 }, () => 'x').join('\n'))
-    await expect(load(file, place())).rejects.toThrow('has 1500 bad lines')
-    expect([told.length, told.at(-1)]).toEqual([101, '… and 1400 more'])
+    await expect(loadAirdropFile(file, place())).rejects.toThrow('has 1500 bad lines')
+    expect([errorLines.length, errorLines.at(-1)]).toEqual([101, '… and 1400 more'])
   })
 
-  it('takes no more than 500,000 accounts', async () => {
+  it('accepts at most 500,000 accounts', async () => {
     const account = Buffer.alloc(21, 1)
     const rows = Array.from({ length: 500_001 }, () => ({ account, amount: 1n }))
     const request = { network: 'mainnet', community, label: '1' } as const
@@ -212,14 +224,14 @@ describe('clusterd airdrop load', () => {
     expect(await found()).toBeNull()
   })
 
-  it('takes an account that stands there twice, in whatever spelling, for a bad line', async () => {
+  it('reports a repeated account as a bad line, in any spelling', async () => {
     const before = await countRows()
     const lower = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
     const file = fileOf(
       `${lower},1\n0x${'1'.repeat(40)},2\n0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,3\n`,
     )
-    await expect(load(file, place())).rejects.toThrow('has 1 bad line.')
-    expect(told).toEqual([`${file}:3 has the account of line 1 again`])
+    await expect(loadAirdropFile(file, place())).rejects.toThrow('has 1 bad line.')
+    expect(errorLines).toEqual([`${file}:3 has the account of line 1 again`])
     expect(await countRows()).toEqual(before)
   })
 
@@ -233,7 +245,7 @@ describe('clusterd airdrop load', () => {
     ],
   ])('refuses %s', async (_what, content, message) => {
     const before = await countRows()
-    await expect(load(fileOf(content), place())).rejects.toThrow(message)
+    await expect(loadAirdropFile(fileOf(content), place())).rejects.toThrow(message)
     expect(await countRows()).toEqual(before)
   })
 
@@ -243,42 +255,46 @@ describe('clusterd airdrop load', () => {
     ['another network', { testnet: true }, 'Chain "1" belongs to mainnet'],
     ['a community that is none', { community: 'a b' }, 'is no community'],
   ])('refuses %s', async (_what, options, message) => {
-    await expect(load(fileOf(csvOf(rowsOf(3))), { ...place(), ...options })).rejects.toThrow(
-      message,
-    )
+    await expect(
+      loadAirdropFile(fileOf(csvOf(rowsOf(3))), { ...place(), ...options }),
+    ).rejects.toThrow(message)
   })
 
-  it('refuses a compressed file that is cut short', async () => {
+  it('refuses a truncated compressed file', async () => {
     const whole = gzipSync(csvOf(rowsOf(500)))
     const file = fileOf(whole.subarray(0, whole.length - 30), 'csv.gz')
-    await expect(load(file, place())).rejects.toThrow(/unexpected end of file/)
+    await expect(loadAirdropFile(file, place())).rejects.toThrow(/unexpected end of file/)
     expect(await found()).toBeNull()
   })
 
-  it('loads one file a network at a time', async () => {
+  it('loads one file per network at a time', async () => {
     const rows = rowsOf(5)
     await inTransaction(pool, async (client) => {
       await client.query('SELECT pg_advisory_xact_lock($1, $2)', [0x636c7573, 3])
-      await expect(load(fileOf(csvOf(rows)), place())).rejects.toThrow('Another command is loading')
+      await expect(loadAirdropFile(fileOf(csvOf(rows)), place())).rejects.toThrow(
+        'Another command is loading',
+      )
     })
-    await load(fileOf(csvOf(rows)), place())
+    await loadAirdropFile(fileOf(csvOf(rows)), place())
   })
 })
 
 describe('clusterd airdrop', () => {
-  it('shows and removes what is loaded', async () => {
+  it('shows and removes a loaded airdrop', async () => {
     const airdrop = await loadRows(pool, rowsOf(8), { community })
     const token = `0x${'70'.repeat(20)}`
     const owner = `0x${'0e'.repeat(20)}`
     const terms = {
       token: fromHex(token),
       owner: fromHex(owner),
-      endsAt: secondsOf('--ends-at')('2027-06-30'),
+      endsAt: secondsParser('--ends-at')('2027-06-30'),
     }
-    expect(() => addressOf('--token')('0x12')).toThrow('--token is an EVM address')
-    expect(() => secondsOf('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
-    await expect(set(community, { distributor: terms.token })).rejects.toThrow('does not exist')
-    await show(community, { json: true })
+    expect(() => evmAddressParser('--token')('0x12')).toThrow('--token is an EVM address')
+    expect(() => secondsParser('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
+    await expect(nameDistributor(community, { distributor: terms.token })).rejects.toThrow(
+      'does not exist',
+    )
+    await showAirdrop(community, { json: true })
     const shown = JSON.parse(printed.pop()!)
     expect(shown).toMatchObject({
       community,
@@ -287,10 +303,10 @@ describe('clusterd airdrop', () => {
       state: 'loaded',
       accounts: 8,
     })
-    await list({ json: true })
+    await printAirdrops({ json: true })
     const { constructor: _, encoded: __, ...listed } = shown
     expect(JSON.parse(printed.pop()!)).toContainEqual(listed)
-    await show(community, { ...terms, json: true })
+    await showAirdrop(community, { ...terms, json: true })
     const said = JSON.parse(printed.pop()!)
     const merkleRoot = toHex(airdrop.merkleRoot)
     const operator = `0x${'00'.repeat(20)}`
@@ -301,22 +317,22 @@ describe('clusterd airdrop', () => {
       constructor: { token, merkleRoot, endsAt, owner, operator },
     })
     expect(said.encoded).toMatch(/^0x[0-9a-f]{320}$/)
-    await show(community, {})
-    expect(told.join('\n')).toContain('needs --token, --ends-at and --owner')
+    await showAirdrop(community, {})
+    expect(errorLines.join('\n')).toContain('needs --token, --ends-at and --owner')
     const before = await countRows()
-    await remove(community, {})
-    expect(told).toContain('Nothing is removed yet: --yes removes it.')
+    await dropAirdrop(community, {})
+    expect(errorLines).toContain('Nothing is removed yet: --yes removes it.')
     expect(await countRows()).toEqual(before)
-    await remove(community, { yes: true })
+    await dropAirdrop(community, { yes: true })
     expect((await countRows())[1]).toBe(before[1]! - 8)
-    await expect(show(community, {})).rejects.toThrow('no airdrop of')
+    await expect(showAirdrop(community, {})).rejects.toThrow('no airdrop of')
   })
 
-  it('asks for the network where both have one', async () => {
+  it('requires the network where both have an airdrop', async () => {
     await loadRows(pool, rowsOf(3), { community })
     await loadRows(pool, rowsOf(4), { community, network: 'testnet', label: '11155111' })
-    await expect(show(community, {})).rejects.toThrow('say --mainnet or --testnet')
-    await show(community, { testnet: true, json: true })
+    await expect(showAirdrop(community, {})).rejects.toThrow('say --mainnet or --testnet')
+    await showAirdrop(community, { testnet: true, json: true })
     expect(JSON.parse(printed.pop()!)).toMatchObject({ accounts: 4 })
   })
 })

@@ -22,7 +22,8 @@ const CHAIN_ID = 31_337
 const FAR_S = Math.floor(Date.now() / 1_000) + 1_000_000
 
 /**
- * Bundle of an EVM wallet, a private EVM wallet, a Solana wallet, a private Solana wallet; all verified, oldest first.
+ * Wallets of a bundle, oldest first, all verified: an EVM wallet, a private EVM wallet, a Solana wallet, and a
+ * private Solana wallet.
  */
 let alice: Member
 let hidden: Member
@@ -39,7 +40,7 @@ beforeAll(async () => {
     memberOf(world, solanaAccount()),
   ])
   bundleId = await alice.create()
-  // added one by one, since their order counts
+  // added one by one, because their order matters
   await alice.call('POST', '/v1/clusters/wallets', [
     { address: hidden.address, name: 'hidden', isPrivate: true },
   ])
@@ -57,7 +58,7 @@ const rows = (): Row[] => [
   ...Array.from({ length: 60 }, () => ({ address: randomAddress(), amount: 7n })),
 ]
 
-/** Creates a community whose airdrop has these rows. */
+/** Creates a community with an airdrop of these rows. */
 async function given(
   of: readonly Row[],
   settings: { label?: string; endsAtS?: number; isDeployed?: boolean } = {},
@@ -88,7 +89,7 @@ interface Claim {
   transaction?: { to: Hex; data: Hex; value: string }
   reason?: string
 }
-/** Receiver of each wallet of the bundle in its order, or the reason for none. */
+/** Receiver of each wallet's claim, in the order of the bundle, or the reason why there is none. */
 const outcomes = (claims: readonly Claim[]) =>
   bundle().map(({ address }) => {
     const claim = claims.find((one) => one.address === address)
@@ -96,7 +97,7 @@ const outcomes = (claims: readonly Claim[]) =>
   })
 
 describe('GET /v1/airdrop/claim/:community', () => {
-  it('gives a member what every verified wallet of the bundle gets, with proofs of the root', async () => {
+  it('lists the claims of every verified wallet of the bundle, with proofs that give the root', async () => {
     const airdrop = await given(rows())
     const { status, body, headers } = await ask(alice, airdrop)
     expect(status).toBe(200)
@@ -125,7 +126,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     )
   })
 
-  it('pays an EVM account itself, a Solana account the caller`s EVM wallet by a permission', async () => {
+  it('pays an EVM account directly, and a Solana account through the caller’s EVM wallet with a permission', async () => {
     const airdrop = await given(rows())
     const { claims } = (await ask(alice, airdrop)).body
     expect(outcomes(claims)).toEqual([
@@ -172,7 +173,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     )
   })
 
-  it('links private wallets with others on chain only where that is asked for', async () => {
+  it('links private wallets with others on chain only with link=true', async () => {
     const airdrop = await given(rows())
     const asked = async (member: Member, query = '') =>
       outcomes((await ask(member, airdrop, query)).body.claims)
@@ -188,7 +189,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(await asked(hiddenSol, '?link=true')).toEqual([a, h, a, a])
   })
 
-  it('has nobody to pay where a bundle has no EVM wallet, or a private one alone', async () => {
+  it('offers no transaction where a bundle has no EVM wallet, or only a private one', async () => {
     const [lonely, guest] = await Promise.all([memberOf(world, solanaAccount()), memberOf(world)])
     const id = await lonely.create()
     const airdrop = await given([{ address: lonely.address, amount: 9n }])
@@ -203,7 +204,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect(await reason('?link=true')).toMatchObject({ receiver: guest.address })
   })
 
-  it('reveals nothing to anybody else: strangers, listed wallets that are not verified, callers without a bundle', async () => {
+  it('reveals nothing to strangers, to unverified wallets of the bundle, and to callers without a bundle', async () => {
     const [stranger, listed, nobody] = await Promise.all([
       memberOf(world),
       memberOf(world),
@@ -221,12 +222,12 @@ describe('GET /v1/airdrop/claim/:community', () => {
       for (const { address } of bundle())
         expect(JSON.stringify(body), `${name}, ${address}`).not.toContain(address)
     }
-    // unverified wallets are no part of the bundle for its members either
+    // members do not see unverified wallets either
     expect((await ask(alice, airdrop)).body.total).toBe('406')
     expect((await world.get(`/v1/airdrop/claim/${airdrop.community}`)).status).toBe(401)
   })
 
-  it('knows claims that are seen and claims that are confirmed', async () => {
+  it('shows claims that are pending and claims that are confirmed', async () => {
     const airdrop = await given(rows())
     const [watched] = (await watchedAirdrops(world.pool, 'mainnet', '1')).filter(
       (one) => one.airdrop === airdrop.airdrop,
@@ -271,10 +272,10 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect([total, outcomes(claims)]).toEqual(['406', [reason, reason, reason, reason]])
   })
 
-  it('is that of the file in force where it is replaced while it is read, and none once it is removed', async () => {
+  it('reads the new file where an airdrop is replaced during the read, and answers 404 once it is removed', async () => {
     const one = await given(rows())
     const other = await given(rows().slice(0, 3))
-    /** Answer to a member, whose proofs are read after this change alone. */
+    /** Response to a member whose claims are read while the airdrop changes. */
     const meanwhile = async (member: Member, old: Airdrop, change: string) => {
       const client = await world.pool.connect()
       try {
@@ -297,7 +298,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
     expect((await meanwhile(sol, other, 'SELECT')).body.error).toBe('not_found')
   })
 
-  it('has nothing of a community without an airdrop, on another network, or by another name', async () => {
+  it('answers 404 for a community without an airdrop, on the other network, and for a malformed name', async () => {
     const airdrop = await given(rows())
     expect((await ask(alice, { community: freshName() })).body.error).toBe('not_found')
     expect((await ask(alice, airdrop, '?testnet=true')).body.error).toBe('not_found')
@@ -307,7 +308,7 @@ describe('GET /v1/airdrop/claim/:community', () => {
 })
 
 describe('GET /v1/airdrops', () => {
-  it('lists those that may be claimed from, the newest first, to everybody', async () => {
+  it('lists the airdrops that can be claimed, the newest first, to everybody', async () => {
     const older = await given([{ address: alice.address, amount: 5n }])
     const ended = await given([{ address: alice.address, amount: 5n }], { endsAtS: 1_000_000_000 })
     const undeployed = await given([{ address: alice.address, amount: 5n }], { isDeployed: false })

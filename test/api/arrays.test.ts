@@ -24,7 +24,7 @@ interface Document {
 const read = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-/** Places of a schema's lists: `[]` is the answer itself, `a[].b[]` one in its elements. */
+/** Paths of a schema's lists: `[]` is the response itself, `a[].b[]` a list inside its elements. */
 function listsOf(document: Document, schema: Schema | undefined, place = ''): string[] {
   if (!schema) return []
   if (schema.$ref)
@@ -40,7 +40,7 @@ function listsOf(document: Document, schema: Schema | undefined, place = ''): st
   return [...own, ...fields, ...map, ...cases.flatMap((one) => listsOf(document, one, place))]
 }
 
-/** Routes with the places of lists in their good answers. */
+/** Routes with the paths of the lists in their successful responses. */
 function answersOf(name: string): string[] {
   const document = JSON.parse(read(`src/client/generated/${name}`)) as Document
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -57,7 +57,7 @@ function answersOf(name: string): string[] {
   )
 }
 
-/** Routes under each of their paths, with the declared bounds of the lists in their answers. */
+/** Routes by each of their paths, with the declared bounds of the lists in their responses. */
 const declared = routes.flatMap((route) =>
   [route.path, ...(route.aliases ?? [])].flatMap((path) =>
     Object.entries(route.bounds ?? {}).map(([list, bound]) => ({
@@ -70,11 +70,11 @@ const declared = routes.flatMap((route) =>
 describe('every list in an answer', () => {
   const inDocuments = ['openapi.json', 'openapi-v0.1.json'].flatMap(answersOf)
 
-  it('has a bound in the declaration of its route, which names no other', () => {
+  it('has a declared bound, and no bound is declared without a list', () => {
     expect(declared.map(({ list }) => list).sort()).toEqual([...inDocuments].sort())
   })
 
-  it.each(declared)('$list is cut by a number, a page or a rule', ({ bound }) => {
+  it.each(declared)('$list is bounded by a number, a page or a rule', ({ bound }) => {
     expect(bound).toMatch(/^(page|asked|rule|set up): \S/)
   })
 })

@@ -7,7 +7,7 @@ const world = useApi()
 const owner = randomAddress()
 const name = freshName()
 const BLOCK = 41
-/** Time of the newest finalized header, of two blocks later, and the usual time between blocks. */
+/** Time of the newest finalized header, which is two blocks later; and the usual time between blocks. */
 const CONFIRMED_MS = Date.UTC(2026, 10, 27, 12)
 const BLOCK_MS = 2_000
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const AS_OF = `mainnet ${BLOCK} ${new Date(CONFIRMED_MS - 2 * BLOCK_MS).toISOString()}`
 
-describe('a look-up names the head that its answer reflects', () => {
+describe('x-clusterd-as-of, the block that a look-up reflects, is sent', () => {
   it.each<[string, unknown?]>([
     [`/v1/names/address/${owner}`],
     ['/v1/names/address/0x0000000000000000000000000000000000000001'],
@@ -45,37 +45,37 @@ describe('a look-up names the head that its answer reflects', () => {
     expect(reply.headers.get('access-control-expose-headers')).toContain('x-clusterd-as-of')
   })
 
-  it('a join too', async () => {
+  it('with a join', async () => {
     const init = { method: 'POST', body: JSON.stringify([owner]) }
     const answer = await fetch(`${world.url}/v1/wallets`, init)
     expect([answer.status, answer.headers.get('x-clusterd-as-of')]).toEqual([200, AS_OF])
     await answer.text()
   })
 
-  it('also where nothing has changed', async () => {
+  it('with 304 Not Modified', async () => {
     const { headers } = await world.get(`/v1/names/address/${owner}`)
     const init = { headers: { 'if-none-match': headers.get('etag')! } }
     const again = await fetch(`${world.url}/v1/names/address/${owner}`, init)
     expect([again.status, again.headers.get('x-clusterd-as-of')]).toEqual([304, AS_OF])
   })
 
-  it('of the network that was asked', async () => {
+  it('for the network of the request', async () => {
     const { headers } = await world.get('/v1/clusters/name/foo?testnet=true')
     expect(headers.get('x-clusterd-as-of')).toMatch(/^testnet \d+ \d{4}-\d\d-\d\dT\S+Z$/)
   })
 
-  it('and a request that is refused has none', async () => {
+  it('but not with an error', async () => {
     const { status, headers } = await world.post('/v1/names', { no: 'list' })
     expect([status, headers.get('x-clusterd-as-of')]).toEqual([400, null])
   })
 
-  it('in the document, for the client’s types', async () => {
+  it('and is in the OpenAPI document, for the client’s types', async () => {
     const { body } = await world.get('/openapi.json')
     const { headers } = body.paths['/v1/names/address/{address}'].get.responses[200]
     expect(headers).toHaveProperty('X-Clusterd-As-Of')
   })
 
-  it('at no statement more a request', async () => {
+  it('without another database statement per request', async () => {
     await world.get(`/v1/names/address/${owner}`)
     const query = world.pool.query.bind(world.pool)
     const asked: string[] = []

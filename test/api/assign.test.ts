@@ -14,7 +14,7 @@ let bids = 0
 const world = useApi()
 afterAll(() => expectReplayed(world))
 
-/** Creates a community whose airdrop these wallets, and nobody else of its 40, have claimed. */
+/** Creates a community whose airdrop of 40 rows only these wallets have claimed. */
 async function claimedBy(...members: readonly Member[]): Promise<string> {
   const community = freshName()
   const owner = await memberOf(world)
@@ -58,7 +58,7 @@ async function claimedBy(...members: readonly Member[]): Promise<string> {
   return community
 }
 
-/** A wallet with a bundle of its own. */
+/** A wallet with a new bundle. */
 async function founder(account?: Account): Promise<Member & { id: string }> {
   const member = await memberOf(world, account)
   return { ...member, id: await member.create() }
@@ -71,7 +71,7 @@ async function join(host: Member & { id: string }, guest: Member): Promise<void>
 
 const USED = { status: 409, body: { error: 'already_assigned' } }
 
-it('a claim gives one name, however many bundles its wallet is verified in', async () => {
+it('a claim gives one name, even if its wallet is verified in several bundles one after the other', async () => {
   const [claimant, ...helpers] = await Promise.all([
     memberOf(world),
     founder(),
@@ -102,7 +102,7 @@ it('a claim gives one name, however many bundles its wallet is verified in', asy
 })
 
 it.each(KIND_NAMES)(
-  'a bundle is given its name for a claim of %s that gave none yet',
+  'a bundle gets a name by an unused claim of a wallet of kind %s',
   async (kind) => {
     const accounts = await Promise.all(
       [1, 2].map(async () => (await SIGNERS[kind].accounts(randomBytes(32))).at(-1)!),
@@ -117,7 +117,7 @@ it.each(KIND_NAMES)(
     expect((await third.call('POST', '/bundles/assign', { community, name: 'third' })).status).toBe(
       200,
     )
-    // asked for again, for a claim that gave none
+    // repeated, which uses the same claim
     expect((await third.call('POST', '/bundles/assign', { community, name: 'third' })).status).toBe(
       200,
     )

@@ -64,7 +64,7 @@ describe('a smart wallet', () => {
   const wallet: string = smart.wallet
   const owner = privateKeyToAccount(`0x${'4c'.repeat(32)}`)
 
-  it('signs in by its owner over the address-bound message', async () => {
+  it('signs in with its owner’s signature over the address-bound message', async () => {
     const { message, signingDate } = await messageOf(world, `?type=evm&wallet=${wallet}`)
     const proof = {
       signature: await owner.signMessage({ message }),
@@ -85,7 +85,7 @@ describe('a smart wallet', () => {
     )
   })
 
-  it('does not sign in over the plain message, which its owner may have signed for another wallet', async () => {
+  it('cannot sign in with the plain message, which its owner may have signed for another wallet', async () => {
     const { message, signingDate } = await messageOf(world)
     const proof = {
       signature: await owner.signMessage({ message }),
@@ -97,8 +97,8 @@ describe('a smart wallet', () => {
     expect((await exchange({ ...proof, wallet: owner.address })).status).toBe(200)
   })
 
-  it('leaves a row of some bytes, however long its signature', async () => {
-    // says yes to everything: the magic value of ERC-1271, whatever is asked
+  it('stores no long signature in its session', async () => {
+    // a contract that accepts every signature: it returns the magic value of ERC-1271 for any call
     const generous = `0x${'e5'.repeat(20)}` as const
     const code = '0x631626ba7e60e01b60005260206000f3' as const
     const client = createTestClient({ mode: 'anvil', transport: http(anvil.rpcUrl) })
@@ -116,7 +116,7 @@ describe('a smart wallet', () => {
     expect(rows[0].bytes).toBeLessThan(400)
   })
 
-  it('has the golden signatures', async () => {
+  it('signs in with the recorded signatures', async () => {
     const { domain, signingDate, tokenKey } = golden('messages')
     const chains = {
       network: 'mainnet',
@@ -155,7 +155,7 @@ describe('a smart wallet', () => {
   })
 })
 
-describe('a proof that is none', () => {
+describe('an invalid proof', () => {
   let evm: Proof
   let sol: Proof
   let strangers: string
@@ -250,14 +250,14 @@ describe('a proof that is none', () => {
     expect(body.message).toContain('not verified here')
   })
 
-  it('is kept with its session where it is short, and left out where much surrounds it', async () => {
+  it('is stored with its session where it is short, and not with a long envelope', async () => {
     const proof = await prove()
     const long = JSON.stringify({ message: 'x'.repeat(1_000), signature: proof.signature })
     const { token } = (await exchange({ ...proof, signature: long })).body
     expect((await validate({ 'x-auth-key': token })).body.signature).toBe('')
   })
 
-  it('of any make gets a 4xx', async () => {
+  it('with random fields gets a 4xx', async () => {
     const evm = await prove()
     const sol = await prove('solana')
     const text = fc.oneof(

@@ -22,7 +22,7 @@ const world = useApi({ log: logInto(logged) })
 
 const prove = (of: 'evm' | 'solana' = 'evm'): Promise<Proof> =>
   proofOf(world, of === 'evm' ? account : solana)
-/** Proof of a message that its client made itself, with this date. */
+/** Proof of a message that the client composed itself, with this date. */
 async function proofAt(signer: typeof account, atMs: number): Promise<Proof> {
   const { message } = await messageOf(world)
   const signingDate = new Date(atMs).toISOString()
@@ -77,7 +77,7 @@ describe('the message', () => {
 
 describe('a key', () => {
   it.each(['evm', 'solana'] as const)(
-    'of an %s wallet is the same one each time, and validated in every form',
+    'of an %s wallet is the same each time, and valid in every header',
     async (type) => {
       const proof = await prove(type)
       const { status, body, headers } = await exchange(proof)
@@ -115,7 +115,7 @@ describe('a key', () => {
     },
   )
 
-  it('is the same one for every form of a signature, and the first form is what validating answers', async () => {
+  it('is the same for every form of a signature, and validation returns the first form', async () => {
     const proof = await prove('solana')
     const bytes = fromHex(proof.signature)
     const { token } = (await exchange(proof)).body
@@ -136,11 +136,11 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': token })).body.signature).toBe(proof.signature)
   })
 
-  it('is given for a message that the client made itself with a date of now', async () => {
+  it('is given for a message that the client composed itself with the current date', async () => {
     expect((await exchange(await proofAt(account, Date.now() - 5_000))).status).toBe(200)
   })
 
-  it('ends for good when it is revoked', async () => {
+  it('is invalid for good once it is revoked', async () => {
     const proof = await prove()
     const { token } = (await exchange(proof)).body
     const other = (await exchange(await prove('solana'))).body.token
@@ -159,7 +159,7 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': other })).status).toBe(200)
   })
 
-  it('ends with all others of its wallet where that is asked for, and nobody else’s', async () => {
+  it('is revoked with all keys of its wallet, and of no other wallet, where the request says so', async () => {
     const keyAt = async (signer: typeof account, ago: number): Promise<string> =>
       (await exchange(await proofAt(signer, Date.now() - ago))).body.token
     const wallet = privateKeyToAccount(generatePrivateKey())
@@ -184,7 +184,7 @@ describe('a key', () => {
     expect((await validate({ 'x-auth-key': await keyAt(wallet, 0) })).status).toBe(200)
   })
 
-  it('is one of the newest of its wallet: older ones end, and those that were revoked stay closed', async () => {
+  it('ends when its wallet has too many newer keys, and revoked keys stay invalid', async () => {
     const wallet = privateKeyToAccount(generatePrivateKey())
     const startMs = Date.now() - 60_000
     const given = async (i: number) => exchange(await proofAt(wallet, startMs + i))
@@ -194,7 +194,7 @@ describe('a key', () => {
       (await validate({ 'x-auth-key': token })).status === 200
     const valid = await Promise.all(tokens.map(isValid))
     expect(valid).toEqual(tokens.map((_, i) => i >= 3))
-    // neither a dropped one nor an older date comes back, and a kept one does
+    // neither a dropped key nor one of an older date is given again; a stored key is
     for (const i of [0, 1, 3]) expect((await given(i)).status, `date ${i}`).toBe(401)
     expect((await given(4)).body).toEqual({ token: tokens[3] })
     await world.request('/v1/auth/token', {
@@ -210,7 +210,7 @@ describe('a key', () => {
     expect(rows.length).toBe(SESSIONS_A_WALLET)
   })
 
-  it('ends with its lifetime, and what ended is swept', async () => {
+  it('expires, and expired sessions are deleted', async () => {
     const { token } = (await exchange(await prove())).body
     await world.pool.query('UPDATE sessions SET expires_ms = $1', [Date.now() - 1])
     const before = await sessions()
@@ -219,7 +219,7 @@ describe('a key', () => {
     expect(await sessions()).toBe(Math.max(1, before - 4 + 1))
   })
 
-  it('ends by the database’s clock, whatever that of a process says', async () => {
+  it('expires by the database’s clock, not by the process’s clock', async () => {
     await world.pool.query('DELETE FROM sessions')
     const { token } = (await exchange(await prove())).body
     const before = await sessions()
@@ -237,7 +237,7 @@ describe('a key', () => {
     expect(rows[0].last).toBeLessThan(now() + 15 * 86_400_000)
   })
 
-  it('is one: two Authorization headers with two keys are refused, as two X-AUTH-KEY', async () => {
+  it('must be unique: a request with two different keys in headers of one name is refused', async () => {
     const { token } = (await exchange(await prove())).body
     const statusOf = (headers: readonly string[]) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -256,7 +256,7 @@ describe('a key', () => {
     expect(await statusOf(['X-AUTH-KEY', token, 'x-auth-key', other])).toBe(400)
   })
 
-  describe('that is none, or two different ones', () => {
+  describe('that is invalid, or sent with another one', () => {
     let token: string
     beforeAll(async () => {
       token = (await exchange(await prove())).body.token
@@ -283,14 +283,14 @@ describe('a key', () => {
       expect(reply.headers.get('www-authenticate')).toBe('Bearer')
     })
 
-    it('is refused: two different ones', async () => {
+    it('is refused: two different keys', async () => {
       const two = { authorization: `Bearer ${token}`, 'x-auth-key': `${token.slice(1)}x` }
       expect(await validate(two)).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
     })
   })
 })
 
-describe('a route that takes a key but needs none', () => {
+describe('a route with an optional key', () => {
   const path = `/v1/clusters/address/${account.address}`
   const validKey = async (): Promise<string> => (await exchange(await prove())).body.token
 

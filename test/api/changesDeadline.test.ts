@@ -4,15 +4,15 @@ import { memberOf } from './members.js'
 import { randomAddress, useApi } from './support.js'
 
 const DEADLINE_MS = 5_000
-/** More than run at once, so that some wait in the queue. */
+/** More changes than run at once, so that some wait in the queue. */
 const CHANGES = 8
 
-/** Statuses that were counted. */
+/** Statuses that the metrics counted. */
 const counted: string[] = []
 const requests = { observe: ({ status }: { status: string }) => void counted.push(status) }
 const world = useApi({ requestDeadlineMs: DEADLINE_MS, metrics: { requests } })
 
-/** Runs while somebody else holds the journal's head. */
+/** Runs work while another connection holds the lock of the journal's head. */
 async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   const holder = await world.pool.connect()
   try {
@@ -25,8 +25,8 @@ async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-describe('changes whose turn doesn’t come in time', () => {
-  it('are 503 and never made, neither those that ran nor those that waited', async () => {
+describe('changes that do not start before their deadline', () => {
+  it('get 503 and are never made, whether they were running or waiting', async () => {
     const alice = await memberOf(world)
     const id = await alice.create()
     const added = Array.from({ length: CHANGES }, (_, i) => ({
@@ -39,7 +39,7 @@ describe('changes whose turn doesn’t come in time', () => {
     expect(replies.map(({ status, body }) => [status, body.error])).toEqual(
       added.map(() => [503, 'unavailable']),
     )
-    // the next change stands behind all that could still be made
+    // this change is made after all others that could still be made
     expect(
       (
         await alice.call('POST', '/v1/clusters/wallets', [
@@ -51,7 +51,7 @@ describe('changes whose turn doesn’t come in time', () => {
     expect(body.wallets.map(({ name }: { name: string }) => name).sort()).toEqual(['later', 'main'])
   })
 
-  it('are dropped when their callers hang up, and count as no fault of ours, which would raise an alarm', async () => {
+  it('are dropped when their callers disconnect, and are not counted as our failure', async () => {
     const alice = await memberOf(world)
     const id = await alice.create()
     counted.length = 0
@@ -95,7 +95,7 @@ describe('a wallet that floods', () => {
         ended.push('own')
         return id
       })
-      // until it waits, too
+      // wait until it is in the queue too
       await sleep(200)
       return { flood: Promise.all(flood), own }
     })

@@ -87,7 +87,7 @@ describe('changes of verified wallets, one after the other', () => {
     expect(await events()).toEqual(after)
   })
 
-  it('leave the cluster without what was removed', async () => {
+  it('leave no removed wallet in the cluster', async () => {
     expect((await walletsOf(id)).map(({ address }) => address)).toEqual([alice.address])
     expect(await world.get(`/v1/clusters/address/${bob.address}`)).toMatchObject({
       status: 404,
@@ -128,7 +128,7 @@ describe('a cluster', () => {
     expect((await alice.call('POST', '/v1/clusters?testnet=true')).body.id).not.toBe(body.id)
   })
 
-  it('comes with the first wallets that are added', async () => {
+  it('is created when its first wallets are added', async () => {
     const alice = await member()
     const bob = await member(solanaAccount())
     const { status, body } = await alice.call('POST', '/v1/bundle/wallets', [
@@ -182,13 +182,13 @@ describe('a cluster', () => {
         updatedBy,
       ]),
     ).toEqual(names.map((name) => [name, id, alice.address]))
-    // ids follow from the creator and a number: a second cluster of alice's takes the next number
+    // an id depends on creator and number: alice's second cluster has the next number
     expect(await bob.call('DELETE', '/v1/clusters/wallets', [alice.address])).toMatchObject(ok)
     expect(await alice.create()).not.toBe(old)
   })
 })
 
-/** A replay of v0.1's feed gives each name to the cluster that `/v0.1` answers, at the price of its winning bid. */
+/** Checks that a replay of v0.1's feed gives each name the same cluster as `/v0.1`, at the price of its winning bid. */
 async function expectReplayOfV01(names: readonly string[]): Promise<void> {
   const { items } = (await world.get('/v0.1/events?limit=5000')).body as {
     items: { eventType: string; clusterId: number; data: { name: string; weiAmount: number } }[]
@@ -206,7 +206,7 @@ async function expectReplayOfV01(names: readonly string[]): Promise<void> {
 }
 
 describe('wallets of other chains', () => {
-  it('are listed and found, and no key is theirs', async () => {
+  it('can be listed and found, and cannot sign in', async () => {
     const alice = await member()
     const id = await alice.create()
     const name = freshName()
@@ -253,7 +253,7 @@ describe('wallets of other chains', () => {
   })
 })
 
-describe('what can’t be done', () => {
+describe('an impossible change', () => {
   it('has its own code, and changes nothing', async () => {
     const alice = await member()
     const bob = await member()
@@ -305,7 +305,7 @@ describe('what can’t be done', () => {
     ]
     for (const [reply, status, error] of cases)
       expect(await reply).toMatchObject(refused(status, error))
-    // one wrong element refuses the batch
+    // one invalid element refuses the whole batch
     const half = [
       { address: randomAddress(), name: 'fine' },
       { address: randomAddress(), name: 'bob' },
@@ -316,7 +316,7 @@ describe('what can’t be done', () => {
     expect([await clusterOf(id, alice), await events()]).toEqual(before)
   })
 
-  it('is more than 1,000 wallets a cluster', async () => {
+  it('is to list more than 1,000 wallets in a cluster', async () => {
     const alice = await member()
     const batch = () =>
       Array.from({ length: 100 }, () => ({ address: randomAddress(), name: freshName() }))
@@ -331,12 +331,12 @@ describe('what can’t be done', () => {
     )
   })
 
-  it('is any change until the network has been caught up for the first time', async () => {
+  it('is any change before the first catch-up of the network', async () => {
     const alice = await member()
     await world.pool.query('UPDATE journal_heads SET caught_up = false WHERE network = 0')
     const indexer = await world.pool.connect()
     try {
-      // the refusal does not wait for an indexer that holds the head for long
+      // the refusal does not wait for an indexer that holds the head's lock for long
       await indexer.query('BEGIN')
       await indexer.query('SELECT 1 FROM journal_heads WHERE network = 0 FOR UPDATE')
       const reply = await alice.call('POST', '/v1/clusters')
@@ -373,7 +373,7 @@ describe('at the same moment', () => {
     const replies = await Promise.all(
       [...ids, ...ids].map((id) => walker.call('POST', `/v1/clusters/verify/${id}`)),
     )
-    // the second verification moves the wallet on; the cluster it left no longer lists it
+    // the second verification moves the wallet, and the first cluster no longer lists it
     for (const reply of replies)
       if (reply.status !== 200) expect(reply).toMatchObject(refused(403, 'not_invited'))
     expect(replies.some(({ status }) => status === 200)).toBe(true)
@@ -403,7 +403,7 @@ describe('at the same moment', () => {
     }
   })
 
-  it('members who add and remove the same wallets leave whole rows', async () => {
+  it('members who add and remove the same wallets leave consistent rows', async () => {
     const alice = await member()
     const id = await alice.create()
     const wallets = Array.from({ length: 4 }, (_, i) => ({

@@ -39,7 +39,7 @@ describe('the rules of a community', () => {
       ...rules,
     })
     expect((await world.get(`/v1/communities/${name}/`)).body).toEqual({ name, ...rules })
-    // none of it is published as an event
+    // no event publishes it
     const { items } = (await world.get(`/v1/events?orderBy=newest&limit=1`)).body
     expect(items[0].type).toBe('REGISTER_NAME')
   })
@@ -77,7 +77,7 @@ describe('the rules of a community', () => {
     expect((await world.get(`/v1/communities/${name}`)).status).toBe(404)
   })
 
-  it('of a thousand addresses are taken, larger requests are not read', async () => {
+  it('may list a thousand addresses, and larger requests are not read', async () => {
     const name = freshName()
     const owner = await ownerOf(name)
     const addresses = Array.from({ length: 1_000 }, () => solanaAccount().address)
@@ -95,7 +95,7 @@ describe('the rules of a community', () => {
 })
 
 describe('a free community', () => {
-  it('gives a name to whoever asks, once, and it is found both ways', async () => {
+  it('gives a name to anybody once, and it resolves both ways', async () => {
     const { name } = await community()
     const alice = await memberOf(world)
     const check = `/v1/names/community/${name}/check/alice`
@@ -127,7 +127,7 @@ describe('a free community', () => {
     })
   })
 
-  it('resolves an address to its own cluster’s name first', async () => {
+  it('does not change the name of an address that has a cluster with a name', async () => {
     const { name } = await community()
     const own = freshName()
     const alice = await ownerOf(own)
@@ -168,7 +168,7 @@ describe('a free community', () => {
     ).toBe(200)
   })
 
-  it('lets its owners register for others, nobody else', async () => {
+  it('lets only its owners register names for others', async () => {
     const { name, owner } = await community()
     const stranger = randomAddress()
     const alice = await memberOf(world)
@@ -181,12 +181,12 @@ describe('a free community', () => {
       clusterName: `${name}/guest`,
       owner: stranger,
     })
-    // the guest is not verified, since it signed nothing
+    // the guest is not verified, because it signed nothing
     const record = { clusterName: name, isVerified: false }
     expect((await world.get(`/v1/names/address/${stranger}`)).body).toMatchObject(record)
   })
 
-  it('asks for a key and for well-formed names', async () => {
+  it('requires a key and well-formed names', async () => {
     const { name, owner } = await community()
     expect((await world.post(`/v1/names/community/${name}/register`, { name: 'a' })).status).toBe(
       401,
@@ -205,7 +205,7 @@ describe('a free community', () => {
 })
 
 describe('requirements', () => {
-  it('are met by the wallet that gets the name: on a list, verified in a cluster', async () => {
+  it('have to be met by the wallet that gets the name: an allowlist, a cluster', async () => {
     const alice = await memberOf(world)
     const holder = freshName()
     const bob = await ownerOf(holder)
@@ -229,7 +229,7 @@ describe('requirements', () => {
     ).toBe(200)
   })
 
-  it('that need a chain which is away are 503, and nothing is registered', async () => {
+  it('give 503 while their chain does not answer, and nothing is registered', async () => {
     const requirements = [{ kind: 'token', network: '1', token: TOKEN, minimum: '1' }]
     const { name } = await community({ requirements })
     const reply = await (await memberOf(world)).call(
@@ -243,7 +243,7 @@ describe('requirements', () => {
 })
 
 describe('a paid community', () => {
-  it('answers what to pay, and registers nothing', async () => {
+  it('returns the payment, and registers nothing', async () => {
     const { name, owner } = await community({
       prices: [{ network: '1', token: 'native', amount: '12345', recipient: RECIPIENT }],
     })
@@ -274,7 +274,7 @@ describe('a paid community', () => {
     expect(solana.body.message).toBe(
       'The community has a price there, and a wallet of this type can not pay it.',
     )
-    // an owner registers names for others
+    // an owner may register names for others
     const guest = { name: 'guest', walletAddress: randomAddress() }
     expect(
       (await owner.call('POST', `/v1/names/community/${name}/register`, guest)).body,
@@ -283,7 +283,7 @@ describe('a paid community', () => {
 })
 
 describe('communities of v0.1', () => {
-  it('say that they are on the testnet alone before they ask for a key', async () => {
+  it('answer that they are only on the testnet before they require a key', async () => {
     const reply = await world.post('/v0.1/community/register', {
       clusterName: 'club',
       walletName: 'alice',
@@ -292,7 +292,7 @@ describe('communities of v0.1', () => {
     expect(Object.keys(reply.body)).toEqual(['error', 'status', 'message'])
   })
 
-  it('answer not_found for what is no transaction, 503 for one that needs the chains', async () => {
+  it('answer not_found for a malformed transaction id, and 503 for one that needs the chains', async () => {
     const tx = (hash: string) => world.get(`/v0.1/community/tx/${hash}?testnet=true`)
     expect((await tx('junk')).body).toEqual({ tx: 'junk', status: 'not_found' })
     expect((await tx(`0x${'cd'.repeat(32)}`)).status).toBe(503)
@@ -321,7 +321,7 @@ describe('communities of v0.1', () => {
   })
 })
 
-it('a chain of the testnet selects no testnet in v0.1', async () => {
+it('a chain id of the testnet does not select the testnet in v0.1', async () => {
   const { name } = await community(
     { prices: [{ network: '11155111', token: 'native', amount: '9', recipient: RECIPIENT }] },
     'testnet',
@@ -332,7 +332,7 @@ it('a chain of the testnet selects no testnet in v0.1', async () => {
 })
 
 describe('a bundle', () => {
-  it('gets no name by assignment before a claim', async () => {
+  it('cannot get an assigned name before a claim', async () => {
     const { name } = await community()
     const alice = await memberOf(world)
     const assign = (body: object) =>
@@ -361,7 +361,7 @@ describe('a bundle', () => {
   })
 })
 
-it('a change of its cluster reads names below a community once, however many private wallets have names like them', async () => {
+it('a change of its cluster reads names below a community once, however many private wallets have such names', async () => {
   const { name, owner } = await community()
   const stem = 'x'.repeat(27)
   const below = Array.from({ length: 40 }, (_, i) => `${stem}${1_000 + i}`)
@@ -413,12 +413,12 @@ describe('GET /v1/communities/:name/members', () => {
     expect((await world.get(path)).body).toEqual([ant, bee, cat])
     expect((await world.get(`${path}?limit=2`)).body).toEqual([ant, bee])
     expect((await world.get(`${path}?limit=2&after=BEE`)).body).toEqual([cat])
-    // wallets of its cluster are no members
+    // wallets of the community's cluster are not members
     await owner.call('POST', '/v1/clusters/wallets', [{ address: randomAddress(), name: 'aaa' }])
     expect((await world.get(path)).body).toEqual([ant, bee, cat])
   })
 
-  it('is empty for a name without a community, and refuses what is no name', async () => {
+  it('is empty for a name without a community, and refuses a malformed name', async () => {
     expect((await world.get(`/v1/communities/${freshName()}/members`)).body).toEqual([])
     expect((await world.get('/v1/communities/a%20b/members')).body.error).toBe('invalid_name')
   })

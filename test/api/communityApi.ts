@@ -14,7 +14,7 @@ export const TOKEN = `0x${'66'.repeat(20)}`
 export const RECIPIENT = `0x${'55'.repeat(20)}`
 const ON = { mainnet: '', testnet: '?testnet=true' }
 
-/** World of a file's tests of communities, whose journals are replayed in the end; its chains do not answer. */
+/** World for a file's tests of communities. Its journals are replayed at the end. Its chains do not answer. */
 export function useCommunities(
   options: Pick<ApiWorldOptions, 'rpcUrls' | 'limits' | 'ens' | 'otherChains'> = {},
 ) {

@@ -69,14 +69,14 @@ describe('a repeated registration', () => {
       form: 'another case, for the wallet itself',
       body: () => ({ name: 'Alice', walletAddress: alice.address }),
     },
-  ])('answers its owner as the first did: $form', async ({ body }) => {
+  ])('gets the same response for its owner: $form', async ({ body }) => {
     expect(await alice.call('POST', `/v1/names/community/${name}/register`, body())).toMatchObject({
       status: 200,
       body: first.body,
     })
   })
 
-  it('is taken from the owner of the community for that wallet', async () => {
+  it('is accepted from an owner of the community, for the same wallet', async () => {
     const body = { name: 'alice', walletAddress: alice.address }
     expect(await owner.call('POST', `/v1/names/community/${name}/register`, body)).toMatchObject({
       status: 200,
@@ -94,7 +94,7 @@ describe('a repeated registration', () => {
   })
 
   it.each(['twice-1', 'twice-2', 'twice-3', 'twice-4', 'twice-5', 'twice'])(
-    'six times at once makes one event: %s',
+    'sent six times at once makes one event: %s',
     async (fresh) => {
       const all = await Promise.all(
         [1, 2, 3, 4, 5, 6].map(() =>
@@ -109,13 +109,13 @@ describe('a repeated registration', () => {
   )
 })
 
-describe('a network where names are free', () => {
+describe('the network of a registration in a free community', () => {
   const wrong = { status: 400, body: { error: 'invalid_chain_id' } }
   let alice: Member
-  /** On testnet, for the old interface: one that starts later, and an open one. */
+  /** Communities on testnet, for v0.1: one that opens later, and an open one. */
   let later: string
   let open: string
-  /** On mainnet. */
+  /** Community on mainnet. */
   let name: string
   beforeAll(async () => {
     alice = await memberOf(world)
@@ -124,7 +124,7 @@ describe('a network where names are free', () => {
     name = (await community()).name
   })
 
-  it.each([undefined, '1', 1])('is the first price where it is left out: %j', async (chainId) => {
+  it.each([undefined, '1', 1])('may be absent: %j', async (chainId) => {
     const body = { clusterName: later, walletName: 'x', ...(chainId && { chainId }) }
     expect(await alice.call('POST', '/v0.1/community/register?testnet=true', body)).toMatchObject({
       status: 403,
@@ -133,7 +133,7 @@ describe('a network where names are free', () => {
   })
 
   it.each(['zz', 'constructor', '__proto__'])(
-    'is refused where the community does not have it: %j',
+    'is refused where the community has no price on it: %j',
     async (chainId) => {
       const body = { clusterName: later, walletName: 'x', chainId }
       expect(await alice.call('POST', '/v0.1/community/register?testnet=true', body)).toMatchObject(
@@ -143,7 +143,7 @@ describe('a network where names are free', () => {
   )
 
   it.each(['11155111', 17_000, 'solana', '', null, 'undefined'])(
-    'is taken by the old interface: %j',
+    'is accepted by v0.1: %j',
     async (chainId) => {
       const body = { clusterName: open, walletName: 'x', chainId }
       expect((await alice.call('POST', '/v0.1/community/register?testnet=true', body)).status).toBe(
@@ -161,7 +161,7 @@ describe('a network where names are free', () => {
     ).toMatchObject(wrong)
   })
 
-  it('is taken where a name could be paid on it', async () => {
+  it('is accepted where it has a price', async () => {
     expect(
       (
         await alice.call('POST', `/v1/names/community/${name}/register`, {

@@ -7,10 +7,15 @@ import { dirname } from 'node:path'
 import { bech32 } from '@scure/base'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bodyLimit } from '../../src/api/http/body.js'
-import { type Scene, times } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import { repeat, type SampleData } from '../../src/api/http/sampleRequests.js'
 import { routes } from '../../src/api/routes.js'
-import { badRequests, dearestRequest, ensLookup, REFUSED_BODIES } from '../support/dearest.js'
+import {
+  badRequests,
+  costliestRequest,
+  ensLookup,
+  REFUSED_BODIES,
+} from '../support/declaredRequests.js'
 import { testEns } from '../support/ens.js'
 import { useCommunities } from './communityApi.js'
 import { type Member, memberOf } from './members.js'
@@ -20,21 +25,21 @@ import { type ApiWorld, bid, freshName, randomAddress, startApi } from './suppor
 import { solanaAccount } from './wallets.js'
 
 /**
- * A unit is processor time: the dearest valid request of each route, as its declaration says, and the dearest that are
- * refused for their form take at most three times a look-up's for each unit. `npm run costs` writes a table of them.
+ * A unit is processor time. The most expensive valid request of each route, as the route declares it, and the most
+ * expensive malformed ones take at most three times a look-up's time per unit. `npm run costs` writes a table.
  */
 const MOST_PER_UNIT = 3
-/** A refusal is free, so it has a bound of its own, ms: beyond what its connection and bytes take. */
+/** Bound of a refusal's time, which costs no unit, ms. The time of its connection and bytes is not included. */
 const REFUSAL_MS = 0.3
-/** Requests of a measure: what others on the machine add to one evens out. */
+/** Requests per measurement, which averages out other load on the machine. */
 const REPEATS = 6
-/** Measures of a request that costs too much, before it is believed. */
+/** Measurements after which a request counts as too expensive. */
 const ATTEMPTS = 4
-/** The same of a refusal, which is the small difference of two times. */
+/** The same for a refusal, whose time is the small difference between two measurements. */
 const REFUSAL_ATTEMPTS = 8
-/** Questions to a chain that run or wait at once (src/api/guard/questions.ts). */
+/** Calls to a chain that run or wait at once (src/api/guard/queues.ts). */
 const QUEUED = 32 + 500
-/** Milliseconds above which one request is enough for a measure. */
+/** Milliseconds above which a measurement has only one request. */
 const LONG_MS = 100
 const NAMES = 1_001
 const WALLETS = 999
@@ -57,15 +62,15 @@ const { world, ownerOf, community } = useCommunities({
 })
 const name = freshName()
 const club = freshName()
-const held = times(NAMES, freshName)
+const held = repeat(NAMES, freshName)
 let owner: Member
 let other: Member
-let scene: Scene
+let scene: SampleData
 let processors: ProcessorTime
 const lines: string[] = []
 
 beforeAll(async () => {
-  // streams end after what they have, and nothing waits
+  // end streams after their existing events, and long polls at once
   world.release()
   owner = await ownerOf(name, 'testnet')
   await world.append(
@@ -74,20 +79,20 @@ beforeAll(async () => {
   )
   await world.append('testnet', [bid({ from: owner.address, name: club })])
   const added = (count: number) =>
-    times(count, () => ({ address: randomAddress(), name: freshName() }))
-  const listed = [...times(9, () => added(100)), added(WALLETS - 900)]
+    repeat(count, () => ({ address: randomAddress(), name: freshName() }))
+  const listed = [...repeat(9, () => added(100)), added(WALLETS - 900)]
   for (const wallets of listed)
     expect((await owner.call('POST', '/v1/clusters/wallets?testnet=true', wallets)).status).toBe(
       200,
     )
-  const addresses = times(1_000, () => solanaAccount().address)
+  const addresses = repeat(1_000, () => solanaAccount().address)
   const rules = { requirements: [{ kind: 'allowlist', addresses }] }
   expect((await owner.call('PUT', `/v1/communities/${club}?testnet=true`, rules)).status).toBe(200)
   await community({}, 'testnet')
   other = await memberOf(world)
   const found = await world.get(`/v1/clusters/address/${owner.address}?testnet=true`)
   let used = 0
-  const cosmos = times(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
+  const cosmos = repeat(1_000, () => bech32.encode('cosmos', bech32.toWords(randomBytes(20))))
   scene = {
     name,
     walletName: listed.at(-1)![0]!.name,
@@ -118,34 +123,34 @@ afterAll(() => {
   writeFileSync(process.env.COSTS, `${head}${lines.join('\n')}\n`)
 })
 
-const keyOf = ({ as }: Pick<Route['dearest'], 'as'>): Record<string, string> => {
+const keyOf = ({ as }: Pick<Route['costliest'], 'as'>): Record<string, string> => {
   if (as === undefined) return {}
   return (as === 'owner' ? owner : other).headers
 }
 
-/** A request of a route, by its declaration. */
-const dearestOf = (route: Route): Sent => ({
-  ...dearestRequest(route, scene, { testnet: 'true' }),
-  headers: keyOf(route.dearest),
+/** A route's most expensive request, as declared. */
+const costliestOf = (route: Route): Sent => ({
+  ...costliestRequest(route, scene, { testnet: 'true' }),
+  headers: keyOf(route.costliest),
 })
 
 let lookUp: Cost
 
 const measureLookUp = async (): Promise<void> => {
   const path = () => `/v1/names/address/${randomAddress()}?testnet=true`
-  await processors.of(times(20, () => ({ method: 'GET', path: path() })))
-  lookUp = await processors.of(times(60, () => ({ method: 'GET', path: path() })))
+  await processors.of(repeat(20, () => ({ method: 'GET', path: path() })))
+  lookUp = await processors.of(repeat(60, () => ({ method: 'GET', path: path() })))
 }
 
-/** Processor time of a unit of a request, in that of a look-up. */
+/** Processor time per unit of a request, as a multiple of a look-up's time. */
 async function ratioOf(what: string, make: () => Sent): Promise<number> {
   const first = await processors.of([make()])
   let most = Number.POSITIVE_INFINITY
   let cost = first
   for (let i = 0; i < ATTEMPTS && most > MOST_PER_UNIT; i++) {
-    // the look-up of the same moment
+    // measure a look-up at the same moment
     if (i > 0) await measureLookUp()
-    cost = await processors.of(times(first.ms > LONG_MS ? 1 : REPEATS, make))
+    cost = await processors.of(repeat(first.ms > LONG_MS ? 1 : REPEATS, make))
     most = Math.min(most, cost.ms / cost.units / (lookUp.ms / lookUp.units))
   }
   const shown = [cost.units.toFixed(1), cost.ms.toFixed(2), most.toFixed(2)]
@@ -161,16 +166,16 @@ const cases = routes.map((route) => ({
 beforeAll(measureLookUp)
 
 it.each(cases)(
-  'the dearest request of $title pays for its processor time',
+  'the most expensive request of $title costs enough units for its processor time',
   async ({ title, route }) => {
-    const { what } = route.dearest
-    const ratio = await ratioOf(what ? `${title}: ${what}` : title, () => dearestOf(route))
+    const { what } = route.costliest
+    const ratio = await ratioOf(what ? `${title}: ${what}` : title, () => costliestOf(route))
     expect(ratio).toBeLessThan(MOST_PER_UNIT)
   },
 )
 
 it.each(cases)(
-  'the request that $title refuses pays for its processor time',
+  'the bad request of $title costs enough units for its processor time',
   async ({ title, route }) => {
     for (const { what, status, as, ...sent } of badRequests(route, scene)) {
       const headers = keyOf({ as })
@@ -181,12 +186,12 @@ it.each(cases)(
 )
 
 it.each(cases.filter(({ route }) => route.body))(
-  'what $title refuses for its form or size pays for its processor time',
+  'a malformed or large request of $title costs enough units for its processor time',
   async ({ title, route }) => {
     for (const [what, bodyOf] of Object.entries(REFUSED_BODIES)) {
       const body = bodyOf(bodyLimit(route))
       for (const chunked of body.length > bodyLimit(route) ? [false, true] : [false]) {
-        const sent = { ...dearestOf(route), body, chunked }
+        const sent = { ...costliestOf(route), body, chunked }
         const ratio = await ratioOf(`${title}: ${what}${chunked ? ', chunked' : ''}`, () => sent)
         expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
       }
@@ -194,7 +199,7 @@ it.each(cases.filter(({ route }) => route.body))(
   },
 )
 
-/** A server that answers everything, and ends the connection: what a refusal is compared with. */
+/** A server that answers everything and closes the connection, as the baseline of a refusal. */
 async function startBare() {
   const server = createServer((_req, res) => {
     res.shouldKeepAlive = false
@@ -205,8 +210,8 @@ async function startBare() {
 }
 
 /**
- * Expects refusals to take no more than their bound, beyond their connections and the units that they spend.
- * @param status of all of them
+ * Checks that refusals take no more than their bound, in addition to their connections and the units that they cost.
+ * @param status that all of them have
  */
 async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Record<string, Sent>>) {
   const bare = await startBare()
@@ -216,8 +221,8 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
     for (const [kind, sent] of Object.entries(kinds)) {
       let least = Number.POSITIVE_INFINITY
       for (let i = 0; i < REFUSAL_ATTEMPTS && least > REFUSAL_MS; i++) {
-        const alone = await connections.of(times(200, () => sent))
-        const { ms, units, statuses } = await refused.of(times(200, () => sent))
+        const alone = await connections.of(repeat(200, () => sent))
+        const { ms, units, statuses } = await refused.of(repeat(200, () => sent))
         expect(statuses, kind).toEqual([status])
         const paidMs = units > 0 ? units * (lookUp.ms / lookUp.units) : 0
         least = Math.min(least, ms - alone.ms - paidMs)
@@ -234,7 +239,7 @@ async function expectCheap(small: ApiWorld, status: number, kinds: Readonly<Reco
   }
 }
 
-it('a refusal for too many requests takes less than its bound, beyond its connection', async () => {
+it('a 429 takes less time than its bound, in addition to its connection', async () => {
   const small = await startApi({ limits: { ...LIMITS, address: { ...UNBOUNDED, burst: 1 } } })
   try {
     await expectCheap(small, 429, {
@@ -247,7 +252,7 @@ it('a refusal for too many requests takes less than its bound, beyond its connec
   }
 })
 
-it('a refusal of a full queue takes less than its bound, beyond its connection and what it pays for', async () => {
+it('a refusal of a full queue takes less time than its bound, in addition to its connection and units', async () => {
   let isAsked = 0
   const silent = {
     ...quotingCluster('mainnet'),
@@ -281,7 +286,7 @@ it('a refusal of a full queue takes less than its bound, beyond its connection a
       .end(quote.body)
   try {
     for (let i = 0; i < QUEUED; i++) fill()
-    // what comes beyond it is refused
+    // further calls are refused
     await expect
       .poll(
         () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { randomAddress, useApi } from './support.js'
 
-/** The OpenAPI documents list that a JSON answer may be known already. */
+/** The OpenAPI documents declare 304 Not Modified for JSON responses. */
 
 const world = useApi()
 
@@ -15,7 +15,7 @@ it.each([
   ['/openapi.json', '/v1/events', '/v1/events'],
   ['/openapi-v0.1.json', '/v0.1/name/{address}', `/v0.1/name/${randomAddress()}`],
   ['/openapi-v0.1.json', '/v0.1/events', '/v0.1/events'],
-])('%s: %s answers 304 to who has it already', async (document, route, path) => {
+])('%s: %s answers 304 to a client that has the response', async (document, route, path) => {
   const { etag } = Object.fromEntries((await world.get(path)).headers)
   const { status } = await fetch(`${world.url}${path}`, { headers: { 'if-none-match': etag! } })
   const { responses } = (await world.get(document)).body.paths[route].get

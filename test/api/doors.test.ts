@@ -9,7 +9,7 @@ import { apiKeyText } from '../../src/registry/auth/apiKey.js'
 import { memberOf } from './members.js'
 import { randomAddress, useApi } from './support.js'
 
-/** A rate that gives back nothing while a test runs. */
+/** A rate whose bucket does not refill during a test. */
 const STILL = { perSecond: 1e-6, burst: 300 }
 const SETTINGS = {
   address: STILL,
@@ -35,7 +35,7 @@ const world = useApi(options)
 const hurried = useApi({ ...options, requestDeadlineMs: DEADLINE_MS })
 
 let clients = 0
-/** A client that a proxy names. */
+/** A client address as a proxy reports it. */
 const newClient = (): string => `198.51.100.${++clients}`
 
 const headOf = (request: string, client: string, ...headers: string[]): string =>
@@ -59,7 +59,7 @@ async function open(
 const leftOf = (text: string): number => Number(/r=(\d+)/.exec(text)?.[1])
 
 describe('requests that are pipelined behind a refusal', () => {
-  /** More than the client's units. */
+  /** More requests than the client has units. */
   const COUNT = 600
 
   const answersTo = async (client: string, ...headers: string[]): Promise<number> => {
@@ -77,7 +77,7 @@ describe('requests that are pipelined behind a refusal', () => {
     const member = await memberOf(world)
     const made = await member.call('POST', '/v1/keys', { name: 'mine' })
     const key = { 'x-api-key': made.body.key }
-    // from then on the key is known, however busy the database is
+    // warm the cache of keys, so that a busy database does not matter
     const asked = await world.request('/v1/networks', { headers: key })
     const left = leftOf(asked.headers.get('ratelimit') ?? '')
     expect(await answersTo(newClient(), `x-api-key: ${made.body.key}`)).toBe(left + 1)
@@ -98,7 +98,7 @@ describe('a body in many small parts', () => {
     expect(STILL.burst - leftOf(seen.text)).toBeGreaterThanOrEqual(parts / 20)
   })
 
-  /** Parts of a byte: more than one read of a socket holds. */
+  /** One-byte parts: more than one read of a socket holds. */
   const SMALL = '1\r\n \r\n'.repeat(20_000)
 
   it.each([
@@ -109,7 +109,7 @@ describe('a body in many small parts', () => {
       'POST /v1/wallets',
       [`x-api-key: ${apiKeyText(randomBytes(32))}`],
     ],
-  ])('is refused at the first one too many: %s', async (_what, request, headers) => {
+  ])('is refused at the first part above the limit: %s', async (_what, request, headers) => {
     const pushed = vi.spyOn(IncomingMessage.prototype, 'push')
     const head = headOf(request, newClient(), 'transfer-encoding: chunked', ...headers)
     const { socket, seen } = await open(head + SMALL)
@@ -119,7 +119,7 @@ describe('a body in many small parts', () => {
     vi.restoreAllMocks()
   })
 
-  it('is read as it is where each part has an address', async () => {
+  it('is read where each part holds a whole address', async () => {
     const line = `2b\r\n${randomAddress()}\n\r\n`
     const head = headOf('POST /v1/wallets', newClient(), 'transfer-encoding: chunked')
     const { socket, seen } = await open(`${head}${line.repeat(2_000)}0\r\n\r\n`)
@@ -146,7 +146,7 @@ describe('a list over its bound', () => {
     },
   )
 
-  it('is not counted where nothing asks for it', async () => {
+  it('is ignored on a route without a body', async () => {
     const headers = { 'x-forwarded-for': newClient() }
     const body = { network: 'solana', sender: randomAddress(), names: [{ name: 'a' }], more: many }
     const reply = await world.request('/v1/names/register/solana', {
@@ -159,8 +159,8 @@ describe('a list over its bound', () => {
   })
 })
 
-it('what is malformed behind a whole request leaves that its answer', async () => {
-  // the version of a key that nobody has asked for is read first
+it('malformed bytes after a complete request do not prevent its response', async () => {
+  // a route whose cache version has to be read first
   const path = `/v1/names/address/${randomAddress()}`
   const { socket, seen } = await open(`${headOf(`GET ${path}`, newClient())}no HTTP\r\n\r\n`)
   await once(socket, 'close')
@@ -190,7 +190,7 @@ describe('statements that look up many at once', () => {
         const isCounted = statement.test(given[0].name ?? '')
         if (isCounted) count += 1
         if (isCounted) most = Math.max(most, ++underWay)
-        // long enough for others to arrive
+        // wait until other look-ups have arrived
         if (isCounted) await setTimeout(50)
         return Reflect.apply(plain, world.pool, given).finally(() => isCounted && underWay--)
       }
@@ -206,7 +206,7 @@ describe('statements that look up many at once', () => {
 })
 
 describe('a join of many short lines', () => {
-  it('takes memory for each of them, until its caller is gone', async () => {
+  it('reserves memory for each line, until its caller is gone', async () => {
     const takes = vi.spyOn(Slots.prototype, 'take')
     const frees = vi.spyOn(Slots.prototype, 'free')
     const response = await fetch(`${world.url}/v1/wallets`, {
@@ -223,14 +223,14 @@ describe('a join of many short lines', () => {
 })
 
 describe('the body of a join that arrives after its answer', () => {
-  it('takes no memory of the joins', async () => {
+  it('reserves no memory', async () => {
     const takes = vi.spyOn(Slots.prototype, 'take')
     const frees = vi.spyOn(Slots.prototype, 'free')
     const head = headOf('POST /v1/wallets', newClient(), `content-length: ${MIB * 8}`)
     const opened = await Promise.all(Array.from({ length: 10 }, () => open(head, hurried)))
     await setTimeout(DEADLINE_MS / 2)
     for (const { socket } of opened) socket.write(Buffer.alloc(MIB, ' '))
-    // the deadline passes before this process reads the bytes
+    // block this process until the deadline has passed, so that it reads the bytes afterwards
     const until = performance.now() + DEADLINE_MS
     while (performance.now() < until);
     await vi.waitFor(
@@ -248,7 +248,7 @@ describe('the body of a join that arrives after its answer', () => {
 })
 
 describe('preflights', () => {
-  it('end their connection beyond the rate of an address, and are answered', async () => {
+  it('above the rate of an address are answered, and end their connection', async () => {
     const client = newClient()
     const { socket, seen } = await open(headOf('OPTIONS /v1/names', client).repeat(600))
     await once(socket, 'close')

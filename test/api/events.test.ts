@@ -14,7 +14,7 @@ let taken: string[] = []
 
 const world = useApi()
 
-/** Appends bids of a few wallets, of which the lost and the refused ones have no event. */
+/** Appends bids of a few wallets. Lost and refused bids have no event. */
 async function grow(count: number, network: Network = 'mainnet'): Promise<void> {
   const entries = Array.from({ length: count }, (_, i) => {
     clock += (i % 3) * 10
@@ -114,7 +114,7 @@ describe('GET /v1/events', () => {
         await grow(3)
         const rest = await events({ nextPage: oldest.resume })
         expect([...oldest.items, ...rest.body.items]).toEqual((await walk({})).items)
-        // a newest-first walk ends at the first event, whatever is appended meanwhile
+        // a newest-first walk ends at the first event, even if events are appended meanwhile
         expect((await events({ nextPage: newest.resume })).body.items).toEqual([])
       }),
       { numRuns: 6 },
@@ -135,11 +135,11 @@ describe('GET /v1/events', () => {
     expect((await events({ from: 'junk' })).body.error).toBe('unsupported_address')
   })
 
-  it('shows who is nobody under the EVM zero address alone: the zero key of Solana is somebody', async () => {
+  it('shows hidden actors as the EVM zero address, and Solana’s zero key as itself', async () => {
     const from = randomAddress()
     const other = randomAddress()
     await world.append('mainnet', [bid({ from, name: freshName(), atMs: clock })])
-    // the journal has no public actor for what a private wallet did where no public one is
+    // an actor is hidden where a private wallet acted in a cluster without a public one
     await world.pool.query(
       'UPDATE journal SET actor = NULL WHERE network = 0 AND seq = (SELECT max(seq) FROM journal WHERE network = 0)',
     )
@@ -187,7 +187,7 @@ describe('GET /v1/events', () => {
     expect(next.body.items).toEqual([whole[1]])
   })
 
-  it('keeps a timestamp that is still to come', async () => {
+  it('keeps a timestamp in the future', async () => {
     const fromTimestamp = clock + 1_000
     const oldest = (await events({ fromTimestamp })).body
     const newest = (await events({ fromTimestamp, orderBy: 'newest' })).body
@@ -280,7 +280,7 @@ describe('GET /v1/events', () => {
     })
   })
 
-  it.each(['', 'undefined'])('takes the limit "%s" for none', async (limit) => {
+  it.each(['', 'undefined'])('treats the limit "%s" as absent', async (limit) => {
     expect((await events({ limit })).status).toBe(200)
   })
 
@@ -296,7 +296,7 @@ describe('GET /v1/events', () => {
       page: (await events({ limit: 1 })).body.nextPage,
       end: (await events({ fromTimestamp: clock + 9_999 })).body.resume,
     }
-    // a rewind moves the network's rows to generation 2
+    // as after a rewind: the network's rows are in generation 2
     await world.pool.query('UPDATE journal SET generation = 2 WHERE network = 0')
     await world.pool.query(
       'UPDATE journal_heads SET generation = 2, feed_generation = 2 WHERE network = 0',

@@ -6,7 +6,7 @@ import { useApi } from './support.js'
 const failed = new FailedRequests()
 const world = useApi({ failed })
 
-/** Has the server refuse rows of a table, as with a full disk or without the right. */
+/** Makes the server refuse rows of a table, as with a full disk or a missing privilege. */
 async function refuse(table: string, code: string, message: string): Promise<void> {
   await world.pool.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION USING ERRCODE = '${code}', MESSAGE = '${message}'; END $$;
@@ -21,19 +21,22 @@ it.each([
     'permission denied for table sessions',
     'the role of the database lacks a right: table sessions',
   ],
-])('sign-ins that all fail are a problem with their cause: %s', async (code, message, why) => {
-  await refuse('sessions', code, message)
-  for (let i = 0; i < 3; i++)
-    expect((await memberOf(world)).headers.authorization).toBe('Bearer undefined')
-  await allow('sessions')
-  const problems = failed.problems()
-  expect(problems.map(({ alarm }) => alarm)).toEqual(['ClusterdErrors'])
-  expect(problems[0]!.text).toMatch(
-    new RegExp(`^\\d of \\d requests POST /v1/auth/token failed in the last minute.*: ${why}$`),
-  )
-})
+])(
+  'failing sign-ins are reported as a problem with their cause: %s',
+  async (code, message, why) => {
+    await refuse('sessions', code, message)
+    for (let i = 0; i < 3; i++)
+      expect((await memberOf(world)).headers.authorization).toBe('Bearer undefined')
+    await allow('sessions')
+    const problems = failed.problems()
+    expect(problems.map(({ alarm }) => alarm)).toEqual(['ClusterdErrors'])
+    expect(problems[0]!.text).toMatch(
+      new RegExp(`^\\d of \\d requests POST /v1/auth/token failed in the last minute.*: ${why}$`),
+    )
+  },
+)
 
-it('requests that are refused for what they ask are no failures', async () => {
+it('refused requests do not count as failures', async () => {
   for (let i = 0; i < 5; i++) expect((await world.post('/v1/names', 'no list')).status).toBe(400)
   for (let i = 0; i < 5; i++) expect((await world.get('/v1/clusters/name/nobody')).status).toBe(404)
   const text = failed
@@ -43,7 +46,7 @@ it('requests that are refused for what they ask are no failures', async () => {
   expect(text).not.toMatch(/\/v1\/(names|clusters)/)
 })
 
-it('a chain that is away fails the statuses that need it, and no look-up', async () => {
+it('a chain that does not answer makes statuses that need it fail, and no look-up', async () => {
   const status = () => world.get(`/v1/names/register/tx/0x${'5e'.repeat(32)}`)
   for (let i = 0; i < 3; i++) expect((await status()).status).toBe(503)
   expect(failed.problems().map(({ text }) => text)).toContainEqual(

@@ -9,10 +9,10 @@ import { messageOf, signIn } from './wallets.js'
 const logged: string[] = []
 const world = useApi({ shareKeys: [randomBytes(32)], log: logInto(logged) })
 
-/** Status of a foreign signature: it may be a contract's, and the chain of this world does not answer. */
+/** Status of another wallet's signature. It may be a contract's, and the chain of this world does not answer. */
 const DENIED = [401, 503]
 
-/** Share of no key. */
+/** A share that belongs to no key. */
 const JUNK = `0x${'11'.repeat(33)}`
 
 const newAccount = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
@@ -25,7 +25,7 @@ const post = async (account: PrivateKeyAccount, path: string, body?: unknown): P
 const generate = (account: PrivateKeyAccount, body: object) =>
   post(account, '/v1/clusters/generate/wallet', body)
 
-/** Proof that a recovery needs: a signature over the message that asks for a wallet's key. */
+/** Proof for a recovery: a signature over the message that requests a wallet's key. */
 async function proof(account: PrivateKeyAccount, address: string) {
   const { message, signingDate } = await messageOf(
     world,
@@ -45,7 +45,7 @@ const recover = async (
 
 describe('a generated wallet', () => {
   it.each(['evm', 'solana'] as const)(
-    'of type %s: one share is returned, recovered by it, confirmed as backed up',
+    'of type %s returns one share, is recovered with it, and is confirmed as backed up',
     async (type) => {
       const alice = newAccount()
       const { status, body, headers } = await generate(alice, {
@@ -80,9 +80,9 @@ describe('a generated wallet', () => {
       expect(recovered.headers.get('cache-control')).toBe('private, no-store')
       if (type === 'evm')
         expect(privateKeyToAccount(recovered.body.privateKey).address.toLowerCase()).toBe(address)
-      const told = logged.join('')
+      const loggedText = logged.join('')
       for (const secret of [share, recovered.body.privateKey])
-        expect(told).not.toContain(secret.replace('0x', ''))
+        expect(loggedText).not.toContain(secret.replace('0x', ''))
       const { rows } = await world.pool.query('SELECT share FROM wallet_shares')
       for (const row of rows) expect(row.share).toHaveLength(12 + 33 + 16)
       const init = { headers: await signIn(world, alice), body: JSON.stringify([address]) }
@@ -93,7 +93,7 @@ describe('a generated wallet', () => {
     },
   )
 
-  it('gives the third share where it is asked for: two returned shares are the key', async () => {
+  it('returns the third share on request, and two returned shares give the key', async () => {
     const alice = newAccount()
     const asked = { type: 'evm', name: 'a', isPrivate: true, recovery: true }
     const { address, share, recoveryShare } = (await generate(alice, asked)).body
@@ -110,13 +110,13 @@ describe('a generated wallet', () => {
     expect(JSON.stringify((await world.get('/v1/events')).body)).not.toContain(address)
   })
 
-  it('is recovered by nobody else, without a fresh signature bound to the wallet, or for another address', async () => {
+  it('is not recovered for another wallet, without a fresh bound signature, or for another address', async () => {
     const alice = newAccount()
     const mallory = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
       .body
     await post(mallory, '/v1/clusters/wallets', [{ address, name: 'mine' }])
-    // listing the wallet in another cluster opens nothing
+    // listing the wallet in another cluster gives no access
     expect(await recover(mallory, { address, share })).toMatchObject({
       status: 404,
       body: { error: 'not_found' },
@@ -150,7 +150,7 @@ describe('a generated wallet', () => {
       expect(await recover(alice, { address, share: wrong })).toMatchObject({ status: 400 })
   })
 
-  it('is asked for by a stranger with the statements of an address that was never made', async () => {
+  it('looks like an unknown address to a stranger: both take the same statements', async () => {
     const alice = newAccount()
     const mallory = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: true }))
@@ -176,7 +176,7 @@ describe('a generated wallet', () => {
     expect(await statementsFor(address)).not.toEqual([])
   })
 
-  it('is recovered by no signature that was used, nor one that signs in, of which the bound is never shown', async () => {
+  it('is not recovered by a used signature or a sign-in signature, and bound signatures are never shown', async () => {
     const alice = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
       .body
@@ -207,7 +207,7 @@ describe('a generated wallet', () => {
     expect(DENIED).toContain((await recover(alice, { address, share }, bound)).status)
   })
 
-  it('is recovered while another member of its cluster asks with shares that do not fit', async () => {
+  it('is recovered even if another member of its cluster keeps sending wrong shares', async () => {
     const alice = newAccount()
     const mallory = newAccount()
     const { address, share } = (await generate(alice, { type: 'evm', name: 'a', isPrivate: false }))
@@ -221,7 +221,7 @@ describe('a generated wallet', () => {
     expect(await recover(alice, { address, share }, own)).toMatchObject({ status: 200 })
   })
 
-  it('is not made where its name is taken, and no share is kept', async () => {
+  it('is not made where its name is taken, and no share is stored', async () => {
     const alice = newAccount()
     await post(alice, '/v1/clusters')
     const kept = async () => (await world.pool.query('SELECT 1 FROM wallet_shares')).rowCount
@@ -236,7 +236,7 @@ describe('a generated wallet', () => {
   })
 })
 
-it('may have the name of a private entry, which reserves nothing in public', async () => {
+it('a generated wallet may have the name of a private wallet, which reserves nothing in public', async () => {
   const account = newAccount()
   await post(account, '/v1/clusters')
   const add = (name: string, isPrivate: boolean) =>
@@ -251,7 +251,7 @@ it('may have the name of a private entry, which reserves nothing in public', asy
   expect(await made('vault', false)).toMatchObject(taken)
 })
 
-it('is not to be had where no shares are kept', async () => {
+it('no wallet is generated without SHARE_KEY', async () => {
   const other = await startApi()
   try {
     const headers = await signIn(other, newAccount())

@@ -19,7 +19,7 @@ interface Raw {
   text: string
 }
 
-/** Sends a request with its path unchanged, which fetch would normalize. */
+/** Sends a request with its path unchanged. fetch would normalize it. */
 function raw(
   method: string,
   path: string,
@@ -107,16 +107,16 @@ describe('errors', () => {
     ['with doubled slashes', () => `//v1/names//address/${alice}`],
     ['with escapes', () => `/v1/names/address/%30${alice.slice(1)}`],
     ['with the origin of the server', () => `${world.url}/V1/Names/Address/${alice}`],
-  ])('are none for paths %s', async (_, path) => {
+  ])('are not sent for paths %s', async (_, path) => {
     const reply = await raw('GET', path())
     expect(JSON.parse(reply.text)).toMatchObject({ address: alice, clusterName: name })
   })
 
-  it('are none for images', async () => {
+  it('are not sent for images', async () => {
     expect((await raw('GET', `/image/${name}.svg`)).headers['content-type']).toBe('image/svg+xml')
   })
 
-  it('are JSON for what is no HTTP and for headers that are too large', async () => {
+  it('are JSON for malformed HTTP and for headers that are too large', async () => {
     const fault = async (bytes: string, status: number) => {
       const answer = await onSocket(bytes)
       expect(answer.startsWith(`HTTP/1.1 ${status} `), answer).toBe(true)
@@ -141,7 +141,7 @@ describe('the OpenAPI documents and /', () => {
     expect((await world.get(path)).body).toEqual(committed)
   })
 
-  it('/ names the document', async () => {
+  it('/ links to the document', async () => {
     expect((await world.get('/')).body).toMatchObject({
       service: 'clusterd',
       openapi: '/openapi.json',
@@ -206,7 +206,7 @@ describe('bodies', () => {
     })
   })
 
-  it('that are far too large are not read to their end', async () => {
+  it('that are far too large are not read completely', async () => {
     const { hostname, port } = new URL(world.url)
     const sent = await new Promise<number>((resolve) => {
       const chunk = Buffer.alloc(64 * 1024, 32)
@@ -230,7 +230,7 @@ describe('bodies', () => {
     expect(sent).toBeLessThan(32 * 1024 * 1024)
   })
 
-  it('that are cut off don’t hold the server', async () => {
+  it('that are cut off do not block the server', async () => {
     const { hostname, port } = new URL(world.url)
     await new Promise<void>((resolve) => {
       const socket = net.connect({ host: hostname, port: Number(port) }, () => {
@@ -245,7 +245,7 @@ describe('bodies', () => {
 })
 
 describe('headers', () => {
-  it('let any site call the API', async () => {
+  it('allow any site to call the API', async () => {
     const preflight = await raw('OPTIONS', '/v1/names', undefined, {
       'access-control-request-method': 'POST',
     })
@@ -288,18 +288,18 @@ describe('headers', () => {
     ['empty', ''],
     ['undefined', 'undefined'],
     ['long', 'x'.repeat(500)],
-  ])('of an API key that is %s are no reason to refuse', async (_, key) => {
+  ])('with an API key that is %s do not refuse the request', async (_, key) => {
     const path = `/v1/names/address/${alice}`
     expect((await raw('GET', path, undefined, { 'x-api-key': key })).status).toBe(200)
   })
 
-  it('of HEAD are answered', async () => {
+  it('are sent for HEAD', async () => {
     const head = await raw('HEAD', `/v1/names/address/${alice}`)
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(Number(head.headers['content-length'])).toBeGreaterThan(50)
   })
 
-  it('name each request, and the log has routes but never parameters', async () => {
+  it('have an id of the request, and the log has routes but never parameters', async () => {
     logged.length = 0
     const secret = 'secret-key-0123'
     const headers = { authorization: `Bearer ${secret}`, 'x-auth-key': secret, 'x-api-key': secret }
@@ -320,7 +320,7 @@ describe('headers', () => {
 })
 
 describe('behind a trusted proxy', () => {
-  it('the id and the trace of a request stand in the answer and in the log', async () => {
+  it('the proxy’s id and trace of a request are in the response and in the log', async () => {
     const lines: string[] = []
     const own = await startApi({ trustProxy: 1, log: logInto(lines) })
     try {
@@ -339,8 +339,8 @@ describe('behind a trusted proxy', () => {
   })
 })
 
-describe('a database that is gone', () => {
-  it('makes answers 503 until it is back', async () => {
+describe('an unavailable database', () => {
+  it('gives 503 until it is back', async () => {
     const own = await startApi()
     let back: Postgres | undefined
     try {

@@ -12,7 +12,7 @@ import { solanaAccount } from './wallets.js'
 
 const HOLDERS = 100_000
 const MOST_BYTES = 30 * 1024 * 1024
-/** Largest body. */
+/** Largest body that a join accepts. */
 const MOST_JOINED = 8 * 1024 * 1024
 const WAIT = { timeout: 60_000, interval: 100 }
 
@@ -23,7 +23,7 @@ const listed = randomAddress()
 const warm = randomAddress()
 const cold = solanaAccount().address
 
-/** Address in a cluster of its own, with a name and a Solana wallet. */
+/** Address with its own cluster, a name and a Solana wallet. */
 const holder = (i: number): string => `0x${(i + 1).toString(16).padStart(40, '0')}`
 const holders = Array.from({ length: HOLDERS }, (_, i) => holder(i)).join('\n')
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
     )
 })
 
-/** Sends a body, and takes the answer without reading it. */
+/** Sends a body, and takes the response without reading it. */
 const open = (body: string | Buffer, query = ''): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     const sent = http.request(
@@ -61,7 +61,7 @@ const join = async (body: unknown, query = '') => {
   expect(answer.headers['content-type']).toBe('application/x-ndjson')
   return rowsOf(await text(answer))
 }
-/** Counts the joins' statements, which a spy would keep with their rows. */
+/** Counts the joins' statements. A spy would keep their rows in memory. */
 function counted(each = (_count: number, _values: readonly unknown[]): unknown => 0) {
   const plain = world.pool.query
   const asked = { count: 0, end: () => Object.assign(world.pool, { query: plain }) }
@@ -78,7 +78,7 @@ describe('POST /v1/wallets', () => {
   const main = { address: alice, type: 'evm', name: 'main' }
   const sol = { address: cold, type: 'solana', name: 'cold' }
 
-  it('answers each address in its order, from the bundle that it has proven to be in', async () => {
+  it('returns a line for each address, in order, from the bundle in which it is verified', async () => {
     const inputs = [
       cold,
       'junk',
@@ -123,7 +123,7 @@ describe('POST /v1/wallets', () => {
     expect((await open(`["${alice}"]`, query)).statusCode).toBe(400)
   })
 
-  it('shows no private wallet, and twenty of a bundle', async () => {
+  it('shows no private wallet, and at most twenty wallets of a bundle', async () => {
     const { hidden } = await plantPrivate(world)
     expect(await join([hidden])).toMatchObject([{ clusterName: null, wallets: null }])
     await world.pool.query(
@@ -151,7 +151,7 @@ describe('POST /v1/wallets', () => {
     expect(JSON.parse(await text(answer))).toMatchObject({ error, status })
   })
 
-  it('asks once for a thousand addresses, and keeps no more than 30 MiB', async () => {
+  it('reads a thousand addresses per statement, and uses at most 30 MiB', async () => {
     const before = alive()
     const kept: number[] = []
     const asked = counted((count) => count % 30 === 1 && kept.push(alive() - before))
@@ -162,7 +162,7 @@ describe('POST /v1/wallets', () => {
     expect(Math.max(...kept)).toBeLessThan(MOST_BYTES)
   })
 
-  it('waits for who reads slowly without a connection, and tells why it ends', async () => {
+  it('waits for a slow reader without a database connection, and reports why it ends', async () => {
     const asked = counted()
     const [slow, gone] = await Promise.all([open(holders), open(holders)])
     const third = await open(Buffer.alloc(MOST_JOINED, ' '))
@@ -183,7 +183,7 @@ describe('POST /v1/wallets', () => {
   })
 })
 
-it('holds nothing for heads without a body', async () => {
+it('a head without a body reserves nothing', async () => {
   const head = `POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: ${MOST_JOINED}\r\n\r\n`
   const port = Number(new URL(world.url).port)
   const heads = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
@@ -192,7 +192,7 @@ it('holds nothing for heads without a body', async () => {
   for (const socket of heads) socket.destroy()
 })
 
-it('frees the places of requests whose connection went before their turn', async () => {
+it('a join whose connection ends before its turn frees its place', async () => {
   const join = 'POST /v1/wallets HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n[]'
   for (let i = 0; i < 4; i++) {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1')

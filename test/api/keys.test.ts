@@ -27,7 +27,7 @@ const ask = (key: string, address: string, url = world.url): Promise<Reply> =>
 const limits = ({ headers }: Reply) => headers.get('ratelimit')
 
 describe('API keys of a wallet', () => {
-  it('are shown once, listed, renamed and revoked by their wallet alone', async () => {
+  it('are shown once, and only their wallet lists, renames and revokes them', async () => {
     const member = await memberOf(world)
     const made = await make(member)
     expect([made.status, made.headers.get('cache-control')]).toEqual([200, 'private, no-store'])
@@ -57,7 +57,7 @@ describe('API keys of a wallet', () => {
     expect((await member.call('DELETE', `/v1/keys/${rest.id}`)).status).toBe(404)
   })
 
-  it('are ten at most, also when they are asked for at once', async () => {
+  it('are at most ten, even if they are requested at once', async () => {
     const member = await memberOf(world)
     const replies = await Promise.all(Array.from({ length: MAX_API_KEYS + 3 }, () => make(member)))
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(MAX_API_KEYS)
@@ -78,7 +78,7 @@ describe('API keys of a wallet', () => {
     },
   )
 
-  it('need a signed-in wallet', async () => {
+  it('require a signed-in wallet', async () => {
     expect((await world.post('/v1/keys', { name: 'x' })).status).toBe(401)
     expect((await world.get('/v1/keys')).status).toBe(401)
   })
@@ -89,7 +89,7 @@ describe('a request with an API key', () => {
     const member = await memberOf(world)
     const one = (await make(member)).body.key
     const two = (await make(member)).body.key
-    // the first look at a key decides for its request too
+    // the first look-up of a key already counts for its own request
     expect(limits(await ask(one, '192.0.2.1'))).toMatch(
       /^"key";r=99;t=\d+, "keys-of-address";r=99;t=\d+$/,
     )
@@ -111,13 +111,13 @@ describe('a request with an API key', () => {
     'a b',
     apiKeyText(randomBytes(32)),
     `${apiKeyText(randomBytes(32))}x`,
-  ])('that is none (%j) is counted as without', async (key) => {
+  ])('that is invalid (%j) is counted as a request without a key', async (key) => {
     const reply = await ask(key, '192.0.2.3')
     expect(reply.status).toBe(200)
     expect(limits(reply)).toMatch(/^"address";/)
   })
 
-  it('of the operator has the limit that it names, at any address', async () => {
+  it('of the operator has its own limit, at any address', async () => {
     const key = apiKeyText(randomBytes(32))
     const own = { wallet: null, name: 'shop', perSecond: 1, burst: 7, createdMs: 1 }
     await addApiKey(world.pool, { keyHash: apiKeyHash(key)!, ...own })
@@ -126,17 +126,17 @@ describe('a request with an API key', () => {
     expect(limits(reply)).toMatch(/^"key";r=6;/)
   })
 
-  it('that was revoked is counted as without', async () => {
+  it('that was revoked is counted as a request without a key', async () => {
     const member = await memberOf(world)
     const { key, id } = (await make(member)).body
     await member.call('DELETE', `/v1/keys/${id}`)
-    // a process that has not seen it before
+    // a process that has not cached the key
     const second = await secondApi(world, { limits: LIMITS, trustProxy: 1 })
     expect(limits(await ask(key, '192.0.2.5', second.url))).toMatch(/^"address";/)
     await second.stop()
   })
 
-  it('is not waited for where the database is silent', async () => {
+  it('does not wait for a database that does not answer', async () => {
     const locked = await world.pool.connect()
     await locked.query('BEGIN')
     await locked.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE')
@@ -147,7 +147,7 @@ describe('a request with an API key', () => {
     expect([reply.status, limits(reply)]).toEqual([200, expect.stringMatching(/^"address";/)])
   })
 
-  it('is not refused while the database is away', async () => {
+  it('is not refused while the database is unavailable', async () => {
     const broken = await startApi({ limits: LIMITS })
     await broken.postgres.stop()
     const reply = await fetch(`${broken.url}/image/x.svg`, {
@@ -163,20 +163,20 @@ it('the operator makes, lists and revokes keys on the command line', async () =>
   const lines: string[] = []
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
   try {
-    await keysCommand.make('shop', { perSecond: 20, json: true })
+    await keysCommand.makeKey('shop', { perSecond: 20, json: true })
     const { key, id } = JSON.parse(lines.pop()!)
     expect((await ask(key, '192.0.2.6')).headers.get('ratelimit-policy')).toBe('"key";q=120;w=6')
-    await keysCommand.list({})
+    await keysCommand.listKeys({})
     expect(lines.pop()).toMatch(new RegExp(`^${id} +shop +- +20 +120 +`, 'm'))
-    await keysCommand.revoke(id)
-    await expect(keysCommand.revoke(id)).rejects.toThrow(`There is no API key of the id ${id}.`)
+    await keysCommand.revokeKey(id)
+    await expect(keysCommand.revokeKey(id)).rejects.toThrow(`There is no API key of the id ${id}.`)
   } finally {
     log.mockRestore()
     vi.unstubAllEnvs()
   }
 })
 
-it('an address makes a few keys a day, whatever wallets it signs in', async () => {
+it('an address makes a limited number of keys a day, with any number of wallets', async () => {
   const strict = await startApi({ limits: { ...LIMITS, keysPerDay: 2 } })
   const codes: unknown[] = []
   for (let n = 0; n < 3; n++) {

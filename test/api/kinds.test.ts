@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBatches } from '../../src/api/http/batches.js'
+import { createBatchedLookups } from '../../src/api/http/batches.js'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { KIND_NAMES, KINDS } from '../../src/registry/auth/kinds.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
@@ -18,7 +18,7 @@ const accounts = (
   await Promise.all(others.map((kind) => SIGNERS[kind].accounts(randomBytes(32))))
 ).flat()
 
-/** Whatever a signature allows is allowed to wallets of each kind. */
+/** Every kind of wallet may do everything that a signature allows. */
 describe.each(accounts.map((account) => [account.type, account.address, account] as const))(
   '%s %s',
   (type, address, account) => {
@@ -29,7 +29,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       alice = await memberOf(world)
     })
 
-    it('signs in over the plain message and its own, in both versions, with one key a date', async () => {
+    it('signs in with the plain and the bound message, in both versions, with one key per date', async () => {
       const plain = await proofOf(world, account)
       const { token } = (await world.post('/v1/auth/token', plain)).body
       expect((await world.post('/v0.1/auth/token', plain)).body).toMatchObject({
@@ -57,7 +57,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       })
     })
 
-    it('makes a cluster of its own, and joins another in private, then in public', async () => {
+    it('creates a cluster, joins another one in private, and becomes public there', async () => {
       const own = await self.create()
       const { items } = (await world.get(`/v1/events?from=${address}`)).body
       expect(items.map((event: { type: string }) => event.type)).toEqual([
@@ -90,7 +90,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await world.get(`/v1/clusters/address/${address}`)).body.clusterId).toBe(id)
     })
 
-    it('gets a generated wallet’s key by a message of its own', async () => {
+    it('recovers a generated wallet’s key by its recovery message', async () => {
       const asked = { type: 'solana', name: 'made' }
       const { address: made, share } = (
         await self.call('POST', '/v1/clusters/generate/wallet', asked)
@@ -110,7 +110,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await recover(message)).body).toMatchObject({ type: 'solana', address: made })
     })
 
-    it('pays nothing: a quote is not for it, and nothing is owed to it', async () => {
+    it('cannot pay: quotes refuse it, and nothing is owed to it', async () => {
       const names = [{ name: freshName() }]
       const quote = await self.call('POST', '/v1/names/register/evm', {
         network: '1',
@@ -121,7 +121,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await world.get(`/v1/refunds/${address}`)).body.refunds).toEqual([])
     })
 
-    it('is paid its share of an airdrop through an EVM wallet of its bundle', async () => {
+    it('claims an airdrop through an EVM wallet of its bundle', async () => {
       const { community } = await loadRows(world.pool, [{ address, amount: 5n }], {
         community: freshName(),
       })
@@ -138,7 +138,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       ])
     })
 
-    it('owns names below communities, and is on their lists', async () => {
+    it('can own names below communities, and be on their allowlists', async () => {
       const owner = await memberOf(world)
       const club = freshName()
       const name = freshName()
@@ -156,7 +156,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
         clusterName: `${club}/${name}`,
         owner: address,
       })
-      // as the last wallet of the cluster that holds the name
+      // it is then the last wallet of the cluster that holds the name
       const { clusterId } = (await world.get(`/v1/clusters/address/${owner.address}`)).body
       await owner.call('POST', '/v1/clusters/wallets', [{ address, name: 'second' }])
       expect((await self.call('POST', `/v1/clusters/verify/${clusterId}`)).status).toBe(200)
@@ -164,7 +164,7 @@ describe.each(accounts.map((account) => [account.type, account.address, account]
       expect((await self.call('DELETE', '/v1/clusters/wallets', [address])).body.error).toBe(
         'last_verified_wallet',
       )
-      const { verifiedOf } = createBatches(world.pool, 'mainnet')
+      const { verifiedOf } = createBatchedLookups(world.pool, 'mainnet')
       const hit = await verifiedOf({ cluster: club, stored: KINDS[type].coin.stored })
       expect(hit && decodeWallet(hit.address).text).toBe(
         address.startsWith('osmo') ? null : address,

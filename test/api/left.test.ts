@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { FairQueue } from '../../src/ops/fairQueue.js'
 import { randomAddress, useApi } from './support.js'
 
-/** Work that waits in a queue is dropped once its caller has left. */
+/** Work that waits in a queue is dropped when its caller disconnects. */
 
 let answers = 0
 const requests = {
@@ -34,7 +34,7 @@ it.each([
     go = resolve
   })
   const work = vi.fn()
-  // all places of the queue are taken
+  // occupy all places of the queue
   vi.spyOn(FairQueue.prototype, 'run').mockImplementation(async function (
     this: FairQueue,
     asker,

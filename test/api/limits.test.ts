@@ -16,10 +16,10 @@ import {
   useApi,
 } from './support.js'
 
-/** A rate that gives back nothing while a test runs. */
+/** A rate whose bucket does not refill during a test. */
 const STILL = { perSecond: 1e-6, burst: 1_000 }
 
-/** Limits that no test of one other reaches. */
+/** Limits that no test of another limit reaches. */
 const SETTINGS: LimitSettings = {
   address: STILL,
   key: { ...STILL, burst: 5_000 },
@@ -48,7 +48,7 @@ beforeEach(() => {
   counted = {}
 })
 
-/** Headers of a client that a proxy names, one per test. */
+/** Headers with a client address reported by a proxy, another one for each test. */
 const from = (address = `198.51.100.${client}`) => ({
   'x-forwarded-for': `203.0.113.9, ${address}`,
 })
@@ -63,7 +63,7 @@ const ask = (method: string, path: string, body?: unknown): Promise<Reply> =>
 const left = ({ headers }: Reply): number =>
   Number(/^"address";r=(\d+);t=\d+$/.exec(headers.get('ratelimit') ?? '')?.[1])
 
-/** Spends all that the test's client has. */
+/** Spends all units of the test's client. */
 async function spendAll(): Promise<void> {
   for (let held = STILL.burst; held >= 11; ) held = left(await ask('POST', '/v1/auth/token', {}))
   for (let reply = await ask('GET', '/v1/networks'); reply.status !== 429; )
@@ -127,11 +127,11 @@ describe('what a request costs', () => {
   ])('%s', async (_what, method, path, body, cost) => {
     expect(left(await ask('GET', '/v1/networks'))).toBe(999)
     await ask(method, path, body)
-    // two requests, since what is left is told in whole units
+    // two requests, because the remaining units are reported as whole numbers
     expect(left(await ask(method, path, body))).toBe(Math.floor(999 - 2 * cost))
   })
 
-  it('requirements, by the tokens that they ask for', async () => {
+  it('requirements, by the number of their tokens', async () => {
     const owner = await memberOf(api)
     const name = freshName()
     await api.append('testnet', [bid({ from: owner.address, name })])
@@ -171,8 +171,8 @@ describe('what a request costs', () => {
   })
 })
 
-describe('a client that has spent all', () => {
-  it('is refused on every route, in JSON that says when to come back', async () => {
+describe('a client without units', () => {
+  it('is refused on every route, in JSON with the time to wait', async () => {
     await spendAll()
     const others = ['/', '/openapi.json', '/none'].map((one) => ({ method: 'get', one }))
     const paths = routes.flatMap(({ method, path, aliases = [] }) =>
@@ -191,7 +191,7 @@ describe('a client that has spent all', () => {
     expect(counted['address /v1/events']).toBe(1)
   })
 
-  it('hinders no other client, and is told apart by what the proxy says alone', async () => {
+  it('does not affect other clients, which only the proxy’s header distinguishes', async () => {
     await spendAll()
     const spoofed = { 'x-forwarded-for': `192.0.2.1, 203.0.113.200, 198.51.100.${client}` }
     expect((await api.request('/v1/networks', { headers: spoofed })).status).toBe(429)
@@ -199,14 +199,14 @@ describe('a client that has spent all', () => {
     expect((await api.get('/v1/networks')).status).toBe(200)
   })
 
-  it('is still answered what browsers ask before a request', async () => {
+  it('still gets responses to CORS preflights', async () => {
     await spendAll()
     expect(
       (await fetch(`${api.url}/v1/networks`, { method: 'OPTIONS', headers: from() })).status,
     ).toBe(204)
   })
 
-  it('is one subscriber by IPv6, whatever it calls itself', async () => {
+  it('is one subscriber of IPv6, with any address of its prefix', async () => {
     const v6 = (tail: string) =>
       api.request('/v1/networks', { headers: from(`2001:db8:${client}:1:${tail}`) })
     expect(left(await v6(':1'))).toBe(999)
@@ -214,7 +214,7 @@ describe('a client that has spent all', () => {
   })
 })
 
-it('believes nobody’s X-Forwarded-For without a proxy', async () => {
+it('without a proxy X-Forwarded-For is ignored', async () => {
   const bare = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 2 } } })
   const asked = async (address: string) =>
     (await bare.request('/v1/networks', { headers: { 'x-forwarded-for': address } })).status
@@ -224,7 +224,7 @@ it('believes nobody’s X-Forwarded-For without a proxy', async () => {
   await bare.stop()
 })
 
-it('takes the last address before the proxies that are named', async () => {
+it('the client is the last address before the trusted proxies', async () => {
   const trustProxy = ['loopback', '10.0.0.0/8']
   const behind = await startApi({
     limits: { ...SETTINGS, address: { ...STILL, burst: 1 } },
@@ -238,13 +238,13 @@ it('takes the last address before the proxies that are named', async () => {
   await behind.stop()
 })
 
-it('counts nothing where limits are off', async () => {
+it('without limits nothing is counted', async () => {
   const off = await startApi()
   expect((await off.get('/v1/networks')).headers.get('ratelimit')).toBeNull()
   await off.stop()
 })
 
-it('ends the connection of a refusal, and leaves what was pipelined behind it without an answer', async () => {
+it('a refusal ends its connection, and pipelined requests after it get no response', async () => {
   const small = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 3 } } })
   const { port } = new URL(small.url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -260,11 +260,11 @@ it('ends the connection of a refusal, and leaves what was pipelined behind it wi
   await small.stop()
 })
 
-it('charges a body as it arrives, and reads no more of one that is refused', async () => {
+it('a body is charged as it arrives, and a refused one is not read further', async () => {
   const small = await startApi({ limits: { ...SETTINGS, address: { ...STILL, burst: 10 } } })
   const port = Number(new URL(small.url).port)
   const KIB = 1_024
-  /** Sends so many bytes of a body that is never whole. @returns the answer, and how much of it was taken */
+  /** Sends that many bytes of a body that never ends. @returns the response, and how many bytes were not taken */
   const send = async (bytes: number, length: number) => {
     const socket = connect(port, '127.0.0.1')
     socket.write(`POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`)
@@ -272,9 +272,9 @@ it('charges a body as it arrives, and reads no more of one that is refused', asy
     const text = await textOf(socket)
     return { status: Number(text.split(' ')[1]), left: Number(/r=(\d+)/.exec(text)?.[1]) }
   }
-  // nothing is read of what says that it is too large
+  // a body whose declared length is too large is not read at all
   expect(await send(0, 9_000_000)).toEqual({ status: 413, left: 9 })
-  // 16 KiB are 4 units, of which the request was one; 100 KiB are more than are left
+  // 16 KiB cost 4 units, of which the request was one; 100 KiB cost more than is left
   const half = connect(port, '127.0.0.1')
   half.write('POST /v1/names HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n')
   half.write(' '.repeat(16 * KIB))
@@ -286,7 +286,7 @@ it('charges a body as it arrives, and reads no more of one that is refused', asy
   await small.stop()
 })
 
-/** What a connection is answered until it ends. */
+/** What a connection receives until it ends. */
 async function textOf(socket: Socket): Promise<string> {
   let text = ''
   socket.on('error', () => {})

@@ -31,7 +31,7 @@ describe('GET /v1/names/address/:address', () => {
     ['in lower case', alice],
     ['with a checksum', getAddress(alice)],
     ['with a slash', `${alice}/`],
-  ])('answers the cluster’s oldest name for an address %s', async (_, form) => {
+  ])('returns the cluster’s oldest name for an address %s', async (_, form) => {
     expect(await world.get(`/v1/names/address/${form}`)).toMatchObject({
       status: 200,
       body: {
@@ -44,7 +44,7 @@ describe('GET /v1/names/address/:address', () => {
     })
   })
 
-  it('answers the name of a Solana wallet', async () => {
+  it('returns the name of a Solana wallet', async () => {
     expect((await world.get(`/v1/names/address/${solana}`)).body).toEqual({
       address: solana,
       type: 'solana',
@@ -78,7 +78,7 @@ describe('GET /v1/names/address/:address', () => {
     ['?testnet=undefined', first],
     ['?other=1&other=2', first],
     ['?', first],
-  ])('selects the testnet by testnet=true, exactly: %s', async (query, name) => {
+  ])('selects the testnet only by exactly testnet=true: %s', async (query, name) => {
     const { body } = await world.get(`/v1/names/address/${alice}${query}`)
     expect(body.clusterName).toBe(name)
   })
@@ -90,7 +90,7 @@ describe('GET /v1/names/address/:address', () => {
 })
 
 describe('POST /v1/names/address', () => {
-  it('answers one record per input, in its order', async () => {
+  it('returns one record per input, in order', async () => {
     const unknown = randomAddress()
     const { status, body } = await world.post('/v1/names/address', [
       'junk',
@@ -130,7 +130,7 @@ describe('POST /v1/names/address', () => {
 })
 
 describe('POST /v1/names', () => {
-  it('resolves names, echoes them, leaves unknown ones out', async () => {
+  it('resolves names, repeats them as they were sent, and leaves out unknown names', async () => {
     const asked = [
       first,
       `${first}/`,
@@ -159,7 +159,7 @@ describe('POST /v1/names', () => {
     expect(body[0]).toEqual({ name: first, ...record })
   })
 
-  it('leaves out what is no name', async () => {
+  it('leaves out malformed names', async () => {
     const junk = ['', 'a b', 'a/b/c', 'é', 'x'.repeat(33), '/', 'a//']
     const { status, body } = await world.post(
       '/v1/names',
@@ -171,7 +171,7 @@ describe('POST /v1/names', () => {
   })
 })
 
-describe('private entries and unverified mentions', () => {
+describe('private wallets and unverified wallets', () => {
   it('are absent from every public answer', async () => {
     const mentioned = randomAddress()
     const { name, hidden, other } = await plantPrivate(world)
@@ -196,13 +196,13 @@ describe('private entries and unverified mentions', () => {
     ])
     const listed = { clusterName: name, walletName: 'side', isVerified: false }
     expect((await world.get(`/v1/names/address/${mentioned}`)).body).toMatchObject(listed)
-    // an unverified listing proves nothing: the address is verified nowhere
+    // an unverified entry proves nothing: the address is verified in no cluster
     expect((await world.get(`/v1/clusters/address/${mentioned}`)).status).toBe(404)
   })
 })
 
 describe('GET /v1/names/owner/address/:address', () => {
-  it('answers every name of the cluster, oldest first', async () => {
+  it('returns every name of the cluster, oldest first', async () => {
     const { status, body } = await world.get(`/v1/names/owner/address/${getAddress(alice)}`)
     expect(status).toBe(200)
     expect(body).toEqual([
@@ -222,7 +222,7 @@ describe('GET /v1/names/owner/address/:address', () => {
     ])
   })
 
-  it.each([randomAddress(), 'junk'])('answers no name of %s', async (address) => {
+  it.each([randomAddress(), 'junk'])('returns no name for %s', async (address) => {
     expect(await world.get(`/v1/names/owner/address/${address}`)).toMatchObject({
       status: 200,
       body: [],
@@ -231,7 +231,7 @@ describe('GET /v1/names/owner/address/:address', () => {
 })
 
 describe('GET /v1/clusters', () => {
-  it('answers one cluster by id, name and address', async () => {
+  it('returns a cluster by id, name and address', async () => {
     const id = await clusterIdOf(alice)
     expect(id).toMatch(/^0x[0-9a-f]{64}$/)
     const createdAt = '2026-11-20 08:00:00+00'

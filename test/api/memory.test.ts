@@ -9,8 +9,8 @@ const later = freshName()
 const world = useApi()
 beforeAll(() => world.append('mainnet', [bid({ from: alice, name: first })]))
 
-describe('answers that were given before', () => {
-  it('are kept over private changes: that one is read again would tell when those come', async () => {
+describe('cached responses', () => {
+  it('stay cached over private changes, whose time a new read could reveal', async () => {
     const member = await memberOf(world)
     await member.create()
     const name = async () => (await world.get(`/v1/names/address/${alice}`)).body.walletName
@@ -31,7 +31,7 @@ describe('answers that were given before', () => {
     await world.pool.query(`UPDATE wallets SET name = 'main' WHERE name = 'other'`)
   })
 
-  it('are as new as the last commit, however often they are asked for', async () => {
+  it('are as new as the last commit, however often they are requested', async () => {
     const owner = randomAddress()
     const ask = async () => (await world.get(`/v1/names/address/${owner}`)).body.clusterName
     for (let i = 0; i < 3; i++) expect(await ask()).toBeNull()
@@ -62,7 +62,7 @@ describe('answers that were given before', () => {
     expect((await ask({ 'content-encoding': 'gzip' })).status).toBe(400)
   })
 
-  it('of free names are kept until a name begins or ceases to have an unconfirmed bid', async () => {
+  it('of free names stay cached until a name gets or loses an unconfirmed bid', async () => {
     const name = freshName()
     const other = freshName()
     const free = { name, isAvailable: true }
@@ -83,12 +83,12 @@ describe('answers that were given before', () => {
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
     await world.tail('mainnet', seen(9, name))
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(pending))
-    // the block was reorged away
+    // a reorg removed the block
     await world.tail('mainnet', seen(9, other))
     for (let i = 0; i < 3; i++) expect(await check()).toEqual(old(free))
   })
 
-  it('are as new as the last commit where all who ask the same share one', async () => {
+  it('are as new as the last commit where concurrent requests share one read', async () => {
     const free = freshName()
     const ask = async () =>
       (await world.post('/v1/names/register/check', [free])).body[0].isAvailable
@@ -102,7 +102,7 @@ describe('answers that were given before', () => {
     await before
   })
 
-  it('fail together, and not for longer', async () => {
+  it('fail together, and only while the database fails', async () => {
     const name = freshName()
     const check = async () => (await world.post('/v1/names/register/check', [name])).status
     expect(await check()).toBe(200)
@@ -113,7 +113,7 @@ describe('answers that were given before', () => {
     expect(await check()).toBe(200)
   })
 
-  it('sell no name while the network catches up', async () => {
+  it('offer no name while the network catches up', async () => {
     const check = () => world.post('/v1/names/register/check', [first])
     for (let i = 0; i < 3; i++)
       expect((await check()).body).toEqual([{ name: first, isAvailable: false }])

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { EVENTS, type Field } from '../../src/registry/journal/eventTypes.js'
-import { homeOf, mirrorOf, readFeed, seconds, toldByV1, toldByV01 } from './mirror.js'
+import { homeOf, mirrorOf, readFeed, seconds, stateFromV1, stateFromV01 } from './mirror.js'
 import { expectReplayed, useApi } from './support.js'
 import { walk } from './walk.js'
 
 const world = useApi()
 
-it('a mirror built from /v1/events alone is the public state that the API answers, and v0.1 tells of it alike', async () => {
+it('a mirror built only from /v1/events equals the API’s public state, and so does one from v0.1’s events', async () => {
   const { members, clusters, names } = await walk(world)
   const events = await readFeed(world)
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)))
@@ -16,7 +16,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     expect(Object.keys(data), type).toEqual(shown)
   }
   const mirror = mirrorOf(events)
-  expect(await toldByV01(world)).toEqual(toldByV1(events, mirror))
+  expect(await stateFromV01(world)).toEqual(stateFromV1(events, mirror))
 
   for (const [id, mirrored] of mirror.clusters) {
     const { body } = await world.get(`/v1/clusters/id/${id}`)
@@ -41,7 +41,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     const owner = [...mirror.clusters.get(cluster)!.wallets].find(
       ([, wallet]) => wallet.isVerified,
     )?.[0]
-    if (!owner) continue // whoever is verified there is private
+    if (!owner) continue // its verified wallets are private
     const records = (await world.get(`/v1/names/owner/address/${owner}`)).body
     const record = records.find((one: { name: string }) => one.name === name)
     expect(record, name).toMatchObject({
@@ -74,7 +74,7 @@ it('a mirror built from /v1/events alone is the public state that the API answer
     })
     expect(record.createdAt.slice(0, 19), pair).toBe(seconds(createdMs).slice(0, 19))
   }
-  // look-ups find an address in the one cluster in which it is verified
+  // look-ups return the only cluster in which an address is verified
   for (const { address } of members) {
     const { clusterId } = (await world.get(`/v1/clusters/address/${address}`)).body
     expect(clusterId, address).toBe(homeOf(mirror, address))

@@ -54,7 +54,7 @@ export const seconds = (ms: number): string =>
 export const homeOf = ({ clusters }: Mirror, address: string): string | null =>
   [...clusters].find(([, { wallets }]) => wallets.get(address)?.isVerified)?.[0] ?? null
 
-/** Public state, rebuilt from events alone. @throws Error for an event that fits no state of those before it */
+/** Public state, rebuilt only from events. @throws Error for an event that does not fit the state before it */
 export function mirrorOf(events: readonly FeedEvent[]): Mirror {
   const mirror: Mirror = { clusters: new Map(), names: new Map(), communityNames: new Map() }
   for (const event of events) {
@@ -66,7 +66,7 @@ export function mirrorOf(events: readonly FeedEvent[]): Mirror {
 
 type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
 
-/** The state as an event finds it. */
+/** State of the mirror before an event. */
 class State implements PublicState {
   readonly #mirror: Mirror
   readonly #event: FeedEvent
@@ -121,7 +121,7 @@ class State implements PublicState {
     const pair = `${event.community}/${event.name}`
     const address = addressText(event.wallet)
     this.#expect(!communityNames.has(pair) && event.cluster === homeOf(this.#mirror, address))
-    // a wallet took part if it acted itself, or a wallet verified in the same cluster did
+    // true if the actor is in the event's cluster: the wallet itself, or another wallet verified there
     const isVerified =
       from === address || (event.cluster !== null && homeOf(this.#mirror, from) === event.cluster)
     communityNames.set(pair, { address, isVerified, createdMs: timestamp, createdBy: from })
@@ -146,14 +146,14 @@ interface OldEvent {
   data: { name: string; isVerified: number }
 }
 
-/** Wallets by cluster, and who registered each name: what both versions of the feed tell. */
-interface Told {
+/** Data that both versions of the feed have: wallets by cluster, and the owner of each name. */
+interface FeedState {
   clusters: string[]
   registered: Map<unknown, string>
 }
 
 /** Clusters as texts in any order, without their ids, which differ between the versions. */
-const toldOf = (
+const feedStateOf = (
   clusters: Iterable<Map<string, { name: unknown; isVerified: unknown }>>,
 ): string[] =>
   [...clusters]
@@ -163,18 +163,18 @@ const toldOf = (
     )
     .sort()
 
-/** What the feed of v1 tells. */
-export const toldByV1 = (events: readonly FeedEvent[], { clusters }: Mirror): Told => ({
-  clusters: toldOf([...clusters.values()].map(({ wallets }) => wallets)),
+/** State from the feed of v1. */
+export const stateFromV1 = (events: readonly FeedEvent[], { clusters }: Mirror): FeedState => ({
+  clusters: feedStateOf([...clusters.values()].map(({ wallets }) => wallets)),
   registered: new Map(
     events.flatMap(({ type, data, from }) => (type === 'REGISTER_NAME' ? [[data.name, from]] : [])),
   ),
 })
 
-/** What the feed of v0.1 tells. */
-export async function toldByV01(world: ApiWorld): Promise<Told> {
+/** State from the feed of v0.1. */
+export async function stateFromV01(world: ApiWorld): Promise<FeedState> {
   const clusters = new Map<number, Map<string, OldEvent['data']>>()
-  const registered: Told['registered'] = new Map()
+  const registered: FeedState['registered'] = new Map()
   for (const { eventType, clusterId, address, data } of await pagesOf<OldEvent>(
     world,
     '/v0.1/events',
@@ -185,5 +185,5 @@ export async function toldByV01(world: ApiWorld): Promise<Told> {
     else if (eventType === 'removeWallet') wallets.delete(address)
     else registered.set(data.name, address)
   }
-  return { clusters: toldOf(clusters.values()), registered }
+  return { clusters: feedStateOf(clusters.values()), registered }
 }

@@ -14,7 +14,7 @@ it('the overview counts clusters and events', async () => {
   expect((await read()).counts.events).toBe(0)
 })
 
-it('the overview lists the network’s chains, also those that nobody reads yet', async () => {
+it('the overview lists the network’s chains, including chains that are not indexed yet', async () => {
   const { chains } = await read()
   expect(chains).toEqual([
     {
@@ -28,6 +28,6 @@ it('the overview lists the network’s chains, also those that nobody reads yet'
   ])
 })
 
-it('the overview names what a registration bids: the default, or the hub’s minimum where that is more', async () => {
+it('the overview has the default bid, or the hub’s minimum where it is higher', async () => {
   expect((await read()).bidWei).toBe('10000000000000000')
 })

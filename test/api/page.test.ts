@@ -29,7 +29,7 @@ describe('the page', () => {
     },
   )
 
-  it('is shown for a name that is held, where profileUrl leads, and for no other', async () => {
+  it('is shown at profileUrl for a registered name, and for no other', async () => {
     const held = freshName()
     const onTestnet = freshName()
     await world.append('mainnet', [bid({ from: randomAddress(), name: held })])
@@ -62,19 +62,19 @@ describe('the page', () => {
   })
 
   it.each(['/v1/nothing', '/v0.1/nothing', '/v1/events', '/bundles/assign', '/openapi.json'])(
-    'is not at %s, which is the API’s',
+    'is not shown at %s, which belongs to the API',
     async (path) => {
       expect((await load(path)).headers.get('content-type')).toContain('application/json')
     },
   )
 
-  it('leads from a name whose path is another page’s to its own', async () => {
+  it('redirects from a name whose path belongs to another page', async () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'docs' })])
     const { profileUrl } = (await world.get('/v0.1/cluster/docs')).body
     expect(new URL(profileUrl).search).toBe('?q=docs')
   })
 
-  it('is compressed for who takes that', async () => {
+  it('is compressed for clients that accept gzip', async () => {
     const plain = await fetch(`${world.url}/`, {
       headers: { accept: 'text/html', 'accept-encoding': 'gzip;q=0' },
     })
@@ -84,7 +84,7 @@ describe('the page', () => {
     expect(await small.text()).toBe(await plain.text())
   })
 
-  it('has one policy, which allows its own files and no inline code', async () => {
+  it('has a policy that allows only its own files and no inline code', async () => {
     const shown = await load('/')
     const policy = shown.headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none';script-src 'self';style-src 'self'")
@@ -97,7 +97,7 @@ describe('the page', () => {
     )
   })
 
-  it('loads files that are there, are kept for good, and import nothing that is not', async () => {
+  it('loads files that exist and may be cached for good, and whose imports exist', async () => {
     const text = await (await load('/')).text()
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!)
     expect(paths.map((path) => path.split('/').at(-1)).sort()).toEqual(['main.js', 'style.css'])
@@ -113,7 +113,7 @@ describe('the page', () => {
     }
   })
 
-  it('of another build loads the files of this one, which no cache keeps', async () => {
+  it('of another build gets the files of this build, which are not cached', async () => {
     for (const name of ['main.js', 'style.css']) {
       const file = await load(`/assets/0/${name}`)
       expect([file.status, file.headers.get('cache-control')], name).toEqual([200, 'no-store'])
@@ -121,7 +121,7 @@ describe('the page', () => {
     expect((await load('/assets/0/none.js')).status).toBe(404)
   })
 
-  it('has no other file, by whatever name', async () => {
+  it('has no other file, for any path', async () => {
     const build = /\/assets\/(\w+)\//.exec(await (await load('/')).text())![1]!
     const names = [
       `${build}/none.js`,
@@ -133,7 +133,7 @@ describe('the page', () => {
   })
 })
 
-describe('what the page asks', () => {
+describe('requests of the page', () => {
   it('the chains of both networks', async () => {
     const { body } = await world.get('/v1/networks')
     expect(body).toEqual(
@@ -149,7 +149,7 @@ describe('what the page asks', () => {
     )
   })
 
-  it('the cluster of a wallet that is verified privately: only its members see it', async () => {
+  it('the cluster of a privately verified wallet, which only its members see', async () => {
     const owner = await memberOf(world)
     const hidden = await memberOf(world, solanaAccount())
     const id = await owner.create()
@@ -166,7 +166,7 @@ describe('what the page asks', () => {
 })
 
 describe('the reference', () => {
-  it('is a page for everybody who asks, with guides beside it', async () => {
+  it('is a page for every client, with guides', async () => {
     const shown = await load('/docs', '*/*')
     expect([shown.status, shown.headers.get('content-type')]).toEqual([
       200,

@@ -9,10 +9,10 @@ import { RECIPIENT, useCommunities } from './communityApi.js'
 import { memberOf } from './members.js'
 import { randomAddress } from './support.js'
 
-/** Whose payments keep a name below a community from others, while they are under way. */
+/** A pending payment reserves a name below a community only if its payer meets the requirements. */
 
 let isSilent = false
-/** A node that is away, or says which chain it is and nothing else. */
+/** A node that does not answer, or only answers with its chain id. */
 const node = createServer(async (req, res) => {
   const { id, method } = (await json(req)) as { id: number; method: string }
   const block = {
@@ -38,7 +38,7 @@ const { world, community } = useCommunities({
   rpcUrls: { 1: `http://127.0.0.1:${(node.address() as AddressInfo).port}` },
 })
 
-/** Stores a payment of the price as the indexer does that sees it. */
+/** Stores a payment like the indexer that has seen it. */
 async function seen(name: string, below: string, payer: string, amount = '100'): Promise<void> {
   const { pool } = world
   const { rows } = await pool.query(`SELECT chain FROM chains WHERE network = 0 AND label = '1'`)
@@ -61,7 +61,7 @@ async function seen(name: string, below: string, payer: string, amount = '100'):
 const available = async (name: string, below: string) =>
   (await world.get(`/v1/names/community/${name}/check/${below}`)).body
 
-it('a payment by who does not meet the requirements keeps a name from nobody', async () => {
+it('a payment by a payer who does not meet the requirements reserves no name', async () => {
   const buyer = await memberOf(world)
   const friend = randomAddress()
   const requirements = [{ kind: 'allowlist', addresses: [buyer.address, friend] }]
@@ -83,7 +83,7 @@ it('a payment by who does not meet the requirements keeps a name from nobody', a
   ).toMatchObject({ status: 409, body: { error: 'not_available' } })
 })
 
-it('it does where there are no requirements, and where a chain has to be asked that is away', async () => {
+it('a payment reserves the name without requirements, and where their chain is unavailable', async () => {
   const { name } = await community({
     prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],
   })
@@ -103,7 +103,7 @@ it('it does where there are no requirements, and where a chain has to be asked t
   })
 })
 
-it('it does at once where the chain takes the question and says nothing', async () => {
+it('a payment reserves the name, after a short wait, where the chain never answers', async () => {
   const token = { kind: 'token', network: '1', token: `0x${'66'.repeat(20)}`, minimum: '1' }
   const { name } = await community({
     prices: [{ network: '1', token: 'native', amount: '100', recipient: RECIPIENT }],

@@ -1,7 +1,7 @@
 import { storedOf } from '../support/airdrop.js'
 import { type ApiWorld, bid, freshName, randomAddress } from './support.js'
 
-/** Rows of wallets, written as signed changes would write them. */
+/** Writes rows of wallets like signed changes would write them. */
 
 const CLUSTER = '(SELECT cluster FROM names WHERE network = 0 AND name = $1)'
 type World = Pick<ApiWorld, 'pool' | 'append'>
@@ -25,7 +25,7 @@ export async function listWallet(
   )
 }
 
-/** A private wallet that holds `other`, and is listed as `secret` in the cluster of `name` too. */
+/** A private wallet that holds the name `other`, and is also listed as `secret` in the cluster of `name`. */
 export async function plantPrivate(world: World) {
   const name = freshName()
   const other = freshName()
@@ -42,7 +42,7 @@ export async function plantPrivate(world: World) {
   return { name, other, hidden }
 }
 
-/** A name whose cluster has a thousand wallets. */
+/** Fills the cluster of a name up to a thousand wallets. */
 export async function fullCluster(world: World): Promise<string> {
   const name = freshName()
   await world.append('mainnet', [bid({ from: randomAddress(), name })])

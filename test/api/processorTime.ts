@@ -4,15 +4,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What one request takes of processors, and what it is charged for. */
+/** Processor time of a request, and the units that it costs. */
 export interface Cost {
   statuses: number[]
-  /** Of this process, its threads included, and of PostgreSQL. */
+  /** Processor time of this process, including its threads, and of PostgreSQL. */
   ms: number
   units: number
 }
 
-/** A request as it is sent. `chunked` leaves its length out. */
+/** A request to send. `chunked` leaves out its length. */
 export interface Sent {
   method: string
   path: string
@@ -33,7 +33,7 @@ const ask = ({ url, method, path, headers, body, chunked }) => new Promise((reso
   const length = body === undefined || chunked ? {} : { 'content-length': Buffer.byteLength(body) }
   const request = http.request(url + path, { method, agent, headers: { ...headers, ...length } }, (res) => {
     res.resume()
-    // an answer that came early ends the connection
+    // a response that came early ends the connection
     res.once('end', () => request.writableFinished || request.destroy())
     const left = Number(/r=(-?\\d+)/.exec(res.headers.ratelimit ?? '')?.[1])
     res.once('close', () => resolve({ status: res.statusCode, left }))
@@ -64,7 +64,7 @@ function postgresMs(postmaster: number): number {
       if (parent !== postmaster) continue
       sum += Number(readFileSync(`/proc/${entry}/schedstat`, 'utf8').split(' ')[0]) / 1e6
     } catch {
-      // it has ended
+      // the process has ended
     }
   }
   return sum
@@ -75,7 +75,7 @@ const ownMs = (): number => {
   return (user + system) / 1_000
 }
 
-/** Measures requests to an API in this process. They come from another one, whose time does not count. */
+/** Measures requests to an API in this process. Another process sends them, and its time does not count. */
 export class ProcessorTime {
   readonly #folder = mkdtempSync(join(tmpdir(), 'clusterd-costs-'))
   readonly #caller: ChildProcess
@@ -94,7 +94,7 @@ export class ProcessorTime {
     rmSync(this.#folder, { recursive: true })
   }
 
-  /** Sends requests one after the other. @returns their mean cost */
+  /** Sends requests one after the other. @returns their mean time and units */
   async of(requests: readonly Sent[]): Promise<Cost> {
     const { postgres } = this.#world
     const first = await this.#ask([LEFT])
@@ -114,7 +114,7 @@ export class ProcessorTime {
     return this.#send()
   }
 
-  /** Hands requests to the caller, which takes this process some time, too. */
+  /** Passes requests to the sending process, which takes some time of this process too. */
   async #prepare(requests: readonly Sent[]): Promise<void> {
     const { url } = this.#world
     await this.#tell({ all: requests.map((one) => ({ url, ...one })) })
@@ -134,5 +134,5 @@ export class ProcessorTime {
   }
 }
 
-/** Its answer says what is left of the caller's units. */
+/** Request whose response shows the caller's remaining units. */
 const LEFT: Sent = { method: 'GET', path: '/v1/networks' }

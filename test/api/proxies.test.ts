@@ -9,7 +9,7 @@ import { type ApiWorld, bid, freshName, randomAddress, startApi } from './suppor
 
 const alice = randomAddress()
 const name = freshName()
-/** Requests that an address has, none of which comes back soon. */
+/** Units of an address, which do not refill during the test. */
 const BURST = 40
 
 let world: ApiWorld
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** nginx that compresses everything, joins paths with a doubled slash below /joined, and names clients with ports. */
+/** nginx that compresses everything, joins paths with a doubled slash under /joined, and reports clients with ports. */
 const nginxConfig = (upstream: string) => (port: number, folder: string) =>
   `
 master_process off; pid ${folder}/pid; error_log stderr notice;
@@ -66,7 +66,7 @@ http {
 }
 `
 
-/** HAProxy as examples/deploy/topology has it, that compresses and keeps connections. */
+/** HAProxy as in examples/deploy/topology, with compression and kept-alive connections. */
 const haproxyConfig = (upstream: string) => (port: number) =>
   `
 defaults
@@ -105,7 +105,7 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
   afterAll(() => proxy.stop())
 
   let clients = 0
-  /** A client of its own, whom a proxy before this one names. */
+  /** A new client address, as a proxy in front of this one reports it. */
   const freshClient = () => `203.0.113.${++clients}`
   const get = (path: string, headers: http.OutgoingHttpHeaders = {}) =>
     new Promise<{ status: number; headers: http.IncomingHttpHeaders }>((resolve, reject) => {
@@ -117,7 +117,7 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
       request.on('error', reject)
     })
 
-  it('an entity tag of a compressed answer is known again', async () => {
+  it('the entity tag of a compressed response is recognized', async () => {
     const path = `/v1/names/address/${alice}`
     const first = await get(path, { 'accept-encoding': 'gzip' })
     expect(first).toMatchObject({ status: 200, headers: { 'content-encoding': 'gzip' } })
@@ -127,13 +127,13 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     expect((await get(path, again)).status).toBe(304)
   })
 
-  it('a path that was joined with a doubled slash is found', async () => {
+  it('a path with a doubled slash is found', async () => {
     expect((await get(`/joined/v1/names/address/${alice}`)).status).toBe(200)
     expect((await get('/joined/openapi.json')).status).toBe(200)
   })
 
   const forms = kind === 'nginx' ? ['', '/ports', '/standard'] : ['', '/ports']
-  it.each(forms)('clients are counted by their own address: %s', async (form) => {
+  it.each(forms)('each client is counted by its own address: %s', async (form) => {
     const path = `${form}/v1/names/address/${alice}`
     const [one, other] =
       form === '/standard' ? ['2001:db8:1::1', '2001:db8:2::1'] : [freshClient(), freshClient()]
@@ -144,7 +144,7 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     expect((await get(path, { 'x-forwarded-for': other })).status).toBe(200)
   })
 
-  it('a stream arrives at once, and uncompressed where the proxy minds no-transform', async () => {
+  it('a stream arrives at once, and uncompressed where the proxy respects no-transform', async () => {
     const headers = { 'accept-encoding': 'gzip', 'x-forwarded-for': freshClient() }
     const request = http.get(`${proxy.url}/v1/events/stream`, { headers, agent: false })
     const [response] = (await once(request, 'response')) as [http.IncomingMessage]
@@ -154,7 +154,7 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     request.destroy()
   })
 
-  it('a preflight passes with what it asks for', async () => {
+  it('a preflight allows the requested headers and methods', async () => {
     const answer = await fetch(`${proxy.url}/v1/clusters`, {
       method: 'OPTIONS',
       headers: {
@@ -167,13 +167,13 @@ describe.each(PROXIES)('behind $name', ({ name: kind, program, configOf }) => {
     expect(answer.headers.get('access-control-allow-headers')).toBe('baggage, sentry-trace')
   })
 
-  it('an escaped slash in a path stays one part of it', async () => {
+  it('an escaped slash does not split a part of a path', async () => {
     expect((await get('/v1/clusters/name/a%2Fb')).status).not.toBe(502)
   })
 })
 
 describe('a connection without a request', () => {
-  /** Time for which the server keeps a connection open after an answer, ms. */
+  /** Time for which the server keeps an idle connection open, ms. */
   async function keptMs(url: string, limitMs: number): Promise<number> {
     const { hostname, port } = new URL(url)
     const socket = net.connect({ host: hostname, port: Number(port) })
@@ -187,7 +187,7 @@ describe('a connection without a request', () => {
     return performance.now() - startedMs
   }
 
-  it('is closed after the time that is set', async () => {
+  it('is closed after the configured time', async () => {
     const brief = await startApi({ keepAliveMs: 100 })
     try {
       expect(await keptMs(brief.url, 10_000)).toBeLessThan(8_000)

@@ -10,13 +10,13 @@ import type { Network } from '../../src/registry/primitives/network.js'
 
 const key = () => Keypair.generate().publicKey.toBase58()
 
-/** Answers `decimals` and `latestRoundData` alike: 8 decimals, then a price of 8. */
+/** Response to both `decimals` and `latestRoundData`: 8 decimals, and a price of 8. */
 const PRICE = encodeAbiParameters(
   ['uint256', 'int256', 'uint256', 'uint256', 'uint256'].map((type) => ({ type })),
   [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
 )
 
-/** Nodes that give the same answers at once: what a quote takes of this process is its own work. */
+/** Nodes that return the same responses at once, so that a quote only costs its own work. */
 const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
   const call: Call = async <T>(method: string) => answers[method] as T
   const onOneNode = <T>(work: (one: Call) => Promise<T>) => work(call)
@@ -24,7 +24,7 @@ const nodes = (answers: Readonly<Record<string, unknown>>): Nodes => {
   return pool as unknown as Nodes
 }
 
-/** A Solana cluster that quotes, for tests of what that costs. */
+/** A Solana cluster for tests of what a quote costs. */
 export function quotingCluster(network: Network): SolanaPort {
   const feeds = {
     ethUsd: '0x01',

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { useApi } from './support.js'
 
-/** The route itself; test/communities/refunds.test.ts and test/solana/refunds.test.ts send what it offers. */
+/**
+ * Tests of the route itself. test/communities/refunds.test.ts and test/solana/refunds.test.ts send its transactions.
+ */
 
 const world = useApi()
 
@@ -46,7 +48,7 @@ describe('GET /v1/refunds/:address', () => {
     '0xF39fd6e51aad88F6F4ce6aB8827279cffFb92266',
     '%20',
     'a'.repeat(3_000),
-  ])('refuses what is no address: %.50s', async (asked) => {
+  ])('refuses a malformed address: %.50s', async (asked) => {
     const { status, body } = await world.get(`/v1/refunds/${asked}`)
     expect([status, body.error, body.details[0].path]).toEqual([
       400,
@@ -60,12 +62,12 @@ describe('GET /v1/refunds/:address', () => {
     [EVM, 'So11111111111111111111111111111111111111112'],
     ['So11111111111111111111111111111111111111112', EVM],
     ['bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', EVM],
-  ])('refuses for %.10s the receiver %.10s', async (asked, to) => {
+  ])('refuses for address %.10s the receiver %.10s', async (asked, to) => {
     const { status, body } = await world.get(`/v1/refunds/${asked}?to=${to}`)
     expect([status, body.error, body.details[0].path]).toEqual([400, 'unsupported_address', 'to'])
   })
 
-  it('tells networks apart', async () => {
+  it('keeps the networks apart', async () => {
     await credit(0, EVM, '340282366920938463463374607431768211456')
     await credit(1, EVM, '7')
     const owed = async (query: string) =>

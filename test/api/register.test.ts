@@ -67,7 +67,7 @@ describe('POST /v1/names/register/check', () => {
     expect((await world.post('/v1/names/register/check', [])).body).toEqual([])
   })
 
-  it('says of what is no name that it is none', async () => {
+  it('reports malformed names as invalid_name', async () => {
     const junk = ['', ' a', 'a/b', 'ä', 'x'.repeat(33), '\u0000']
     const { status, body } = await world.post('/v1/names/register/check', [taken, ...junk, taken])
     expect(status).toBe(200)
@@ -148,7 +148,7 @@ describe('POST /v1/names/register/evm', () => {
     },
   )
 
-  it('refuses two names of the amount at a time', async () => {
+  it('refuses an amount under two field names', async () => {
     const both = [
       { name: freshName(), amountWei: '20000000000000000', weiAmount: '20000000000000000' },
     ]
@@ -189,7 +189,7 @@ describe('POST /v1/names/register/evm', () => {
     expect(body.details[0].path).toBe('names[0].amountWei')
   })
 
-  it('takes the largest amount once', async () => {
+  it('accepts the largest amount only once', async () => {
     const max = (2n ** 256n - 1n).toString()
     const one = { name: freshName(), amountWei: max }
     expect((await quote(valid({ names: [one] }))).status).toBe(200)
@@ -238,7 +238,7 @@ describe('POST /v1/names/register/evm', () => {
     },
   )
 
-  it('selects the testnet by network; testnet=true leaves testnets only', async () => {
+  it('selects the testnet by network, and allows only testnets with testnet=true', async () => {
     const names = [{ name: taken }]
     expect((await quote(valid({ network: '11155111', names }))).status).toBe(200)
     expect((await quote(valid({ network: '11155111', names }), '?testnet=true')).status).toBe(200)
@@ -266,7 +266,7 @@ describe('POST /v1/names/register/evm', () => {
     await expectError(valid({ sender: other }), error)
   })
 
-  it('carries the referring cluster', async () => {
+  it('contains the referring cluster', async () => {
     const owner = randomAddress()
     await world.append('mainnet', [bid({ from: owner, name: freshName() })])
     const { clusterId } = (await world.get(`/v1/clusters/address/${owner}`)).body
@@ -277,7 +277,7 @@ describe('POST /v1/names/register/evm', () => {
   })
 
   it.each([`0x${'ab'.repeat(32)}`, '', null, 'undefined'])(
-    'is stopped by no old link: referralClusterId %s',
+    'ignores an unknown or empty referralClusterId: %s',
     async (referralClusterId) => {
       const { body } = await quote(valid({ referralClusterId }))
       expect(body.referral).toBeNull()

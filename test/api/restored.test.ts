@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { restored } from '../../src/cli/journal/restored.js'
+import { restartRestored } from '../../src/cli/journal/restored.js'
 import { createMemory } from '../../src/db/journal/restored.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { Loops } from '../../src/ops/loops.js'
@@ -9,7 +9,7 @@ import { bid, freshName, randomAddress, useApi } from './support.js'
 
 const world = useApi()
 
-/** All that a bid writes. */
+/** All tables that a bid writes. */
 const TABLES = ['journal_heads', 'journal', 'names', 'clusters', 'wallets']
 
 async function backUp(): Promise<void> {
@@ -35,14 +35,14 @@ async function first(): Promise<{ id: string; resume: string }> {
   return { id: body.items[0].id, resume: body.resume }
 }
 
-/** `clusterd journal restored`, in this process. */
+/** `clusterd journal restored`, run in this process. */
 async function run(yes: boolean) {
   return JSON.parse(
-    await printed({ DATABASE_URL: world.postgres.url }, () => restored({ yes, json: true })),
+    await printed({ DATABASE_URL: world.postgres.url }, () => restartRestored({ yes, json: true })),
   )
 }
 
-it('a page token past the end of a journal that went back in time is refused', async () => {
+it('a page token after the end of a restored journal is refused', async () => {
   await grow(3)
   await backUp()
   const { resume: atEnd } = await first()
@@ -54,10 +54,10 @@ it('a page token past the end of a journal that went back in time is refused', a
   expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining('feed_restarted')])
 })
 
-it('a page is to be asked for again where the server that has its entries was not asked for its clusters', async () => {
-  // more than the first test's pages named
+it('a page gets 503 where a server that lags behind was asked for its clusters', async () => {
+  // more clusters than the first test's pages contain
   await grow(12)
-  // as a server that is behind: the newest cluster is not there yet
+  // like a server that lags behind: hide the newest cluster
   const hide =
     'UPDATE clusters SET serial = -serial WHERE network = 0 AND abs(serial) = (SELECT max(abs(serial)) FROM clusters)'
   await world.pool.query(hide)
@@ -69,14 +69,14 @@ it('a page is to be asked for again where the server that has its entries was no
   expect((await world.get('/v1/events?limit=1000')).status).toBe(200)
 })
 
-it('clusterd journal restored refuses every token of before', async () => {
+it('after clusterd journal restored every earlier token is refused', async () => {
   await backUp()
   const before = await first()
   await grow(4)
   const lost = await first()
   await restore()
   await grow(8)
-  // its number is another entry's now: only the command knows
+  // its number belongs to another entry now, which only the command can know
   expect((await page(lost.resume)).status).toBe(200)
   expect(await run(false)).toMatchObject({ applied: false })
   expect((await page(before.resume)).status).toBe(200)
@@ -88,7 +88,7 @@ it('clusterd journal restored refuses every token of before', async () => {
   const after = await first()
   expect(after.id).toBe(`m-${networks.mainnet.feed.to}-1`)
   expect((await page(after.resume)).status).toBe(200)
-  // the lost entries' clusters had the numbers that other clusters have now
+  // the lost entries' clusters had the serials that other clusters have now
   const { body } = await world.get('/v1/events?limit=1000')
   const shown = body.items.flatMap(
     ({ type, data }: { type: string; data: { cluster_id: string } }) =>
@@ -98,7 +98,7 @@ it('clusterd journal restored refuses every token of before', async () => {
   expect(shown).toEqual((await world.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id))
 })
 
-it('gives the feed another number each time, within a minute too', async () => {
+it('each run of the command gives the feed a new generation, also within a minute', async () => {
   await backUp()
   const first = await run(true)
   await restore()
@@ -107,16 +107,16 @@ it('gives the feed another number each time, within a minute too', async () => {
   expect(second.networks.mainnet.feed.to).toBeGreaterThan(first.networks.mainnet.feed.to)
 })
 
-it('processes that saw what is gone begin the feed anew by themselves, once', async () => {
+it('processes that have seen lost entries restart the feed automatically, once', async () => {
   await backUp()
   const stop = new AbortController()
-  const told: string[] = []
+  const reported: string[] = []
   const looks = [0, 0]
   const listeners = looks.map((_, i) => {
-    const memory = createMemory(world.pool, (network) => told.push(network))
+    const memory = createMemory(world.pool, (network) => reported.push(network))
     const look = () => void memory().then(() => looks[i]!++)
     const options = { url: world.postgres.url, signal: stop.signal, loops: new Loops(), look }
-    return createListener({ ...options, onError: (error) => told.push(error.message) })
+    return createListener({ ...options, onError: (error) => reported.push(error.message) })
   })
   const looked = async () => {
     const before = [...looks]
@@ -127,19 +127,19 @@ it('processes that saw what is gone begin the feed anew by themselves, once', as
   await grow(4)
   await looked()
   const lost = await first()
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   await restore()
   await grow(8)
   await expect.poll(async () => (await page(lost.resume)).status, { timeout: 10_000 }).toBe(409)
   const { id } = await first()
   await looked()
   expect((await first()).id).toBe(id)
-  expect(new Set(told)).toEqual(new Set(['mainnet']))
+  expect(new Set(reported)).toEqual(new Set(['mainnet']))
   stop.abort()
   await Promise.all(listeners.map(({ done }) => done))
 })
 
-it('clusterd journal restored makes leaders take over, changes wait, and jobs be looked at again', async () => {
+it('clusterd journal restored makes leaders take over, delays changes, and checks jobs again', async () => {
   const { pool } = world
   await pool.query('UPDATE journal_heads SET caught_up = true')
   await pool.query(

@@ -34,7 +34,7 @@ describe('GET /v1/names/search', () => {
     expect(await found(prefix)).toEqual(expected)
   })
 
-  it('answers ten names at most, the first in the order of ASCII', async () => {
+  it('returns at most ten names, the first in the order of ASCII', async () => {
     expect(await found('many-')).toEqual(many.slice(0, 10))
   })
 
@@ -42,7 +42,7 @@ describe('GET /v1/names/search', () => {
     expect(await found('oak', '&testnet=true')).toEqual(['oak-of-tests'])
   })
 
-  it('finds a new name at once, though the answer before it was kept', async () => {
+  it('finds a new name at once, although the previous response was cached', async () => {
     const name = freshName()
     expect(await found(name)).toEqual([])
     expect(await found(name)).toEqual([])
@@ -50,7 +50,7 @@ describe('GET /v1/names/search', () => {
     expect(await found(name)).toEqual([name])
   })
 
-  it('lists a name once that two bid for, and no names of wallets', async () => {
+  it('lists a name with two bids once, and no names of wallets', async () => {
     const name = freshName()
     await world.append('mainnet', [bid({ from: randomAddress(), name })])
     await listWallet(world, { name, address: randomAddress(), wallet: 'cold', isPrivate: false })

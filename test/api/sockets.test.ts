@@ -16,7 +16,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-/** Serves the API with these bounds. */
+/** Serves the API with these limits. */
 async function serve(
   deps: Pick<ApiDeps, 'maxConnections' | 'requestDeadlineMs'> = {},
   limits: ServerOptions = {},
@@ -58,7 +58,7 @@ const connections = () =>
   new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)))
 
 describe('connections', () => {
-  it('are bounded', async () => {
+  it('are limited in number', async () => {
     await serve({ maxConnections: 5 })
     const idle = await Promise.all(Array.from({ length: 5 }, () => open(NETWORKS)))
     await vi.waitFor(
@@ -83,7 +83,7 @@ describe('a request without an end', () => {
     ],
   }
 
-  it('keeps no connection by leaving its half open', async () => {
+  it('keeps no connection open by leaving its side half-open', async () => {
     await serve({}, { headersTimeout: 300, requestTimeout: 400, connectionsCheckingInterval: 100 })
     const { port } = server.address() as AddressInfo
     const open = Object.entries(ENDLESS).map(([name, [head, more]]) => {
@@ -107,7 +107,7 @@ describe('a request without an end', () => {
   })
 })
 
-describe('a body that drips', () => {
+describe('a body that arrives too slowly', () => {
   it('gets 408 and the end of its socket', async () => {
     await serve({ requestDeadlineMs: 400 })
     const { socket, seen } = await open(
@@ -125,7 +125,7 @@ describe('a body that drips', () => {
 })
 
 describe('a body that is too large', () => {
-  it('is answered while it is sent, and not read to its end', async () => {
+  it('is answered while it is being sent, and not read completely', async () => {
     await serve()
     const accepted = once(server, 'connection') as Promise<[net.Socket]>
     const { socket, seen } = await open(
@@ -142,7 +142,7 @@ describe('a body that is too large', () => {
 })
 
 describe('the id of a request', () => {
-  it('tells nothing of how many there were', async () => {
+  it('does not reveal the number of requests', async () => {
     await serve()
     const { seen } = await open(NETWORKS.repeat(2))
     await vi.waitFor(() => expect(answersIn(seen.text)).toBe(2), WAIT)

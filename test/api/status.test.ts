@@ -61,7 +61,7 @@ const statusOf = async (tx: string, query = '') => {
   return { http: status, ...body }
 }
 
-/** Sends a registration as a wallet does; with a given gas a reverting one is sent too. */
+/** Sends a registration like a wallet. With an explicit gas limit a reverting one is sent too. */
 function register(names: readonly string[], amountWei = MINIMUM_WEI): Promise<Hex> {
   return clients().walletClient.writeContract({
     address: hub,
@@ -136,7 +136,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
     ['other digits', `0x${'g'.repeat(64)}`],
     ['200 characters', '5'.repeat(200)],
     ['other characters than base58', 'l'.repeat(88)],
-  ])('refuses what is no hash: %s', async (_, junk) => {
+  ])('refuses a malformed hash: %s', async (_, junk) => {
     expect(await statusOf(junk)).toMatchObject({ http: 400, error: 'invalid_request' })
   })
 
@@ -271,11 +271,11 @@ describe('GET /v1/names/register/tx/:tx', () => {
     })
   })
 
-  it('lets the whole hash decide, not its first eight bytes', async () => {
+  it('compares the whole hash, not only its first eight bytes', async () => {
     const known = randomHash()
     await world.append('mainnet', [bid({ from: account.address, name: freshName(), tx: known })])
-    const alike = known.slice(0, 18) + randomHash().slice(18)
-    expect(await statusOf(alike)).toMatchObject({ status: 'not_found' })
+    const similarHash = known.slice(0, 18) + randomHash().slice(18)
+    expect(await statusOf(similarHash)).toMatchObject({ status: 'not_found' })
     expect(await statusOf(known)).toMatchObject({ status: 'finalized' })
     expect(await statusOf(known.toUpperCase().replace('0X', '0x'))).toMatchObject({
       status: 'finalized',
@@ -303,11 +303,11 @@ describe('GET /v1/names/register/tx/:tx', () => {
         status: 'invalid',
         reason: 'not_a_registration',
       })
-    // anybody may ask for any transaction of a chain
+    // nothing is stored for it, because anybody may request any transaction of a chain
     expect(await rememberedRow(hash)).toBeUndefined()
   })
 
-  it('remembers what names a contract of ours in its data, as a wallet contract does, and nothing else', async () => {
+  it('remembers a transaction with our contract’s address in its data, as of a wallet contract, and no other', async () => {
     await withoutMining(async () => {
       const send = (data: Hex) =>
         clients().walletClient.sendTransaction({ to: account.address, data, gas: 100_000n })
@@ -321,7 +321,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await mine(1)
   })
 
-  it('remembers a transaction of the tail that a reorg takes away', async () => {
+  it('remembers a transaction of the tail that a reorg removes', async () => {
     const name = freshName()
     const { test } = clients()
     const snapshot = await test.snapshot()
@@ -336,7 +336,7 @@ describe('GET /v1/names/register/tx/:tx', () => {
     await world.tail('mainnet', [])
   })
 
-  it('answers terminal statuses while the chain is down', async () => {
+  it('returns terminal statuses while the chain is down', async () => {
     const known = randomHash()
     const reverted = await register([freshName()], 1n)
     await confirm(3)

@@ -19,7 +19,7 @@ import { createListener, notify, notifyBlock } from '../../src/db/pg/notify.js'
 import { pipelined } from '../../src/db/pg/pipeline.js'
 import { createPool, inTransaction } from '../../src/db/pg/pool.js'
 import { Loops } from '../../src/ops/loops.js'
-import { News } from '../../src/push/news.js'
+import { ChangeNotifications } from '../../src/push/news.js'
 import { decodeEntry } from '../../src/registry/journal/decode.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
@@ -31,11 +31,11 @@ import type { Postgres } from '../../src/testing/processes/postgres.js'
 import { startMigrated } from '../support/migrated.js'
 import { asWrongRole } from '../support/wrongRole.js'
 
-/** A log whose lines are kept. */
+/** A log that collects its lines. */
 export const logInto = (lines: string[]): Logger =>
   pino({ level: 'trace' }, { write: (line) => void lines.push(line) })
 
-/** One of all worlds: a key that one gives is good in another. */
+/** Token key of all worlds, so that a key of one world is valid in the others. */
 const TOKEN_KEY = Buffer.alloc(32, 7)
 
 export const MINIMUM_WEI = 10_000_000_000_000_000n
@@ -64,7 +64,7 @@ export interface ApiWorld {
   /** Replaces the hub's unconfirmed tail by these blocks. */
   tail(network: Network, blocks: readonly StoredTailBlock[]): Promise<void>
   staying: Api['staying']
-  /** Ends what waits, as a process that stops does. */
+  /** Ends long polls and streams, like a process that stops. */
   release(): void
   stop(): Promise<void>
 }
@@ -91,7 +91,7 @@ export interface ApiWorldOptions {
   primaryNames?: ApiDeps['primaryNames']
   keepAliveMs?: number
   moreRoutes?: NonNullable<ApiDeps['moreRoutes']>
-  /** Beside the two hubs. */
+  /** Further chains in addition to the two hubs. */
   otherChains?: readonly ChainPort[]
   /** Default: any. */
   port?: number
@@ -105,25 +105,25 @@ const LABELS: readonly { network: Network; label: string }[] = [
 export async function startApi(options: ApiWorldOptions = {}): Promise<ApiWorld> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'clusterd-api-'))
   const postgres = await startMigrated(path.join(home, 'pg'))
-  // the project `settings` of vitest.config.ts
+  // the vitest project `settings` (vitest.config.ts)
   const databaseUrl = process.env.WRONG_SETTINGS ? await asWrongRole(postgres.url) : postgres.url
   const pool = createPool({
     url: databaseUrl,
     max: 8,
     applicationName: 'test',
     statementTimeoutMs: 10_000,
-    // as the daemon's pool of reads
+    // like the daemon's pool for reads
     isByIndex: true,
   })
   const chains = await openChains(pool, options)
   for (const { network } of LABELS)
     await inTransaction(pool, (client) => append(client, network, [minimum()]))
-  // signed changes need hubs that were indexed once
+  // signed changes need hubs that have been caught up once
   const indexed = options.isIndexed ?? LABELS.map(({ network }) => network)
   await pool.query('UPDATE journal_heads SET caught_up = network = ANY ($1)', [
     indexed.map((network) => NETWORK_CODE[network]),
   ])
-  const news = new News()
+  const news = new ChangeNotifications()
   const stopping = new AbortController()
   const { signal } = stopping
   const onError = () => {}
@@ -200,7 +200,7 @@ export function useApi(options: ApiWorldOptions = {}): ApiWorld {
   return world
 }
 
-/** Compares the tables with what the journal makes of an empty database. */
+/** Checks that a replay of the journal gives the same tables. */
 export async function expectReplayed(
   { pool }: ApiWorld,
   network: Network = 'mainnet',
@@ -209,7 +209,7 @@ export async function expectReplayed(
   expect(rebuilt).toBe(live)
 }
 
-/** Another process's API over a world's database, by default without chains. */
+/** An API of another process over a world's database, by default without chains. */
 export async function secondApi(
   { pool }: Pick<ApiWorld, 'pool'>,
   options: Pick<ApiWorldOptions, 'limits' | 'trustProxy'> &
@@ -280,7 +280,7 @@ function portOf(server: Server): number {
   return address.port
 }
 
-/** Sends a request and checks what every answer has: JSON, an id, and an envelope for errors. */
+/** Sends a request, and checks that the response has JSON, an id, and the envelope of errors. */
 async function call(url: string, init: RequestInit): Promise<Reply> {
   const response = await fetch(url, init)
   const text = await response.text()

@@ -5,8 +5,8 @@ import { z } from '../../src/api/http/schema.js'
 import { type ApiWorld, useApi } from './support.js'
 
 /**
- * Work of more than a unit is begun in turns of the event loop, however much of it arrives together. Of cheap requests of
- * one address, one begins as it arrives and the others in turns.
+ * Requests of more than one unit start in separate turns of the event loop, even if many arrive together. Of the cheap
+ * requests of one address, one starts at once and the others in turns.
  */
 
 const WORK_MS = 5
@@ -17,7 +17,7 @@ const priced = (path: string, units: number) => {
   const price: Price = { text: String(units), of: () => units }
   return route.get(path, {
     bad: null,
-    dearest: {},
+    costliest: {},
     summary: 'Works for some time',
     responses: { 200: { description: 'Done', schema: z.object({}) } },
     price,
@@ -30,7 +30,7 @@ const priced = (path: string, units: number) => {
   })
 }
 
-const moreRoutes = [priced('/made-up/dear', 2), priced('/made-up/cheap', 1)]
+const moreRoutes = [priced('/made-up/expensive', 2), priced('/made-up/cheap', 1)]
 const MANY = { perSecond: 1_000, burst: 10_000 }
 const limits = {
   address: MANY,
@@ -44,7 +44,7 @@ const limits = {
 const limited = useApi({ moreRoutes, limits })
 const unlimited = useApi({ moreRoutes })
 
-/** Most requests that were begun in one turn, of so many that arrive together. */
+/** Maximum number of requests that started in one turn, of many that arrive together. */
 async function mostInATurn(world: ApiWorld, path: string): Promise<number> {
   begun.length = 0
   let isCounting = true
@@ -60,14 +60,14 @@ async function mostInATurn(world: ApiWorld, path: string): Promise<number> {
   return Math.max(...ofTurn)
 }
 
-it('begins one expensive request in a turn', async () => {
-  expect(await mostInATurn(unlimited, '/made-up/dear')).toBe(1)
+it('one expensive request starts per turn', async () => {
+  expect(await mostInATurn(unlimited, '/made-up/expensive')).toBe(1)
 })
 
-it('begins a cheap request of an address as it arrives, and of its others one in a turn', async () => {
+it('one cheap request of an address starts at once, and one of its others per turn', async () => {
   expect(await mostInATurn(limited, '/made-up/cheap')).toBeLessThanOrEqual(2)
 })
 
-it('begins all cheap requests of a client whose limits the operator has raised', async () => {
+it('all cheap requests of a client with raised limits start at once', async () => {
   expect(await mostInATurn(unlimited, '/made-up/cheap')).toBeGreaterThan(3)
 })

@@ -3,7 +3,7 @@ import { Client } from '../../src/client/client.js'
 import { ZERO_ADDRESS } from '../../src/registry/journal/events.js'
 import { useApi } from './support.js'
 
-/** A service of the testnet alone. */
+/** A service of the testnet only. */
 const world = useApi({
   configs: (configs) => configs.filter(({ network }) => network === 'testnet'),
   isIndexed: ['testnet'],
@@ -19,7 +19,7 @@ describe('a network that is not deployed', () => {
     ['GET', '/v1/clusters/name/foo'],
     ['GET', '/v1/events'],
     ['GET', `/v1/refunds/${ZERO_ADDRESS}`],
-  ])('is no outage: %s %s', async (method, path, body?: unknown) => {
+  ])('is not reported as an outage: %s %s', async (method, path, body?: unknown) => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const { status, body: answer, headers } = await world.request(path, init)
     expect([status, answer.error]).toEqual([400, 'unsupported_network'])
@@ -36,7 +36,7 @@ describe('a network that is not deployed', () => {
     ['/v0.1/cluster/foo', null],
     ['/v0.1/address/names', [], ['foo']],
     ['/v0.1/cluster/names', [], ['foo']],
-  ])('has nothing in v0.1: %s', async (path, expected, body) => {
+  ])('has empty responses in v0.1: %s', async (path, expected, body) => {
     const reply = body === undefined ? await world.get(path) : await world.post(path, body)
     expect([reply.status, reply.body]).toEqual([200, expected])
   })
@@ -45,13 +45,13 @@ describe('a network that is not deployed', () => {
     expect((await world.get('/v0.1/events')).body).toMatchObject({ items: [] })
   })
 
-  it('leaves the other network as it is', async () => {
+  it('does not affect the other network', async () => {
     const asked = await world.get('/v1/names/address/foo?testnet=true')
     expect(asked.status).toBe(404)
     expect((await world.get('/v1/networks')).status).toBe(200)
   })
 
-  it('ends a wait of the client at once', async () => {
+  it('ends the client’s waitForStatus at once', async () => {
     const send = vi.fn(fetch)
     const client = new Client({ url: world.url, fetch: send })
     await expect(client.waitForStatus(HASH)).rejects.toMatchObject({ code: 'unsupported_network' })

@@ -11,7 +11,7 @@ const register = (of: Member, name: string) =>
   world.append('mainnet', [bid({ from: of.address, name, atMs: Date.now() })])
 
 describe('/v0.1/auth', () => {
-  it('gives the key of v1, under three names', async () => {
+  it('returns the same key as v1, in three fields', async () => {
     const account = newAccount()
     const { status, body } = await world.get('/v0.1/auth/message')
     expect(status).toBe(200)
@@ -67,7 +67,7 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     const first = await update(alice, name.toUpperCase(), { add: [{ address: one, name: 'one' }] })
     expect(first).toMatchObject({ status: 201, body: { success: true } })
     expect(first.headers.get('deprecation')).toMatch(/^@/)
-    // the removed wallet frees its name for the renamed one, and that one its name for the added one
+    // the removed wallet frees its name for the renamed one, which frees its former name for the added one
     const change = {
       add: [{ name: 'main', address: two }],
       update: [{ address: alice.address, name: 'one' }],
@@ -79,7 +79,7 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     expect((await update(alice, name, {})).status).toBe(201)
   })
 
-  it('takes addresses of other chains, and shows them with their type', async () => {
+  it('accepts addresses of other chains, and shows them with their type', async () => {
     const alice = await member()
     const name = freshName()
     await register(alice, name)
@@ -102,7 +102,7 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
     ])
   })
 
-  it('does all or nothing, in the caller’s own cluster', async () => {
+  it('changes all or nothing, only in the caller’s own cluster', async () => {
     const alice = await member()
     const bob = await member()
     const name = freshName()
@@ -176,12 +176,12 @@ describe('POST /v0.1/cluster/:name/update/wallets', () => {
       })
     const wallets = async () => (await world.get(`/v0.1/cluster/${name}`)).body.wallets
 
-    it('lets one leave, as DELETE /v1/clusters/wallets does', async () => {
+    it('lets a wallet leave, like DELETE /v1/clusters/wallets', async () => {
       expect(await leave([])).toMatchObject({ status: 201, body: { success: true } })
       expect(await wallets()).toHaveLength(1)
     })
 
-    it('changes nothing for one who leaves and adds, and makes no other cluster', async () => {
+    it('changes nothing, and creates no cluster, for a caller that leaves and adds in one request', async () => {
       const address = randomAddress()
       expect(await leave([{ address, name: 'x' }])).toMatchObject({
         status: 404,

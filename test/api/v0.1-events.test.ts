@@ -33,7 +33,7 @@ describe('GET /v0.1/events', () => {
     }
   }
 
-  it('answers registrations and wallets in the old shape', async () => {
+  it('returns registrations and wallets in the old shape', async () => {
     const from = randomAddress()
     const name = freshName()
     const other = freshName()
@@ -91,7 +91,7 @@ describe('GET /v0.1/events', () => {
       resume: expect.any(String),
     })
     expect(await walk({ testnet: 'true' }, 1)).toHaveLength(2)
-    // page tokens hold in both versions
+    // page tokens are valid in both versions
     const { nextPage } = (await events({ limit: 1 })).body
     expect((await world.get(`/v1/events?nextPage=${nextPage}&limit=1`)).body.items[0].type).toBe(
       'REGISTER_NAME',
@@ -127,11 +127,11 @@ describe('GET /v0.1/events', () => {
     },
   )
 
-  it('refuses a page that is none, and takes any time', async () => {
+  it('refuses an invalid page token, and accepts any timestamp', async () => {
     expect((await events({ nextPage: 'junk' })).body.error).toBe('invalid_page')
     expect((await events({ fromTimestamp: '9'.repeat(60) })).body.items).toEqual([])
   })
-  it('ends a page after some thousand entries that it doesn’t show, with a token that leads on', async () => {
+  it('ends a page after some thousand hidden entries, with a token that continues', async () => {
     const owner = randomAddress()
     const community = freshName()
     const before = await walk({ orderBy: 'newest' }, 5_000)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   ])
 })
 
-/** Body of a deprecated answer with status 200. */
+/** Body of a deprecated route's response with status 200. */
 async function get(path: string) {
   const reply = await world.get(`/v0.1${path}`)
   expect(reply.status, JSON.stringify(reply.body)).toBe(200)
@@ -96,14 +96,14 @@ describe('a deprecated answer', () => {
   const served = routes.map(({ path }) => shape(path))
 
   it.each(routes.filter(({ successor }) => successor))(
-    'names nothing that is not served: $method $path',
+    'links only to routes that exist: $method $path',
     ({ successor }) => {
       expect(served).toContain(shape(successor!))
     },
   )
 
   it.each(['name', 'address', 'cluster', 'register/check', 'register/tx'])(
-    'names nothing that is not served below %s',
+    'links only to routes that exist, also under %s',
     async (look) => {
       const { headers } = await world.get(`/v0.1/${look}/a/b/c`)
       const [, path] = /<(.*)>/.exec(headers.get('link')!)!
@@ -174,7 +174,7 @@ describe('GET and POST /v0.1/address', () => {
     expect(await get(`/address/${first}/${junk || '%20'}`), 'a wallet').toBeNull()
   })
 
-  it('echo the names in bulk and leave out what resolves to nothing', async () => {
+  it('repeat the names in bulk and leave out names that resolve to nothing', async () => {
     const asked = [
       `${second}/`,
       first,
@@ -228,7 +228,7 @@ describe('GET and POST /v0.1/cluster', () => {
     expect(await get(`/cluster/address/${junk}`), 'an address').toBeNull()
   })
 
-  it('answer many, leaving out what nobody holds', async () => {
+  it('return many, leaving out names that nobody holds', async () => {
     const asked = [`${second}/`, freshName(), 'a b', `${first}/main`, first, second.toUpperCase()]
     const answered = await post('/cluster/names', asked)
     expect(answered.map(({ name }: { name: string }) => name)).toEqual([
@@ -249,7 +249,7 @@ describe('GET and POST /v0.1/cluster', () => {
 })
 
 describe('GET and POST /v0.1/register/check', () => {
-  it('echo names; what is taken, pending or no name is not available', async () => {
+  it('repeat names; a taken, pending or malformed name is not available', async () => {
     const free = freshName()
     const check = async (path: string) => get(`/register/check/${path}`)
     expect(await check(free)).toEqual({ name: free, isAvailable: true })
@@ -265,7 +265,7 @@ describe('GET and POST /v0.1/register/check', () => {
     )
   })
 
-  it.each(JUNK)('take "%s" for not available', async (junk) => {
+  it.each(JUNK)('report "%s" as not available', async (junk) => {
     expect(await get(`/register/check/${junk}`)).toEqual({
       name: expect.any(String),
       isAvailable: false,
@@ -302,7 +302,7 @@ describe('POST /v0.1/register', () => {
     },
   )
 
-  it('carries the referring address in 32 bytes', async () => {
+  it('contains the referring address in 32 bytes', async () => {
     const evm = await quote(asked({ referralAddress: getAddress(bob) }))
     expect(evm.body.transactionData.data).toContain(`${'0'.repeat(24)}${bob.slice(2)}`)
     expect(evm.body.transactionData.data).toMatch(/^0xfdad12fd/)
@@ -312,7 +312,7 @@ describe('POST /v0.1/register', () => {
     expect((await quote(asked({ referralAddress: 'junk' }))).body.error).toBe('unsupported_address')
   })
 
-  it('refuses what v1 refuses', async () => {
+  it('refuses the same requests as v1', async () => {
     const refused = async (change: object, status: number, error: string) =>
       expect(await quote(asked(change))).toMatchObject({ status, body: { status, error } })
     await refused({ network: '77' }, 400, 'unsupported_network')
@@ -344,7 +344,7 @@ describe('GET /v0.1/register/tx/:tx', () => {
 })
 
 describe('any single look-up', () => {
-  it('answers 200 and null, a record or a status, whatever stands in its path', async () => {
+  it('answers 200 with null, a record or a status, for any text in its path', async () => {
     const route = fc.constantFrom(
       'name',
       'address',

@@ -3,7 +3,7 @@ import { type Member, memberOf } from './members.js'
 import { type ApiWorld, bid, freshName, randomAddress, START_MS } from './support.js'
 import { solanaAccount } from './wallets.js'
 
-/** Linear congruential generator, so that every run takes the same walk. */
+/** Linear congruential generator, so that every run makes the same changes. */
 function dice(seed: number): (sides: number) => number {
   let state = seed
   return (sides) => {
@@ -14,7 +14,7 @@ function dice(seed: number): (sides: number) => number {
 
 const FREE = { prices: [], startsAt: null, requirements: [] }
 
-/** Lets members of a world do 200 things by chance, of every kind that has an event. */
+/** Lets members of a world make 200 random changes, of every kind that has an event. */
 export async function walk(
   world: ApiWorld,
 ): Promise<{ members: Member[]; clusters: string[]; names: string[] }> {

@@ -44,7 +44,7 @@ const limitOf = ({ headers }: Reply) => /^"([a-z-]+)";r=0/.exec(headers.get('rat
 const eventsOf = async (world: ApiWorld, from: string): Promise<number> =>
   (await world.get(`/v1/events?from=${from}`)).body.items.length
 
-/** What a wallet has spent of its changes of a day. */
+/** Units of its daily changes that a wallet has spent. */
 async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): Promise<number> {
   const { rows } = await world.pool.query(
     `SELECT full_ms - extract(epoch FROM clock_timestamp()) * 1000 AS owed FROM limit_buckets
@@ -55,7 +55,7 @@ async function spentOf(world: ApiWorld, address: string, network = 'mainnet'): P
 }
 
 describe('changes of a wallet', () => {
-  it('cost each event that they make, one at least', async () => {
+  it('cost one unit per event, at least one', async () => {
     const member = await memberOf(world)
     const other = randomAddress()
     await member.call('POST', '/v1/clusters/wallets', [{ address: other, name: 'one' }])
@@ -67,7 +67,7 @@ describe('changes of a wallet', () => {
     expect(await spentOf(world, member.address)).toBe(added + 2)
   })
 
-  it('cost what they write where nobody may see it', async () => {
+  it('cost the rows that they write where they have no public event', async () => {
     const member = await memberOf(world)
     await member.create()
     const before = await spentOf(world, member.address)
@@ -79,14 +79,14 @@ describe('changes of a wallet', () => {
     expect(await spentOf(world, member.address)).toBe(before + 3)
   })
 
-  it('are counted on each network by itself', async () => {
+  it('are counted separately on each network', async () => {
     const member = await memberOf(world)
     await member.call('POST', '/v1/clusters?testnet=true')
     expect(await spentOf(world, member.address, 'testnet')).toBeGreaterThan(0)
     expect(await spentOf(world, member.address)).toBe(0)
   })
 
-  it('that are refused cost nothing there', async () => {
+  it('cost nothing when they are refused', async () => {
     const member = await memberOf(world)
     expect(
       (
@@ -99,7 +99,7 @@ describe('changes of a wallet', () => {
   })
 })
 
-it('a batch larger than the limit of a minute is made, and paid off before the next change', async () => {
+it('a batch above the limit per minute is made, and delays the next change', async () => {
   const world = await limitedWorld({ changesPerMinute: 2 })
   const member = await memberOf(world)
   const wallets = Array.from({ length: 60 }, (_, n) => ({
@@ -113,12 +113,12 @@ it('a batch larger than the limit of a minute is made, and paid off before the n
   ])
   expect([...codeOf(refused), limitOf(refused)]).toEqual([429, 'rate_limited', 'changes-a-minute'])
   expect(refused.headers.get('ratelimit-policy')).toMatch(/^"changes-a-minute";q=2;w=60, "address"/)
-  // half a minute for each event, but for what passed meanwhile
+  // half a minute for each event, minus the time that has passed
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(25 * wallets.length)
   expect(await eventsOf(world, member.address)).toBe(events)
 })
 
-it('changes and sign-ins go on where the database’s clock was set back, which forgives them', async () => {
+it('changes and sign-ins continue when the database’s clock was set back, and their limits start anew', async () => {
   const address = { perSecond: 1e-6, burst: 60 }
   const world = await limitedWorld({ changesPerMinute: 1, address })
   const member = await memberOf(world)
@@ -127,7 +127,7 @@ it('changes and sign-ins go on where the database’s clock was set back, which 
   expect(
     (await member.call('POST', '/v1/clusters/wallets', [{ address: other, name: 'one' }])).status,
   ).toBe(429)
-  // the same as the clock a day earlier
+  // has the same effect as setting the clock back by a day
   await world.pool.query(
     'UPDATE limit_buckets SET full_ms = full_ms + 864e5, at_ms = at_ms + 864e5',
   )
@@ -145,7 +145,7 @@ it('changes and sign-ins go on where the database’s clock was set back, which 
   ).toBe(429)
 })
 
-it('changes of a day, counted by all processes together', async () => {
+it('the daily limit of changes counts all processes together', async () => {
   const world = await limitedWorld({ changesPerDay: 5 })
   const second = await secondApi(world, { limits: { ...LIMITS, changesPerDay: 5 } })
   const member = await memberOf(world)
@@ -169,7 +169,7 @@ it('changes of a day, counted by all processes together', async () => {
   await second.stop()
 })
 
-it('changes of all wallets of an address, with any key but the operator’s', async () => {
+it('the limit of an address counts changes of all its wallets, with any key but the operator’s', async () => {
   const world = await limitedWorld({ changesPerDay: 1 })
   const one = await memberOf(world)
   const two = await memberOf(world)
@@ -186,7 +186,7 @@ it('changes of all wallets of an address, with any key but the operator’s', as
     'changes-of-address',
   ])
   expect(await eventsOf(world, two.address)).toBe(0)
-  // refused before its turn now, as every other wallet there
+  // refused without waiting in the queue, like every other wallet of the address
   expect(limitOf(await three.call('POST', '/v1/clusters/wallets', many()))).toBe(
     'changes-of-address',
   )
@@ -197,7 +197,7 @@ it('changes of all wallets of an address, with any key but the operator’s', as
   expect((await two.call('POST', '/v1/clusters/wallets', many())).status).toBe(200)
 })
 
-it('new clusters of a day', async () => {
+it('new clusters have a daily limit', async () => {
   const world = await limitedWorld({ clustersPerDay: 2 })
   const member = await memberOf(world)
   for (let n = 0; n < 2; n++) {
@@ -209,7 +209,7 @@ it('new clusters of a day', async () => {
   expect((await world.pool.query('SELECT FROM clusters')).rowCount).toBe(2)
 })
 
-it('names below free communities of a day', async () => {
+it('names below free communities have a daily limit', async () => {
   const world = await limitedWorld({ namesPerDay: 2 })
   const community = freshName()
   const owner = await memberOf(world)
@@ -234,7 +234,7 @@ describe('rules of a community', () => {
     ],
   })
 
-  it('cost by their length, whose every version is read to judge a payment', async () => {
+  it('cost by their length, because every version may be read to decide a payment', async () => {
     const owner = await memberOf(world)
     const community = freshName()
     await world.append('mainnet', [
@@ -249,7 +249,7 @@ describe('rules of a community', () => {
     expect((await spentOf(world, owner.address)) - before).toBeGreaterThan(20)
   })
 
-  it('are counted for all owners of the community together', async () => {
+  it('have one limit for all owners of the community', async () => {
     const world = await limitedWorld({ changesPerDay: 80 })
     const owner = await memberOf(world)
     const partner = await memberOf(world)
@@ -269,7 +269,7 @@ describe('rules of a community', () => {
   })
 })
 
-it('sign-ins of an address, counted by all processes together, and swept when they are forgiven', async () => {
+it('the limit of sign-ins counts an address over all processes, and its full buckets are deleted', async () => {
   const limits = { ...LIMITS, address: { perSecond: 1e-6, burst: 30 } }
   const world = await limitedWorld(limits)
   const second = await secondApi(world, { limits })
@@ -281,7 +281,7 @@ it('sign-ins of an address, counted by all processes together, and swept when th
     `INSERT INTO limit_buckets SELECT 'old ' || n, n FROM generate_series(1, 8) n`,
   )
   expect(await signIn(world.url)).toEqual([400, undefined])
-  // as many as a wallet makes that signs in once
+  // as many buckets as a wallet makes that signs in once
   expect(
     (await world.pool.query(`SELECT FROM limit_buckets WHERE bucket LIKE 'old %'`)).rowCount,
   ).toBe(0)

@@ -12,7 +12,7 @@ import { runCli, runHere } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { useFolder } from '../support/folder.js'
 
-/** What operators ran, as the database has it. */
+/** Recorded operator commands, as stored in the database. */
 
 const database = useDatabase()
 const folder = useFolder()
@@ -26,12 +26,12 @@ const keys = runOf(addKeyCommands)
 const journal = runOf(addJournalCommands)
 const webhooks = runOf(addWebhookCommands)
 
-/** Newest first. */
+/** Recorded commands, newest first. */
 async function listed(url = database.url) {
   return JSON.parse((await journal(url, 'journal', 'actions', '--json')).stdout)
 }
 
-/** URL of the database for a new role, which may do what `grants` says. */
+/** URL of the database for a new role with the given privileges. */
 async function roleWith(name: string, grants: string): Promise<string> {
   await database.pool.query(`DROP ROLE IF EXISTS ${name}`)
   await database.pool.query(`CREATE ROLE ${name} LOGIN`)
@@ -44,7 +44,7 @@ beforeEach(async () => {
 })
 
 describe('a command on the database', () => {
-  it('is recorded with who, when, what and how it ended, also one that only reads', async () => {
+  it('is recorded with user, time, command line and outcome, even if it only reads', async () => {
     await keys(database.url, 'keys', 'make', 'a partner', '--per-second', '20')
     const [own, made] = await listed()
     expect(made).toEqual({
@@ -101,7 +101,7 @@ describe('a command on the database', () => {
   })
 
   it('that is killed has a row without an outcome', async () => {
-    // a lock keeps the command from its end
+    // a lock prevents the end of the command
     const lock = await database.pool.connect()
     await lock.query('BEGIN; LOCK TABLE api_keys')
     const { command, args } = await programCommand('cli')
@@ -126,7 +126,7 @@ describe('a command on the database', () => {
     )
   })
 
-  it('of the program itself is recorded as typed', async () => {
+  it('run by the program itself is recorded as typed', async () => {
     await runCli(['keys', 'make', 'x', '--per-second', '5'], { DATABASE_URL: database.url })
     expect((await listed())[1]).toMatchObject({
       command: 'keys make x --per-second 5',
@@ -135,8 +135,8 @@ describe('a command on the database', () => {
   }, 60_000)
 })
 
-describe('a command that can not be recorded', () => {
-  it('goes on as a role that may only read, and says so', async () => {
+describe('a command that cannot be recorded', () => {
+  it('continues under a read-only role, and reports it', async () => {
     const url = await roleWith('reader', 'GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader')
     const { code, stdout, stderr } = await keys(url, 'keys', 'list')
     expect({ code, stdout: stdout.length > 0 }).toEqual({ code: 0, stdout: true })
@@ -144,19 +144,19 @@ describe('a command that can not be recorded', () => {
     expect((await listed())[1]).toBeUndefined()
   })
 
-  it('goes on where the database only reads', async () => {
+  it('continues on a read-only database', async () => {
     const url = `${database.url}?options=-c%20default_transaction_read_only%3Don`
     expect(await keys(url, 'keys', 'list')).toMatchObject({ code: 0, stderr: '' })
     expect((await listed())[1]).toBeUndefined()
   })
 
-  it('is `migrate` before the table is there: its row follows', async () => {
+  it('is recorded afterwards if it is the `migrate` that creates the table', async () => {
     const url = await createDatabase(database.url, 'fresh')
     expect(await runCli(['migrate'], { DATABASE_URL: url })).toContain('applied')
     expect((await listed(url))[1]).toMatchObject({ command: 'migrate', outcome: 'done' })
   }, 60_000)
 
-  it('fails by its own sentence, once, where the database is away', async () => {
+  it('fails once, with its own message, where the database is unavailable', async () => {
     const { stderr, code } = await keys('postgresql://u@127.0.0.1:9/x', 'keys', 'list')
     expect(stderr).toBe(
       'clusterd: PostgreSQL at 127.0.0.1:9 does not answer (ECONNREFUSED): start it, or correct DATABASE_URL.\n',
@@ -164,7 +164,7 @@ describe('a command that can not be recorded', () => {
     expect(code).toBe(1)
   })
 
-  it('goes on where another session has the table', async () => {
+  it('continues while another session locks the table', async () => {
     const lock = await database.pool.connect()
     await lock.query('BEGIN; LOCK TABLE operator_actions')
     const startedMs = performance.now()
@@ -175,11 +175,11 @@ describe('a command that can not be recorded', () => {
     await lock.query('ROLLBACK')
     lock.release()
     expect({ code, stderr, isFree }).toEqual({ code: 0, stderr: '', isFree: true })
-    // two writes of 3 s, and what the command itself takes
+    // two writes of 3 s, and the command's own time
     expect(ms).toBeLessThan(20_000)
   }, 30_000)
 
-  it('waits 3 s at most for a database that is silent', async () => {
+  it('waits at most 3 s for a database that does not answer', async () => {
     const server = createServer(() => {})
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

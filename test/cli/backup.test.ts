@@ -15,7 +15,7 @@ import { useFolder } from '../support/folder.js'
 import { missingForDumps, startInstalledPostgres } from '../support/installedPostgres.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Dumps of a real database: whole, cut off, and with a row that somebody changed. */
+/** Dumps of a real database: complete, truncated, and with an altered row. */
 
 const folder = useFolder()
 const check = (url: string, dump: string, ...options: string[]) =>
@@ -42,14 +42,14 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     (
       await queryOn<{ datname: string }>(server.url, 'SELECT datname FROM pg_database ORDER BY 1')
     ).map(({ datname }) => datname)
-  /** Checks a dump, and expects its scratch database to be gone. */
+  /** Checks a dump, and expects that its scratch database is dropped. */
   async function checked(dump: string, ...options: string[]) {
     const result = await check(server.url, dump, ...options)
     expect(await databases()).toEqual(['postgres', 'template0', 'template1'])
     return result
   }
 
-  /** Dumps the database with a change, which is undone afterwards. */
+  /** Dumps the database with a change that is undone afterwards. */
   async function dumpWith(name: string, change: string, undo: string): Promise<string> {
     await queryOn(server.url, change)
     const dump = server.dump(name, '-Fc')
@@ -62,7 +62,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     ['directory', ['-Fd']],
     ['tar', ['-Ft']],
     ['plain', ['-Fp']],
-  ])('in the form %s is good', async (name, options) => {
+  ])('in the format %s passes', async (name, options) => {
     const { stdout, stderr, code } = await checked(server.dump(`good-${name}`, ...options))
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect(stdout).toMatch(/^mainnet: 20 entries, the newest of \d{4}-.*: equal$/m)
@@ -75,7 +75,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(action).toEqual({ command: expect.stringMatching(/^backup check /), outcome: 'done' })
   })
 
-  it('is shown as JSON', async () => {
+  it('can be reported as JSON', async () => {
     const { stdout } = await checked(server.dump('json', '-Fc'), '--json')
     const { isGood, networks } = JSON.parse(stdout)
     expect(isGood).toBe(true)
@@ -94,7 +94,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
       'UPDATE wallets SET verified = NOT verified WHERE created_seq = 2',
       'UPDATE wallets SET verified = NOT verified WHERE created_seq = 2',
     ],
-  ])('with %s is not good', async (what, change, undo) => {
+  ])('with %s does not pass', async (what, change, undo) => {
     const dump = await dumpWith(what.replaceAll(' ', '-'), change, undo)
     const { stdout, code } = await checked(dump)
     expect(stdout).toMatch(/^mainnet: 20 entries, .*: DIFFERENT$/m)
@@ -102,7 +102,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
-  it('whose journal has a hole is not good', async () => {
+  it('whose journal has a gap does not pass', async () => {
     await queryOn(
       server.url,
       'CREATE TABLE kept AS SELECT * FROM journal WHERE network = 0 AND seq = 20',
@@ -117,7 +117,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
-  it.each(['-Fc', '-Fp', '-Ft'])('that is cut off (%s) is not good', async (option) => {
+  it.each(['-Fc', '-Fp', '-Ft'])('that is truncated (%s) does not pass', async (option) => {
     const dump = server.dump(`cut${option}`, option)
     truncateSync(dump, Math.floor(statSync(dump).size * 0.7))
     const { stderr, code } = await checked(dump)
@@ -125,7 +125,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
-  it('with bytes that are wrong is not good: the form custom has checksums', async () => {
+  it('with wrong bytes does not pass: the custom format has checksums', async () => {
     const dump = server.dump('wrong', '-Fc')
     const bytes = readFileSync(dump)
     const at = Math.floor(bytes.length * 0.5)
@@ -137,7 +137,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
   it.each([
     ['of another database, in the form custom,', ['-Fc']],
     ['of another database, in the form plain,', ['-Fp']],
-  ])('%s is not good: it has no journal', async (_, options) => {
+  ])('%s does not pass: it has no journal', async (_, options) => {
     await queryOn(server.url, 'CREATE DATABASE other')
     const url = Object.assign(new URL(server.url), { pathname: '/other' }).href
     await queryOn(url, 'CREATE TABLE letters (text text)')
@@ -177,7 +177,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     },
   )
 
-  it('is restored beside other data, by a role that may make databases alone', async () => {
+  it('is restored beside other data, by a role that may only create databases', async () => {
     await queryOn(
       server.url,
       `CREATE ROLE maker LOGIN CREATEDB PASSWORD 'hunter2'; CREATE ROLE idle LOGIN`,
@@ -191,7 +191,7 @@ describe.skipIf(missingForDumps)(`a dump (needs: ${missingForDumps ?? 'nothing m
     expect(code).toBe(1)
   })
 
-  it('is restored on the server that the parameters of the URL name, as a socket’s folder is', async () => {
+  it('is restored on the server that the URL’s parameters name, such as a socket folder', async () => {
     const { port } = new URL(server.url)
     const url = `postgresql:///postgres?host=127.0.0.1&port=${port}&user=maker&password=hunter2`
     const { stdout, code } = await check(url, server.dump('parameters', '-Fc'))
@@ -235,7 +235,7 @@ it.each([
   ['a packed one', Buffer.from([0x1f, 0x8b, 8, 0])],
   ['an empty one', Buffer.alloc(0)],
   ['a chains file', Buffer.from('{"chains": []}')],
-])('a file that is no dump, %s, is refused before a database is asked', async (_, bytes) => {
+])('a file that is no dump, %s, is refused before the database is used', async (_, bytes) => {
   const file = join(folder, 'none')
   writeFileSync(file, bytes)
   const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', file)
@@ -243,7 +243,7 @@ it.each([
   expect(code).toBe(1)
 })
 
-it('a file that is not there is named', async () => {
+it('a missing file is reported with its name', async () => {
   const { stderr, code } = await check('postgresql://u@127.0.0.1:9/x', join(folder, 'nowhere'))
   expect(stderr).toMatch(/nowhere/)
   expect(code).toBe(1)

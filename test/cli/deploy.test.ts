@@ -7,7 +7,7 @@ import { NODE_FLAGS } from '../../src/testing/processes/daemonProcess.js'
 const FOLDER = 'examples/deploy'
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
 const { bin, name, engines } = JSON.parse(readFileSync('package.json', 'utf8'))
-/** The program, where an install of the package puts it. */
+/** Path of the program where the package is installed. */
 const PROGRAM = `/opt/clusterd/node_modules/${name}/${bin.clusterd}`
 
 const settings = (file: string): Map<string, string> =>
@@ -16,15 +16,15 @@ const settings = (file: string): Map<string, string> =>
 describe('the systemd unit', () => {
   const unit = settings('clusterd.service')
 
-  it('starts the package as a user of its own, with the files of `clusterd init`', () => {
+  it('starts the package as its own user, with the files of `clusterd init`', () => {
     expect(unit.get('ExecStart')).toBe(`/usr/bin/node ${NODE_FLAGS.join(' ')} ${PROGRAM} start`)
     expect(unit.get('EnvironmentFile')).toBe(`${unit.get('WorkingDirectory')}/.env`)
     expect(unit.get('User')).toBe('clusterd')
     expect(unit.get('Documentation')).toContain('docs/run/operations.md')
   })
 
-  it('waits longer than a drain takes, and leaves room for sockets', () => {
-    // requests have ten seconds after the drain, steps and connections the rest
+  it('waits longer than a stop takes, and allows enough file descriptors', () => {
+    // after the drain, requests have ten seconds, and workers and connections the rest
     expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(
       readEnvironment({}).drainMs / 1_000 + 20,
     )
@@ -32,7 +32,7 @@ describe('the systemd unit', () => {
   })
 
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'is one to systemd, and a closed one',
+    'is valid for systemd, and has a low exposure',
     () => {
       const verified = spawnSync('systemd-analyze', ['verify', `${FOLDER}/clusterd.service`], {
         encoding: 'utf8',
@@ -59,7 +59,7 @@ describe('the container file', () => {
   )
   const of = (step: string) => steps.filter(([one]) => one === step).map(([, rest]) => rest)
 
-  it('packs this checkout and installs the package without what production has no use for', () => {
+  it('packs this checkout and installs the package without development dependencies', () => {
     expect(of('RUN')[0]).toBe('npm ci --ignore-scripts --no-audit --no-fund')
     expect(of('RUN')[1]).toBe('npm pack --pack-destination /tmp')
     const flags = '--ignore-scripts --omit=dev --omit=optional'
@@ -70,18 +70,18 @@ describe('the container file', () => {
       expect(engines.node, image).toContain(`^${/^node:(\d+)-slim/.exec(image)![1]}.`)
   })
 
-  it('runs as nobody special, and is asked for its health where the daemon answers', () => {
+  it('runs as an unprivileged user, with a health check of the daemon’s port', () => {
     expect(of('USER')).toEqual(['node'])
     expect(of('EXPOSE')).toEqual([`${DEFAULT_PORT} ${DEFAULT_OPS_PORT}`])
     expect(of('HEALTHCHECK')[0]).toContain(`http://127.0.0.1:${DEFAULT_OPS_PORT}/health`)
   })
 
-  it('starts Node as the local world does', () => {
+  it('starts Node with the same options as the local world', () => {
     expect(of('ENV').at(-1)).toContain(` NODE_OPTIONS=${NODE_FLAGS.join(' ')}`)
   })
 
   it.each(['.git', '.clusterd', '.env', '**/node_modules', 'dist', '**/generated'])(
-    'takes no secret, world or build of the checkout into the image: %s',
+    'copies no secret, world or build of the checkout into the image: %s',
     (entry) => {
       expect(read('Containerfile.dockerignore').split('\n')).toContain(entry)
     },
@@ -91,7 +91,7 @@ describe('the container file', () => {
 describe('the compose file', () => {
   const compose = read('compose.yaml')
 
-  it('names files that are there, and variables that `clusterd init --compose` writes', () => {
+  it('refers to existing files, and to variables that `clusterd init --compose` writes', () => {
     for (const [path] of compose.matchAll(/examples\/[\w./-]+\w/g))
       expect(existsSync(path), path).toBe(true)
     const source = readFileSync('src/cli/init/init.ts', 'utf8')
@@ -101,7 +101,7 @@ describe('the compose file', () => {
     }
   })
 
-  it('opens the API to this machine alone, and the operator’s port to nobody', () => {
+  it('publishes the API only to this machine, and does not publish the operator’s port', () => {
     expect(compose.match(/^ +- \S+:\d+:\d+$/gm)).toEqual([
       `      - 127.0.0.1:${DEFAULT_PORT}:${DEFAULT_PORT}`,
     ])

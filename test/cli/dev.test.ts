@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { localDaemonEnv } from '../../src/config/index.js'
 
-/** Other values than the defaults. */
+/** Values that differ from the defaults. */
 const SET = {
   HOST: '0.0.0.0',
   LOG_LEVEL: 'warn',
@@ -20,7 +20,7 @@ const SET = {
   LIMIT_KEYS_DAY: '10',
 }
 
-it('the daemon of `clusterd dev` gets what the environment says of it', () => {
+it('the daemon of `clusterd dev` gets its settings from the environment', () => {
   expect(
     localDaemonEnv({ ...SET, SITE_URL: '', RELAYER_PRIVATE_KEY: '0x', LIMITS: 'off' }),
   ).toEqual(Object.fromEntries(Object.entries(SET).filter(([name]) => name !== 'SITE_URL')))

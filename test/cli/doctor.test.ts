@@ -13,10 +13,10 @@ freshEach(() => world)
 const PLAIN = `0x${'0a'.repeat(20)}` as const
 /** Code of an account that delegates to a contract (EIP-7702). */
 const DELEGATED = concat(['0xef0100', `0x${'0c'.repeat(20)}`])
-/** Any code. */
+/** Code of any contract. */
 const CODE: Hex = '0x00'
 
-/** Hands the hub to an account with this code. */
+/** Transfers the hub to an account with this code. */
 async function handOver(code: Hex) {
   const { hub, owner, succeed, impersonate, testClient } = world
   await impersonate(PLAIN)
@@ -27,7 +27,7 @@ async function handOver(code: Hex) {
   await testClient.setCode({ address: PLAIN, bytecode: code })
 }
 
-/** What the doctor finds about the owner of the hub of a network, or about another subject. */
+/** The doctor's finding about the owner of a network's hub, or about another subject. */
 async function ownerFinding(
   network: 'mainnet' | 'testnet',
   changed: Partial<ChainConfig> = {},
@@ -74,16 +74,16 @@ describe('clusterd doctor, about the owner of a hub', () => {
   it.each<[string, Partial<ChainConfig>]>([
     ['a local chain', { local: true }],
     ['a hub of others', { watchOnly: { minimum: [], quotes: false } }],
-  ])('asks nothing on %s', async (_, changed) => {
+  ])('has no finding on %s', async (_, changed) => {
     expect(await ownerFinding('mainnet', changed)).toBeUndefined()
   })
 
-  it('names an address that has no code', async () => {
+  it('reports an address without code', async () => {
     const found = await ownerFinding('mainnet', { contract: PLAIN }, ', hub')
     expect(found).toEqual(['bad', `${PLAIN} has no code. Correct the address in the chains file.`])
   })
 
-  it('names a contract that has no owner', async () => {
+  it('reports a contract without an owner', async () => {
     await world.testClient.setCode({ address: PLAIN, bytecode: CODE })
     const [level, text] = (await ownerFinding('mainnet', { contract: PLAIN }))!
     expect(level).toBe('bad')

@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.stop())
 
-/** Runs `clusterd contracts deploy --ens` of a name that `ens` of the chains file has, with these fields. */
+/** Runs `clusterd contracts deploy --ens` for a name with these fields in `ens` of the chains file. */
 async function run({ parent = 'bundles.eth', fields = {}, args = signing, env = {} } = {}) {
   const CLUSTERD_CHAINS = join(folder, 'chains.json')
   const entry = { parent, chainId: ENS_CHAIN_ID, rpcUrls: [chain.rpcUrl], registry, ...fields }
@@ -97,12 +97,12 @@ it.each<{ name: string; options: Parameters<typeof run>[0]; sentence: string }>(
     options: { env: { ENS_ADDRESS: undefined } },
     sentence: 'ENS_ADDRESS is not set',
   },
-])('sends nothing where $name is missing, and says so', async ({ options, sentence }) => {
+])('sends nothing where $name is missing, and reports it', async ({ options, sentence }) => {
   expect(await run(options)).toEqual({ code: 1, out: expect.stringContaining(sentence) })
   expect(await sent()).toBe(0)
 })
 
-it('says what the name’s owner has to sign, and sends it where that is the signer', async () => {
+it('prints the transactions of the name’s owner, and sends them if the owner signs', async () => {
   await give(SAFE)
   const does = expect.stringMatching(/^makes 0x\w+ the resolver of bundles.eth by the registry 0x/)
   const deploying = {
@@ -122,9 +122,9 @@ it('says what the name’s owner has to sign, and sends it where that is the sig
   expect(await sent()).toBe(2)
 })
 
-it('goes through the NameWrapper for a name that it holds', async () => {
+it('uses the NameWrapper for a wrapped name', async () => {
   await send(wrapper, callsOf(abi)('wrap', [namehash('wrapped.eth'), owner]))
-  // the contract of the other name is this one's, too
+  // this is also the contract of the other name
   const does = expect.stringContaining('by the NameWrapper, which holds it')
   expect(await unsigned('wrapped.eth')).toMatchObject([{ from: owner, to: wrapper, does }])
   expect([(await run({ parent: 'wrapped.eth' })).code, await named('wrapped.eth')]).toEqual([
@@ -133,7 +133,7 @@ it('goes through the NameWrapper for a name that it holds', async () => {
   ])
 })
 
-it('replaces key and URL in two runs, between which both keys count', async () => {
+it('replaces key and URL in two runs, between which both keys are valid', async () => {
   const env = { SITE_URL: 'https://two.example', ENS_ADDRESS: nextEnsKey.address }
   const read = (functionName: 'signers' | 'urls', place = 0n) =>
     chain.publicClient.readContract({

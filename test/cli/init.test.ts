@@ -15,7 +15,7 @@ const folder = useFolder()
 const at = (name: string) => join(folder, name)
 const anvil = useWorld(() => startAnvil({ chainId: 11_155_111 }))
 
-/** Variables that a test's own environment may hold come from the file here. */
+/** Variables that could come from the environment of the test run are read from the file here. */
 const NOTHING = { DATABASE_URL: undefined, CLUSTERD_CHAINS: undefined, PORT: '1', OPS_PORT: '2' }
 const run = (args: readonly string[], cwd = folder) => runCli(args, NOTHING, cwd)
 const variables = (file: string) =>
@@ -35,7 +35,7 @@ describe('clusterd init', () => {
   ]
   const rpc = () => urls().flatMap((url) => ['--rpc', url])
 
-  it('writes files that nobody else may read, with keys of their own, and prints none of them', async () => {
+  it('writes files that only the user may read, with new keys, and prints none of the keys', async () => {
     const out = await run(['init', ...flags, ...rpc(), '--out', at('first')])
     const files = readdirSync(at('first'))
     expect(files.toSorted()).toEqual(
@@ -59,7 +59,7 @@ describe('clusterd init', () => {
     expect(out).not.toContain(readFileSync(join(at('first'), 'relayer-password'), 'utf8').trim())
   })
 
-  it('changes nothing where a file is there already, and names it', async () => {
+  it('changes nothing where a file exists already, and names it', async () => {
     const before = readFileSync(join(at('first'), '.env'), 'utf8')
     await expect(run(['init', ...flags, ...rpc(), '--out', at('first')])).rejects.toThrow(
       /already holds chains\.json, \.env, .*nothing was written/,
@@ -73,7 +73,7 @@ describe('clusterd init', () => {
     expect(readdirSync(at('half'))).toEqual(['relayer-password'])
   })
 
-  it('says what comes next, and a command that lacks settings names them', async () => {
+  it('prints the next steps, and a command without its settings names them', async () => {
     const out = await run(['init', ...flags, ...rpc(), '--out', at('next')])
     const [, relayer] = /The relayer is .*(0x[0-9a-fA-F]{40})/.exec(out)!
     const [, relay] = /relay authority on Solana is \W*(\w+)/.exec(out)!
@@ -100,7 +100,7 @@ describe('clusterd init', () => {
     )
   })
 
-  it('makes a draft that `doctor` reads from `.env`: its contracts are named first, then its nodes and keys', async () => {
+  it('writes a draft that `doctor` finds through `.env`, with findings about contracts, nodes and keys', async () => {
     const examine = async () => {
       const out = await run(['doctor', '--json'], at('first')).catch(
         (error: { stdout: string }) => error.stdout,
@@ -112,7 +112,7 @@ describe('clusterd init', () => {
       { about: 'TRUST_PROXY' },
       { about: 'database' },
     ])
-    // as the deployment does
+    // as after a deployment
     const file = join(at('first'), 'chains.json')
     const chains = JSON.parse(readFileSync(file, 'utf8'))
     for (const chain of chains.chains)
@@ -131,13 +131,13 @@ describe('clusterd init', () => {
       relayer: 'ok: has a key',
       database: expect.stringMatching(/^bad/),
     })
-    // anvil serves the id of Sepolia and not its genesis
+    // anvil has the chain id of Sepolia, but not its genesis
     expect(found[`chain 11155111, ${new URL(anvil.rpcUrl).host}`]).toMatch(
       /bad: .*genesis.*0x25a5cc10/,
     )
   }, 60_000)
 
-  it('gives the relayer the keys that it names', async () => {
+  it('configures the relayer with the keys that it has written', async () => {
     const names = [
       'RELAYER_KEYSTORE',
       'RELAYER_PASSWORD_FILE',
@@ -170,12 +170,12 @@ describe('clusterd init', () => {
     const compose = readFileSync(join(at('composed'), 'compose.yaml'), 'utf8')
     expect(compose).toBe(readFileSync('examples/deploy/compose.yaml', 'utf8'))
     expect(compose).not.toContain(POSTGRES_PASSWORD)
-    // the database's host is known there alone
+    // the database's host is known only inside the compose network
     expect(out).toContain('\n  docker compose run --rm clusterd doctor ')
     expect(out).not.toContain('\n  clusterd doctor')
   })
 
-  it('refuses what is no URL before it writes', async () => {
+  it('refuses an invalid URL before it writes', async () => {
     await expect(run(['init', '--rpc', '11155111=sepolia', '--out', at('bad')])).rejects.toThrow(
       /rpcUrls\[0\]: must be an http\(s\) URL/,
     )
@@ -184,17 +184,19 @@ describe('clusterd init', () => {
 })
 
 describe('`.env`', () => {
-  it('gives way to the environment, and is not read by the local world', async () => {
+  it('is overridden by the environment, and is not read by the local world', async () => {
     const file = join(at('env'), '.env')
     mkdirSync(at('env'))
     writeFileSync(file, 'LOG_LEVEL=loud\n')
-    const told = (env: NodeJS.ProcessEnv) =>
+    const logLevelOf = (env: NodeJS.ProcessEnv) =>
       runCli(['doctor', '--json'], { ...NOTHING, ...env }, at('env'))
     const failure = (error: { stdout: string }) => error.stdout
-    expect(await told({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
-    expect(await told({ LOG_LEVEL: 'info' }).catch(failure)).toContain('DATABASE_URL is not set')
+    expect(await logLevelOf({ LOG_LEVEL: undefined }).catch(failure)).toContain('LOG_LEVEL')
+    expect(await logLevelOf({ LOG_LEVEL: 'info' }).catch(failure)).toContain(
+      'DATABASE_URL is not set',
+    )
     expect(
-      await told({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure),
+      await logLevelOf({ LOG_LEVEL: undefined, CLUSTERD_CHILD: 'true' }).catch(failure),
     ).not.toContain('LOG_LEVEL')
     const dev = runCli(['dev'], { ...NOTHING, LOG_LEVEL: undefined, PORT: 'x' }, at('env'))
     await expect(dev).rejects.toThrow(/In the environment, PORT: .*\n$/)
@@ -204,8 +206,8 @@ describe('`.env`', () => {
 it.each<[Partial<InitOptions>, RegExp]>([
   [{ hub: '1' }, /--rpc 1=<url>/],
   [{ rpc: ['http://a'] }, /--rpc is <label>=<url>/],
-  [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is none of the chains/],
-])('the chains of a deployment are refused with one sentence: %o', (options, sentence) => {
+  [{ hub: '1', rpc: ['1=http://a', '10=http://b'] }, /--rpc: "10" is not one of the chosen chains/],
+])('invalid chains of a deployment are refused with one sentence: %o', (options, sentence) => {
   expect(() => draftOf({ out: '.', hub: '11155111', ...options })).toThrow(sentence)
 })
 

@@ -11,10 +11,10 @@ import {
   yamlDocuments,
 } from '../support/deployFiles.js'
 
-/** examples/deploy/kubernetes: what the cluster's schema takes, and what the code does. */
+/** Checks examples/deploy/kubernetes against the cluster's schema, and against the code. */
 
 const FOLDER = 'examples/deploy/kubernetes'
-/** `types` of the package kubernetes-types, by API version; others are of somebody's operator. */
+/** `types` of the package kubernetes-types, by API version. Other versions belong to operators. */
 const TYPES: Record<string, string> = {
   v1: 'core/v1',
   'apps/v1': 'apps/v1',
@@ -74,7 +74,7 @@ const secrets = new Map(
   manifests.filter(({ kind }) => kind === 'Secret').map((one) => [one.metadata.name, one]),
 )
 
-/** The environment of a container: ConfigMap, Secrets, then its own. */
+/** The environment of a container: ConfigMap, Secrets, then its own variables. */
 function environmentOf({ envFrom, env = [] }: Container): Record<string, string> {
   const maps = envFrom.flatMap(({ configMapRef, secretRef }) =>
     configMapRef
@@ -96,7 +96,7 @@ const PODS: [string, string][] = [
   ['Job', 'clusterd-migrate'],
 ]
 
-it('every manifest is of its kind, with no field that the kind has not', () => {
+it('every manifest fits its kind, without unknown fields', () => {
   const known = manifests.filter(({ apiVersion }) => !OPERATORS.includes(apiVersion))
   const text = known.map((one, i) => {
     expect(TYPES, one.kind).toHaveProperty([one.apiVersion])
@@ -127,14 +127,14 @@ it('every manifest is of its kind, with no field that the kind has not', () => {
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
   }
   expect(problemsOf(text.join('\n'))).toEqual([])
-  // a misspelled field is found
+  // a misspelled field is reported
   expect(
     problemsOf(text.join('\n').replace('"maxUnavailable":', '"maxUnavailible":')).join(),
   ).toContain('maxUnavailible')
 })
 
 describe('the processes', () => {
-  it.each(PODS)('%s %s runs as nobody special on a closed file system', (kind, name) => {
+  it.each(PODS)('%s %s runs as an unprivileged user on a read-only file system', (kind, name) => {
     const { securityContext, containers } = podOf(kind, name)
     expect(securityContext).toMatchObject({
       runAsNonRoot: true,
@@ -149,7 +149,7 @@ describe('the processes', () => {
     expect(containers[0]!.image).toBe('clusterd')
   })
 
-  it.each(PODS)('%s %s has an environment that a start takes', (kind, name) => {
+  it.each(PODS)('%s %s has a valid environment', (kind, name) => {
     const [container] = podOf(kind, name).containers
     const set = environmentOf(container!)
     expect(unknownVariables(Object.keys(set))).toEqual([])
@@ -162,7 +162,7 @@ describe('the processes', () => {
   })
 
   it.each(DEPLOYMENTS)(
-    '%s is asked on the operator’s port, and given the time that its start and its stop take',
+    '%s is probed on the operator’s port, with enough time to start and to stop',
     (name) => {
       const { containers, terminationGracePeriodSeconds } = podOf('Deployment', name)
       const { ports, startupProbe, livenessProbe, readinessProbe } = containers[0]!
@@ -171,7 +171,7 @@ describe('the processes', () => {
       expect(livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
       expect(startupProbe.httpGet).toEqual({ path: '/health', port: 'ops' })
       expect(readinessProbe.httpGet).toEqual({ path: '/ready', port: 'ops' })
-      // src/daemon/index.ts: a start waits ten minutes for its database and its migrations
+      // src/daemon/index.ts: a start waits up to ten minutes for its database and its migrations
       expect(startupProbe.periodSeconds * startupProbe.failureThreshold!).toBeGreaterThanOrEqual(
         600,
       )
@@ -184,7 +184,7 @@ describe('the processes', () => {
     },
   )
 
-  it('give the relayer’s key to those that relay alone', () => {
+  it('only relaying processes have the relayer’s key', () => {
     const [api, worker] = DEPLOYMENTS.map((name) => podOf('Deployment', name))
     expect(JSON.stringify(api)).not.toContain('relayer')
     const mount = worker!.containers[0]!.volumeMounts!.find(({ name }) => name === 'relayer')!
@@ -199,7 +199,7 @@ describe('the processes', () => {
   })
 })
 
-it('the key of the airdrops’ operator goes to those that answer alone', () => {
+it('only processes of the API have the airdrop operator’s key', () => {
   const holders = DEPLOYMENTS.filter(
     (name) =>
       'AIRDROP_OPERATOR_PRIVATE_KEY' in environmentOf(podOf('Deployment', name).containers[0]!),
@@ -207,7 +207,7 @@ it('the key of the airdrops’ operator goes to those that answer alone', () => 
   expect(holders).toEqual(['clusterd-api'])
 })
 
-it('what a manifest names is there: files, selectors, ConfigMaps, Secrets, ports', () => {
+it('references of manifests exist: files, selectors, ConfigMaps, Secrets, ports', () => {
   for (const file of kustomization!.resources) expect(files, file).toContain(file)
   for (const { files: named = [] } of generated.values())
     for (const file of named)

@@ -21,7 +21,7 @@ const world = useWorld(async () => {
   return api
 })
 
-it('shows the public key that readers pin', async () => {
+it('clusterd log key shows the public key that readers pin', async () => {
   expect(await runCli(['log', 'key'], { LOG_KEY: `0x${seed.toString('hex')}` })).toBe(`${key}\n`)
   const ofLog = ['log', 'key', '--origin', 'names.example/mainnet/1']
   expect(await runCli(ofLog, { LOG_KEY: `0x${seed.toString('hex')}` })).toMatch(
@@ -32,7 +32,7 @@ it('shows the public key that readers pin', async () => {
   )
 })
 
-it('verifies the log of a service, and refuses another key', async () => {
+it('clusterd log verify verifies the log of a service, and refuses another key', async () => {
   const verify = (by: string) => runCli(['log', 'verify', world.url, '--key', by, '--json'], {})
   expect(JSON.parse(await verify(key))).toMatchObject({ origin: 'names.example/mainnet/1' })
   const elsewhere = ['log', 'verify', world.url, '--key', key, '--domain', 'other.example']

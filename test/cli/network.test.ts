@@ -4,7 +4,7 @@ import { VERSION } from '../../src/api/http/version.js'
 import { type NetworkOptions, networksOf, withNetwork } from '../../src/cli/values.js'
 import { runCli } from '../support/cli.js'
 
-/** What the action of a command gets. */
+/** Options that the action of a command receives. */
 async function chosen(args: string[]): Promise<NetworkOptions> {
   let options: NetworkOptions = {}
   const command = withNetwork(
@@ -18,7 +18,7 @@ async function chosen(args: string[]): Promise<NetworkOptions> {
 }
 
 describe('a command that chooses a network', () => {
-  it('takes one of them, and means both without any', async () => {
+  it('accepts one of them, and uses both by default', async () => {
     expect(await chosen(['--testnet'])).toEqual({ testnet: true })
     await expect(chosen(['--mainnet', '--testnet'])).rejects.toThrow(/cannot be used with/)
     expect(networksOf({})).toEqual(['mainnet', 'testnet'])
@@ -27,11 +27,11 @@ describe('a command that chooses a network', () => {
 })
 
 describe('the command line', () => {
-  it('says its version', async () => {
+  it('prints its version', async () => {
     expect(await runCli(['--version'], {})).toBe(`${VERSION}\n`)
   })
 
-  it('says in one sentence what it refuses', async () => {
+  it('refuses with one sentence', async () => {
     await expect(runCli(['keys', 'make', 'x', '--burst', '0'], {})).rejects.toThrow(
       /\nclusterd: --burst is a whole number from 1 to 10000000\.\n$/,
     )

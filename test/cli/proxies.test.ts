@@ -5,15 +5,15 @@ import { waitFor } from '../../src/testing/processes/processes.js'
 import { startApi } from '../api/support.js'
 import { HAPROXY, NGINX, startExample } from '../support/proxies.js'
 
-/** The proxies of examples/deploy/topology hold off what the processes behind them do not bound. */
+/** The proxies of examples/deploy/topology block attacks that the processes behind them do not limit. */
 
-/** Requests that an attacker writes at once on each of its connections. */
+/** Pipelined requests on each of an attacker's connections. */
 const PIPELINED = 500
 const PIPELINES = 20
-/** Half heads of one address: more than its connections may be. */
+/** Unfinished request heads of one address: more than its connections may be. */
 const HALF_HEADS = 700
 const MOST_OF_SOURCE = 500
-/** Longest that a look-up of somebody else may take meanwhile, ms: a stall takes seconds. */
+/** Longest acceptable time of another client's look-up meanwhile, ms. A blocked one takes seconds. */
 const PATIENCE_MS = 2_000
 
 const ATTACKER = '127.0.3.1'
@@ -24,9 +24,9 @@ const PROXIES = [
   {
     name: 'HAProxy',
     program: HAPROXY,
-    /** Counts connections before their requests. */
+    /** Limits connections before their first request. */
     boundsHalfHeads: true,
-    /** Closes the client's connection where the API closed its own. */
+    /** Closes the client's connection when the API closes its own. */
     endsRefused: true,
   },
   { name: 'nginx', program: NGINX, boundsHalfHeads: false, endsRefused: false },
@@ -53,7 +53,7 @@ function connectFrom(localAddress: string, port: number, bytes: string) {
   return { socket, seen }
 }
 
-/** Status of a request on a connection of its own, and its time. */
+/** Status and duration of a request on a new connection. */
 const lookUp = (port: number) =>
   new Promise<{ status: number; ms: number }>((resolve, reject) => {
     const startedMs = performance.now()
@@ -72,7 +72,7 @@ describe.each(PROXIES)(
     const { isInstalled } = program
     const ended: (() => Promise<unknown>)[] = []
     let port = 0
-    /** Requests that the API has not answered, and their peak. */
+    /** Requests that the API has not answered yet, and their maximum. */
     const underWay = { now: 0, most: 0 }
 
     beforeAll(async () => {
@@ -107,7 +107,7 @@ describe.each(PROXIES)(
     })
 
     it.skipIf(!isInstalled)(
-      `sends on one request of a connection at a time, so pipelines hold up nobody (skipped without ${name})`,
+      `forwards one request of a connection at a time, so pipelines block no other client (skipped without ${name})`,
       async () => {
         underWay.most = 0
         const attacks = Array.from({ length: PIPELINES }, () =>
@@ -122,7 +122,7 @@ describe.each(PROXIES)(
         for (const { socket } of attacks) socket.destroy()
         expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
         expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(PATIENCE_MS)
-        // those of the attacker, and the visitor's own
+        // one for each of the attacker's connections, and the visitor's own
         expect(underWay.most).toBeLessThanOrEqual(PIPELINES + 1)
         const statuses = attacks.flatMap(({ seen }) => seen.statuses)
         expect(statuses).toContain('429')
@@ -130,7 +130,7 @@ describe.each(PROXIES)(
     )
 
     it.skipIf(!isInstalled)(
-      `lets no half of a request through, and others in beside ${HALF_HEADS} of them (skipped without ${name})`,
+      `forwards no unfinished request, and accepts other clients beside ${HALF_HEADS} of them (skipped without ${name})`,
       async () => {
         await expect.poll(() => underWay.now).toBe(0)
         underWay.most = 0
@@ -139,7 +139,7 @@ describe.each(PROXIES)(
         for (let i = 0; i < 20; i++) answers.push(await lookUp(port))
         const open = () => halves.filter(({ seen }) => !seen.isClosed).length
         if (boundsHalfHeads) await expect.poll(open).toBeLessThanOrEqual(MOST_OF_SOURCE)
-        // each has ended after the time for a head
+        // each connection was closed after the time limit for a head
         await expect.poll(open, { timeout: 20_000 }).toBe(0)
         expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
         expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(PATIENCE_MS)
@@ -150,7 +150,7 @@ describe.each(PROXIES)(
   },
 )
 
-/** A pipe to the API that counts the requests which were passed on and not answered. */
+/** A pipe to the API that counts forwarded requests without a response. */
 async function startCounter(to: number, underWay: { now: number; most: number }) {
   const server = http.createServer((req, res) => {
     underWay.now += 1

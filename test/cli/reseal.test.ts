@@ -12,7 +12,7 @@ import { useApi } from '../api/support.js'
 import { messageOf, signIn } from '../api/wallets.js'
 import { runHere } from '../support/cli.js'
 
-/** A new SHARE_KEY for shares that lie under an earlier one. */
+/** Rotation of SHARE_KEY: shares are still encrypted under an earlier key. */
 
 const NEW = randomBytes(32)
 const FORMER = randomBytes(32)
@@ -55,7 +55,7 @@ async function stored(wallet: Generated) {
   return { share: rows[0].share as Buffer, keyId: rows[0].key_id as Buffer | null }
 }
 
-/** Puts a share under a key, as if the service had kept it with that key; `hasId` false: before keys had ids. */
+/** Encrypts a share under a key, as if the service had stored it then. `hasId` false: before key ids existed. */
 async function keepUnder(keys: ShareKeys, wallet: Generated, hasId: boolean): Promise<void> {
   const share = openShare([NEW, FORMER], 'mainnet', rowOf(wallet), await stored(wallet))
   const sealed = sealShare(keys, 'mainnet', rowOf(wallet), share)
@@ -72,7 +72,7 @@ const reseal = (keys: readonly Buffer[]) =>
     SHARE_KEY: keys.map(hexOf).join(','),
   })
 
-describe('wallets whose shares lie under an earlier key', () => {
+describe('wallets whose shares are encrypted under an earlier key', () => {
   let withId: Generated
   let withoutId: Generated
   let current: Generated
@@ -84,12 +84,12 @@ describe('wallets whose shares lie under an earlier key', () => {
     await keepUnder([FORMER], withoutId, false)
   })
 
-  it('are recovered while SHARE_KEY has both', async () => {
+  it('can be recovered while SHARE_KEY has both keys', async () => {
     for (const wallet of [withId, withoutId, current])
       expect((await recover(wallet)).status).toBe(200)
   })
 
-  it('stay as they are, and end the command with 1, where SHARE_KEY has the new key alone', async () => {
+  it('are left unchanged, with exit code 1, where SHARE_KEY has only the new key', async () => {
     const before = await stored(withId)
     const { stdout, stderr, code } = await reseal([NEW])
     expect(JSON.parse(stdout)).toMatchObject({ resealed: 0, unreadable: 2 })
@@ -98,7 +98,7 @@ describe('wallets whose shares lie under an earlier key', () => {
     expect(await stored(withId)).toEqual(before)
   })
 
-  it('are encrypted anew, and are recovered without the earlier key', async () => {
+  it('are encrypted again, and can be recovered without the earlier key', async () => {
     const untouched = await stored(current)
     const { stdout, stderr, code } = await reseal([NEW, FORMER])
     const key = shareKeyId(NEW).toString('hex')
@@ -113,11 +113,11 @@ describe('wallets whose shares lie under an earlier key', () => {
     }
   })
 
-  it('are none the second time', async () => {
+  it('are not counted on a second run', async () => {
     expect(JSON.parse((await reseal([NEW, FORMER])).stdout)).toMatchObject({ resealed: 0 })
   })
 
-  it('stay where their key is lost, while others are encrypted anew', async () => {
+  it('are left unchanged where their key is lost, while others are encrypted again', async () => {
     await keepUnder([LOST], withId, true)
     await keepUnder([FORMER], withoutId, true)
     const { stdout, code } = await reseal([NEW, FORMER])

@@ -21,13 +21,13 @@ import {
   settingsOf,
 } from '../support/topologyFiles.js'
 
-/** examples/deploy/topology says what the code does. */
+/** Checks that examples/deploy/topology agrees with the code. */
 
 const services = readCompose()
 const names = Object.keys(services)
 const ours = names.filter((name) => /^(api|worker)-/.test(name))
 const haproxy = read('haproxy.cfg')
-/** What `clusterd init --compose` writes into .env. */
+/** Variables that `clusterd init --compose` writes into .env. */
 const WRITTEN = [...readFileSync('src/cli/init/init.ts', 'utf8').matchAll(/`([A-Z_]+)=\$\{/g)].map(
   ([, name]) => name!,
 )
@@ -39,7 +39,7 @@ const environmentOf = (name: string, file: Record<string, string>): Record<strin
       interpolate(value, file),
     ]),
   )
-/** Variables of commands, of local worlds and of tests, and those that the image or the command line sets. */
+/** Variables of commands, of local worlds and of tests, and variables that the image or the command line sets. */
 const OF_NO_CONTAINER = new Set(
   ['CLUSTERD_HOME', 'PORT', 'OPS_PORT', 'ROLES', 'SOLANA_RPC_URL'].concat([
     'CLUSTERD_TEST_WALLET',
@@ -58,18 +58,18 @@ const FILE = {
 }
 
 describe('the compose file of many processes', () => {
-  it('has three of the API, two that lead, and a step that migrates before them', () => {
+  it('has three API processes, two leaders, and a migration before them', () => {
     expect(ours).toEqual(['worker-1', 'worker-2', 'api-1', 'api-2', 'api-3'])
     for (const name of ours)
       expect(services[name], name).toMatchObject({ depends_on: { migrate: {} } })
     expect(services.migrate!.command).toEqual(['migrate'])
   })
 
-  it.each([...ours, 'migrate'])('sets variables of %s that there are', (name) => {
+  it.each([...ours, 'migrate'])('sets only known variables of %s', (name) => {
     expect(unknownVariables(Object.keys(environmentOf(name, FILE)))).toEqual([])
   })
 
-  it('passes on every variable that .env may set, to some process', () => {
+  it('passes every variable that .env may set to some process', () => {
     const passedOn = ours.flatMap((name) =>
       Object.entries(services[name]!.environment).flatMap(([key, value]) =>
         value.startsWith(`\${${key}:`) ? [key] : [],
@@ -82,7 +82,7 @@ describe('the compose file of many processes', () => {
     expect(missing).toEqual([])
   })
 
-  it('takes the values of .env for the processes that need them', () => {
+  it('passes values of .env to the processes that need them', () => {
     const file = { ...FILE, LIMIT_ADDRESS: '9/99', SQL_VIEWS: 'on', LOG_LEVEL: 'debug' }
     const of = (name: string) =>
       checkEnvironment(environmentOf(name, file), { ROLES: services[name]!.command[2] })
@@ -91,13 +91,13 @@ describe('the compose file of many processes', () => {
     for (const name of ours) expect(of(name).logLevel).toBe('debug')
   })
 
-  it('sets variables of the migration to values that a start takes', () => {
+  it('sets valid variables of the migration', () => {
     const variables = environmentOf('migrate', FILE)
     const roles = { ROLES: services.migrate!.command[2] }
     expect(() => checkEnvironment(variables, roles)).not.toThrow()
   })
 
-  it.each(ours)('sets variables of %s to values that a start takes', (name) => {
+  it.each(ours)('sets valid variables of %s', (name) => {
     const { roles, migrates, drainMs } = checkEnvironment(environmentOf(name, FILE), {
       ROLES: services[name]!.command[2],
     })
@@ -107,22 +107,25 @@ describe('the compose file of many processes', () => {
     expect(Number(grace.replace('s', ''))).toBeGreaterThan(drainMs / 1_000 + END_S)
   })
 
-  it.each(ours)('gives the relayer’s key, and the owner’s role, to leaders only: %s', (name) => {
-    const { RELAYER_KEYSTORE: keystore = '', DATABASE_URL: url } = environmentOf(name, FILE)
-    const isApi = name.startsWith('api')
-    expect([keystore === '', url!.includes('//clusterd_api:')]).toEqual([isApi, isApi])
-    const mounted = isApi ? './chains.json:/etc/clusterd/chains.json:ro' : '.:/etc/clusterd:ro'
-    expect(services[name]).toMatchObject({ volumes: [mounted] })
-  })
+  it.each(ours)(
+    'gives the relayer’s key, and the database owner’s role, only to leaders: %s',
+    (name) => {
+      const { RELAYER_KEYSTORE: keystore = '', DATABASE_URL: url } = environmentOf(name, FILE)
+      const isApi = name.startsWith('api')
+      expect([keystore === '', url!.includes('//clusterd_api:')]).toEqual([isApi, isApi])
+      const mounted = isApi ? './chains.json:/etc/clusterd/chains.json:ro' : '.:/etc/clusterd:ro'
+      expect(services[name]).toMatchObject({ volumes: [mounted] })
+    },
+  )
 
-  it('gives the key of the airdrops’ operator to those that answer alone', () => {
+  it('gives the airdrop operator’s key only to API processes', () => {
     const file = { ...FILE, AIRDROP_OPERATOR_PRIVATE_KEY: `0x${'22'.repeat(32)}` }
     const holders = ours.filter((name) => environmentOf(name, file).AIRDROP_OPERATOR_PRIVATE_KEY)
     expect(holders).toEqual(['api-1', 'api-2', 'api-3'])
   })
 
   it.each(['enable_seqscan', 'jit', 'plan_cache_mode'])(
-    'sets %s for the roles behind pgbouncer as the daemon sets it on direct connections',
+    'sets %s for the roles behind pgbouncer like the daemon on direct connections',
     (setting) => {
       const { options } = directSession('postgres://h/d', 'test', { isByIndex: true })
       const value = new RegExp(`-c ${setting}=(\\w+)`).exec(options!)![1]
@@ -132,17 +135,17 @@ describe('the compose file of many processes', () => {
     },
   )
 
-  it('asks for what `clusterd init --compose` writes, and names files that there are', () => {
+  it('requires only variables that `clusterd init --compose` writes, and refers to existing files', () => {
     const text = read('compose.yaml')
     for (const [, name] of text.matchAll(/\$\{(\w+):\?/g)) expect(WRITTEN, name).toContain(name)
     for (const [, file] of text.matchAll(/\.\/([\w.]+):\//g))
       expect(file === 'chains.json' || existsSync(join(FOLDER, file!)), file).toBe(true)
   })
 
-  it('keeps clients of PostgreSQL below what it takes', () => {
+  it('stays below the connection limit of PostgreSQL', () => {
     const most = Number(settingsOf(services.postgres!).max_connections)
     const pooled = Number(/max_db_connections = (\d+)/.exec(read('pgbouncer.ini'))![1])
-    // of each process: leads, notifications, questions on new connections; superusers keep three
+    // of each process: leases, notifications, and queries on new connections; three are reserved for superusers
     expect(pooled + ours.length * 6).toBeLessThan(most - 3)
     expect(settingsOf(services.replica!)).toEqual(settingsOf(services.postgres!))
     expect(initStatements('p').flat().join(';')).not.toMatch(/password'?:|\\/)
@@ -150,7 +153,7 @@ describe('the compose file of many processes', () => {
 })
 
 describe('HAProxy', () => {
-  it('knows each process of the API by its port, and asks the operator’s port whether it is ready', () => {
+  it('has each API process as a backend, and checks readiness on its operator’s port', () => {
     const servers = [...haproxy.matchAll(/^ {2}server (\S+) (\S+):(\d+)/gm)].map(
       ([, name, host, port]) => {
         expect([host, Number(port)]).toEqual([name, PORTS.api])
@@ -162,7 +165,7 @@ describe('HAProxy', () => {
     expect(Number(/check port (\d+)/.exec(haproxy)![1])).toBe(PORTS.ops)
   })
 
-  it('notices the end of readiness within the drain, and bears a wait of thirty seconds', () => {
+  it('notices "not ready" within the drain, and allows long polls of thirty seconds', () => {
     const everyMs = Number(/ inter (\d+)ms fall 1 /.exec(haproxy)![1])
     const { DRAIN_SECONDS: drain } = environmentOf('api-1', FILE)
     expect(everyMs * 2).toBeLessThan((Number(drain) * 1_000) / 2)
@@ -172,7 +175,7 @@ describe('HAProxy', () => {
     expect(timeoutOf('server')).toBeGreaterThan(2 * 30)
   })
 
-  it.each([502, 503, 504])('answers %d as clusterd does, for pages of any site', (status) => {
+  it.each([502, 503, 504])('answers %d like clusterd, with CORS headers', (status) => {
     const line = haproxy.split('\n').find((one) => one.includes(`http-error status ${status} `))!
     const body = JSON.parse(/string '(.+?)'/.exec(line)![1]!)
     expect(body).toEqual({ status, error: 'unavailable', message: expect.any(String) })
@@ -181,7 +184,7 @@ describe('HAProxy', () => {
     expect(line).toContain('hdr retry-after 2')
   })
 
-  it('leads a page and its files to one process', () => {
+  it('routes a page and its files to one process', () => {
     expect(haproxy).toMatch(/^ {2}stick on src if \{ path_beg \/assets\/ \}/m)
   })
 
@@ -189,7 +192,7 @@ describe('HAProxy', () => {
   const command = ['haproxy', '/usr/sbin/haproxy'].find(
     (name) => spawnSync(name, ['-v']).status === 0,
   )
-  it.skipIf(!command)('takes its configuration (skipped without haproxy)', () => {
+  it.skipIf(!command)('accepts the configuration (skipped without haproxy)', () => {
     const file = join(folder, 'haproxy.cfg')
     const places = new Map([1, 2, 3].map((n) => [`api-${n}:${PORTS.api}`, 20_000 + n]))
     writeFileSync(file, placed(haproxy, places))

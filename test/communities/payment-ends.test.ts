@@ -237,7 +237,7 @@ describe('a name that a payment bought', () => {
         name,
         wallet: decodeWallet(storedOf(at.addressOf(6))),
         unnamed: 'own',
-        wish: { network: null, token: null },
+        preference: { network: null, token: null },
       },
     )
 

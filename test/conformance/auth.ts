@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fieldRows, type Row, row } from './row.js'
 import { authKey, bearer, ok, signIn, type Target } from './target.js'
 
-/** Sections 2.7 and 5. Signing in changes nothing that anybody sees, so these count as reads. */
+/** Sections 2.7 and 5. Signing in changes nothing in public, so these rows count as reads. */
 
 const visitor = (target: Target) => target.once('visitor', () => signIn(target))
 

@@ -18,13 +18,13 @@ import {
 
 const SUCCESS = { success: true }
 
-/** A wallet in a cluster: a new one where it has none. */
+/** A wallet in a cluster. One without a cluster gets a new cluster. */
 async function inCluster(target: Target, wallet: SignedIn): Promise<SignedIn> {
   ok(await target.post('/v1/clusters', undefined, bearer(wallet)))
   return wallet
 }
 
-/** The wallets of a cluster as everybody sees them, by address. */
+/** The wallets of a cluster in public, by address. */
 async function walletsOf(target: Target, id: string) {
   const { wallets } = ok(await target.get(`/v1/clusters/id/${id}`))
   return new Map<string, { name: string; isVerified: boolean }>(
@@ -137,7 +137,7 @@ export const clusterRows: readonly Row[] = [
       [airdrop, '0', '0'],
     )
     assert.deepEqual([nothing.addresses, nothing.claims], [[creator.address], []])
-    // the funded account may get something there
+    // the funded account may have a claim there
     const { total, totalUnclaimed, claims } = ok(
       await target.get(
         `${path}/${airdrop}`,

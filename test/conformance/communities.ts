@@ -15,12 +15,12 @@ import {
   type Target,
 } from './target.js'
 
-/** Sections 4.7 and 4.8, the errors of 7, and what 4.10 says of a name after a claim. */
+/** Sections 4.7 and 4.8, the errors of section 7, and section 4.10 about a name after a claim. */
 
 const FAR_AWAY = '2099-01-01T00:00:00Z'
 const LIST = (...addresses: string[]) => ({ requirements: [{ kind: 'allowlist', addresses }] })
 
-/** Gives the run's own name these rules. @throws NotChecked where the deployment has no way to do so */
+/** Sets these rules for the run's own name. @throws NotChecked where the deployment does not allow it */
 async function community(target: Target, rules: object = {}): Promise<string> {
   const { name } = await registration(target)
   const owner = await registrant(target)
@@ -33,7 +33,7 @@ async function community(target: Target, rules: object = {}): Promise<string> {
   return name
 }
 
-/** The price of a community, on the chain that the run pays on. */
+/** Rules with a price, on the chain that the run pays on. */
 const priced = (target: Target) => ({
   prices: [
     {
@@ -50,7 +50,7 @@ type Wallet = Awaited<ReturnType<typeof signIn>>
 const registerOld = (target: Target, as: Wallet, body: object): Promise<Reply> =>
   target.post('/v0.1/community/register', body, bearer(as))
 
-/** A row of v0.1: on the mainnet its routes say that they are for the testnet alone. */
+/** A row of v0.1. On the mainnet its routes have to answer that they are only for the testnet. */
 const oldRow = (name: string, path: string, check: Row['check']): Row =>
   row('4.7', name, async (target) => {
     if (target.options.testnet) return check(target)
@@ -74,7 +74,7 @@ const below = (clusterName: string, more: object = {}) => ({
 
 const REGISTER = 'POST /v0.1/community/register'
 
-/** One of the errors, which the registration of v0.1 answers first of all that are wrong. */
+/** A row for one error. The registration of v0.1 returns it first if several things are wrong. */
 const errorRow = (
   code: string,
   status: number,
@@ -234,7 +234,7 @@ export const communityRows: readonly Row[] = [
   }),
   row('7', 'testnet_only', async (target) => {
     const as = await signIn(target)
-    // a request without the parameter that the suite sends for the testnet
+    // without `testnet=true`, which the suite otherwise adds
     const response = await fetch(
       `${target.options.url.replace(/\/+$/, '')}/v0.1/community/register`,
       {

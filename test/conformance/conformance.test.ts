@@ -23,7 +23,7 @@ describe('the suite', () => {
     expect(ROWS.map(key).sort()).toEqual(listed.sort())
   })
 
-  it('waits where a deployment limits requests, and not for a limit that lasts longer than a run', async () => {
+  it('waits for a short rate limit, and not for a limit that lasts longer than a run', async () => {
     const key = { perSecond: 500, burst: 3_000 }
     const counts = {
       changesPerMinute: 60,
@@ -48,7 +48,7 @@ describe('the suite', () => {
   })
 })
 
-/** The shared world as a deployment, with a wallet of its own that has funds. */
+/** The shared world as a deployment, with a funded wallet. */
 async function targetOf(network: Network): Promise<Target> {
   const { hub } = world().networks[network]
   const privateKey = generatePrivateKey()
@@ -70,7 +70,7 @@ async function targetOf(network: Network): Promise<Target> {
   })
 }
 
-/** A community with an airdrop that gives this wallet something. */
+/** A community with an airdrop for this wallet. */
 async function airdropFor(network: Network, { address }: PrivateKeyAccount): Promise<string> {
   const pool = createPool({ url: world().databaseUrl, max: 1, applicationName: 'conformance' })
   const community = freshName('drop')
@@ -84,7 +84,7 @@ async function airdropFor(network: Network, { address }: PrivateKeyAccount): Pro
   return community
 }
 
-/** A transaction that is no registration. */
+/** A transaction that is not a registration. */
 async function withdrawal(network: Network, account: PrivateKeyAccount) {
   const { rpcUrl, chainId } = hubOf(network)
   const tx = await walletOf({ rpcUrl, chainId }, account).sendTransaction({
@@ -95,10 +95,10 @@ async function withdrawal(network: Network, account: PrivateKeyAccount) {
   return tx
 }
 
-/** Rows whose data this world lacks: logged, without a test. */
+/** Rows whose data this world does not have: logged, without a test. */
 const TOO_FEW_EVENTS = ['8 default rows per page (v1)', '8 default rows per page (v0.1)']
 const NEEDS_SOLANA = ['4.4 POST /v1/names/register/solana']
-/** Rows of the communities of v0.1, which are on the testnet alone. */
+/** Rows of v0.1's communities, which are only on the testnet. */
 const NEEDS_TESTNET = SPECIFICATION['7']!.filter((code) => code !== 'testnet_only').map(
   (code) => `7 ${code}`,
 )

@@ -4,7 +4,7 @@ import { address, clusterId } from './objects.js'
 import { fieldRows, type Row, row } from './row.js'
 import { NotChecked, ok, registration, type Target } from './target.js'
 
-/** Sections 4.9, 6 and, as far as it is about the feed, 8. */
+/** Sections 4.9, 6, and the parts of 8 about the feed. */
 
 const PATHS = { v1: '/v1/events', v01: '/v0.1/events' } as const
 type Version = keyof typeof PATHS
@@ -23,7 +23,7 @@ const page = async (
 ): Promise<{ items: Item[]; nextPage?: string }> =>
   ok(await target.get(`${PATHS[version]}?${query}`))
 
-/** The first items of a feed. @throws NotChecked where there are fewer */
+/** The first items of a feed. @throws NotChecked where there are too few */
 async function firstItems(target: Target, version: Version, count: number): Promise<Item[]> {
   const { items } = await page(target, version, `limit=${count}`)
   if (items.length < count) throw new NotChecked(`the feed has fewer than ${count} events`)
@@ -74,7 +74,7 @@ async function checkSince(target: Target, version: Version): Promise<void> {
 
 async function checkDefault(target: Target, version: Version, rows: number): Promise<void> {
   await firstItems(target, version, rows + 1).catch((error) => {
-    // the token shows that there is more where a page can't exceed the default
+    // a page can't exceed the default limit, but its token shows that there are more items
     if (!(error instanceof NotChecked)) throw error
   })
   const { items, nextPage } = await page(target, version)

@@ -8,7 +8,7 @@ import { registrationRows } from './registration.js'
 import type { Row } from './row.js'
 import { SPECIFICATION } from './specification.js'
 
-/** The rows that are checked, in the specification's order. */
+/** The checked rows, in the specification's order. */
 export const ROWS: readonly Row[] = inOrder([
   ...objectRows,
   ...authRows,
@@ -19,7 +19,7 @@ export const ROWS: readonly Row[] = inOrder([
   ...eventRows,
 ])
 
-/** Rows by section (4.10 after 4.9), within a section in the specification's order. */
+/** Sorts rows by section (4.10 after 4.9), and within a section in the specification's order. */
 function inOrder(rows: readonly Row[]): Row[] {
   const place = ({ section, row }: Row) => SPECIFICATION[section]?.indexOf(row) ?? -1
   const bySection = new Intl.Collator('en', { numeric: true })

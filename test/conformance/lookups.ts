@@ -11,7 +11,7 @@ import {
   sampleOf,
 } from './target.js'
 
-/** Sections 4.5 and 4.6: looking up names, addresses and clusters. */
+/** Sections 4.5 and 4.6: look-ups of names, addresses and clusters. */
 
 const deprecated = (headers: Headers): void => {
   assert.match(headers.get('deprecation') ?? '', /^@\d+$/)

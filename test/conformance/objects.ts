@@ -25,7 +25,7 @@ const walletV01 = z.object({
 const cluster = async (target: Target) =>
   ok(await target.get(`/v1/clusters/id/${(await sampleOf(target)).clusterId}`))
 
-/** A quote for a free name, on the first of the networks that the deployment has. */
+/** A quote for a free name, on the first network that the deployment offers. */
 export const quoteV01 = (target: Target) =>
   target.once('v0.1 quote', async () => {
     const labels = target.options.testnet

@@ -11,7 +11,7 @@ import {
   type Target,
 } from './target.js'
 
-/** Sections 3, 4.3, 4.4 and, as far as it is about registering, 8. */
+/** Sections 3, 4.3, 4.4, and the parts of 8 about registering. */
 
 const UNKNOWN_TX = `0x${'5a'.repeat(32)}`
 const DEFAULT_WEI = 10n ** 16n
@@ -38,7 +38,7 @@ const stateRows = STATES.map((state) =>
   }),
 )
 
-/** Asks for a quote with one thing changed. */
+/** Requests a quote with one field changed. */
 async function quoteWith(target: Target, change: object) {
   const { network } = await quoteV01(target)
   const body = { network, sender: freshAddress(), names: [{ name: freshName() }], ...change }
@@ -48,7 +48,7 @@ async function quoteWith(target: Target, change: object) {
 const refused = (reply: { status: number; text: string }) =>
   assert.equal(reply.status, 400, reply.text)
 
-/** Values of the fields of a quote's request that are refused. */
+/** Values of a quote's fields that have to be refused. */
 const REFUSED = {
   network: [undefined, 'no such network'],
   sender: [undefined, 'junk'],

@@ -5,9 +5,9 @@ import { NotChecked, type Target } from './target.js'
 export interface Row {
   /** Section of the specification: `4.5`. */
   section: string
-  /** First column, as the specification has it. */
+  /** First column of the row, as in the specification. */
   row: string
-  /** Throws where the deployment breaks the row, NotChecked where the deployment can't show it. */
+  /** Throws where the deployment violates the row, NotChecked where the row can't be checked. */
   check(target: Target): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export const row = (section: string, name: string, check: Row['check']): Row => 
   check,
 })
 
-/** A row for each field of an object, with the form the specification gives it. */
+/** A row for each field of an object, with the form that the specification requires. */
 export const fieldRows = (
   section: string,
   load: (target: Target) => Promise<Record<string, unknown>>,
@@ -37,7 +37,7 @@ export const fieldRows = (
     }),
   )
 
-/** Checks a row. A failure of any kind is one of the row. */
+/** Checks a row. Any error counts as a failure of the row. */
 export async function run({ section, row, check }: Row, target: Target): Promise<Result> {
   try {
     await check(target)

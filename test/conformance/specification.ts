@@ -1,6 +1,6 @@
 /**
- * The rows of the tables in the interface's specification, by section. The two tables of limits that hold for an event
- * page each are separate, and so are the two registration endpoints that share a row.
+ * The rows of the tables in the interface's specification, by section. A limit that two tables state for an event
+ * page has two rows, and so do the two registration endpoints of one row.
  */
 export const SPECIFICATION: Readonly<Record<string, readonly string[]>> = {
   '2.1': ['id', 'createdBy', 'createdAt', 'wallets', 'isTestnet'],

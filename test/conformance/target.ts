@@ -9,9 +9,9 @@ export interface TargetOptions {
   /** Base address of the API. */
   url: string
   testnet: boolean
-  /** Transactions whose status is known, by that status. */
+  /** Transactions with a known status, by that status. */
   transactions?: Readonly<Record<string, string>>
-  /** A community that has an airdrop. */
+  /** A community with an airdrop. */
   airdrop?: string
   /** Permits changes: a funded account on the chain of a network label. */
   write?: WriteOptions
@@ -32,7 +32,7 @@ export interface Reply {
   headers: Headers
 }
 
-/** A row can't be checked here: the deployment lacks what it is about. Never counted as passed. */
+/** A row can't be checked, because the deployment does not have the required data. It never counts as passed. */
 export class NotChecked extends Error {
   override name = 'NotChecked'
 }
@@ -53,7 +53,7 @@ export interface Sample {
   clusterId: string
 }
 
-/** A deployment, and what the rows have learned of it: each thing is found or made once. */
+/** The deployment under test, and the data that rows share. Each is found or created once. */
 export interface Target {
   options: TargetOptions
   get(path: string, headers?: Record<string, string>): Promise<Reply>
@@ -68,7 +68,7 @@ export interface Target {
 }
 
 const DEADLINE_MS = 20_000
-/** Longest wait for a limit on requests, which a run of all rows reaches where a deployment has the default ones. */
+/** Longest wait for a rate limit. A run of all rows reaches the default limits. */
 const PATIENCE_MS = 30_000
 const SHORTEST_WAIT_MS = 1_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
@@ -116,7 +116,7 @@ export function createTarget(options: TargetOptions): Target {
   }
 }
 
-/** The body of a 200. */
+/** The body of a response with status 200. */
 export function ok({ status, body, text }: Reply) {
   assert.equal(status, 200, text)
   return body
@@ -167,13 +167,13 @@ export async function signIn(
   return { account, address, key: token, proof }
 }
 
-/** The wallet that keeps a cluster for the whole run, with a name on chain. */
+/** The wallet that keeps a cluster with a name on chain for the whole run. */
 export const registrant = (target: Target): Promise<SignedIn> =>
   target.once('registrant', () =>
     signIn(target, privateKeyToAccount(requireWrite(target).privateKey)),
   )
 
-/** A wallet that is signed in and has a cluster of its own. */
+/** A signed-in wallet with its own cluster. */
 export async function member(target: Target): Promise<SignedIn & { id: string }> {
   requireWrite(target)
   const wallet = await signIn(target)
@@ -195,7 +195,7 @@ export interface Registration {
   sentMs: number
 }
 
-/** Registers two names in one transaction of the funded account and waits until it is final; once a run. */
+/** Registers two names in one transaction of the funded account, and waits until it is final. Done once per run. */
 export const registration = (target: Target): Promise<Registration> =>
   target.once('registration', async () => {
     const { rpcUrl, label, privateKey } = requireWrite(target)

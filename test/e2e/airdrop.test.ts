@@ -35,11 +35,11 @@ let alice: Member
 let hidden: Member
 let sol: Member
 let payer: PrivateKeyAccount
-/** Funded: a claim of an EVM account is sent by that account. */
+/** Funded wallets, because an EVM account sends its own claim. */
 let wallets: readonly [PrivateKeyAccount, PrivateKeyAccount]
 let token: Address
 
-/** Runs the command line beside the world; answers what it printed, and its code. */
+/** Runs the command line against the world. @returns its output and its exit code */
 async function clusterd(
   ...args: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -84,7 +84,7 @@ const call = ({ transaction }: Claim) => ({
   value: 0n,
 })
 
-/** Sends a claim from whom it says, else from anybody, and waits until the service shows it confirmed. */
+/** Sends a claim from its `sender`, else from any account, and waits until the service shows it as confirmed. */
 async function send(claim: Claim): Promise<void> {
   const { rpcUrl, chainId, reader } = hubOf()
   const account = wallets.find(({ address }) => address.toLowerCase() === claim.sender) ?? payer
@@ -133,7 +133,7 @@ beforeAll(async () => {
   payer = await freshWallet()
   await until.status(world(), await sendRegistration(payer, [{ name: community }]), 'finalized')
   const owner = await memberOf(apiOf(world()), payer)
-  // a community that assigns names need not let anybody else register
+  // a community that assigns names may refuse other registrations
   await owner.call('PUT', `/v1/communities/${community}`, { ownersOnly: true })
   wallets = [await freshWallet(), await freshWallet()]
   ;[alice, hidden, sol] = await Promise.all([
@@ -156,7 +156,7 @@ describe('an airdrop', () => {
     ...strangers.map((address) => `${address},7`),
   ]
 
-  it('is not loaded from a file with bad rows, each of which is reported', async () => {
+  it('is not loaded from a file with bad rows, and each bad row is reported', async () => {
     const file = csv(...rows(), 'nobody,5', `${alice.address},0`)
     const { code, stderr } = await clusterd('load', file, '--community', community, '--chain', '1')
     expect(code).toBe(1)
@@ -166,7 +166,7 @@ describe('an airdrop', () => {
     expect(await ask(alice)).toMatchObject({ error: 'not_found' })
   })
 
-  it('is loaded, gets its distributor, and is offered to the bundle alone', async () => {
+  it('is loaded, gets its distributor, and is offered only to the bundle', async () => {
     const loaded = await clusterd(
       'load',
       csv(...rows()),
@@ -234,7 +234,7 @@ describe('an airdrop', () => {
   it('is claimed on chain once, by the account itself, for no other amount', async () => {
     expect((await assign(alice, 'alice')).body).toMatchObject({ error: 'requirements_not_met' })
     const claim = await claimOf(alice.address)
-    // the amount is the third word behind the selector
+    // the amount is the third word after the selector
     const data = call(claim).data
     const more = `${data.slice(0, 10 + 128)}${'f'.repeat(64)}${data.slice(10 + 192)}` as Hex
     expect(claim.sender).toBe(alice.address)
@@ -260,7 +260,7 @@ describe('an airdrop', () => {
     expect((await assign(stranger, 'stranger')).status).toBe(403)
   })
 
-  it('pays a Solana account through an EVM wallet of its bundle, once through whichever', async () => {
+  it('pays a Solana account once, through any EVM wallet of its bundle', async () => {
     const claim = await claimOf(sol.address)
     expect(claim.receiver).toBe(alice.address)
     const { claims } = (await ask(hidden, '?link=true')) as { claims: Claim[] }
@@ -271,7 +271,7 @@ describe('an airdrop', () => {
     expect(await refusalOf(call(elsewhere))).toBe('AlreadyClaimed')
   })
 
-  it('shows nobody on chain that a private wallet belongs with others, unless that is asked for', async () => {
+  it('links a private wallet with others on chain only with link=true', async () => {
     expect(await claimOf(hidden.address)).toMatchObject({
       claimed: false,
       reason: 'private_wallet',

@@ -26,13 +26,13 @@ import {
 const BID_WEI = 10n ** 16n
 const DEADLINE = { deadlineMs: 45_000 }
 
-/** Longest wait that a request may ask for. */
+/** Longest wait of a long poll. */
 const WAIT_S = 30
 interface Status {
   status: string
 }
 
-/** Fee of the local bridge per message beside its value, in the chain's gas token, and the price of an ether. */
+/** Fee of the local bridge per message without its value, in the chain's gas token, and the price of one ether. */
 const CHAINS = [
   {
     label: '8453',
@@ -48,7 +48,7 @@ describe.each(CHAINS)(
   ({ label, symbol, base, price }) => {
     const inGasToken = (wei: bigint) => (wei * price.numerator) / price.denominator
 
-    it('is waited for with a request for each of its statuses', async () => {
+    it('needs one long poll for each of its statuses', async () => {
       const tx = await registerOn(label, await freshWallet(), [{ name: freshName() }])
       let since = (await ask<Status>('GET', `/v1/names/register/tx/${tx}`)).body.status
       while (since !== 'finalized') {
@@ -57,14 +57,14 @@ describe.each(CHAINS)(
           'GET',
           `/v1/names/register/tx/${tx}?wait=${WAIT_S}&since=${since}`,
         )
-        // what changes wakes its request, and nothing else does
+        // a long poll ends only when the status changes, or after its time
         const isOver = performance.now() - startedMs >= WAIT_S * 1_000
         expect([body.status === since, since]).toEqual([isOver, since])
         since = body.status
       }
     })
 
-    it('is quoted as what it delivers, and the bridge’s fee with a margin', async () => {
+    it('is quoted as the delivered amount plus the bridge’s fee with a margin', async () => {
       const sender = (await freshWallet()).address
       const names = [
         { name: freshName() },
@@ -133,7 +133,7 @@ describe('two wallets that bid for one name from two chains', () => {
     const a = await freshWallet()
     const b = await freshWallet()
     const name = freshName()
-    // both are quoted while the name is free
+    // both get a quote while the name is free
     const quotes = await Promise.all([
       quoteOn('8453', a.address, [{ name }]),
       quoteOn('10', b.address, [{ name }]),
@@ -175,7 +175,7 @@ describe('two wallets that bid for one name from two chains', () => {
 })
 
 describe('several messages in one transaction', () => {
-  it('are delivered each on its own; the status names them all', async () => {
+  it('are delivered separately, and the status lists all of their names', async () => {
     const account = await freshWallet()
     const names = [freshName(), freshName(), freshName()]
     const spoke = spokeOf('8453')
@@ -196,7 +196,7 @@ describe('several messages in one transaction', () => {
 })
 
 describe('the testnet', () => {
-  it('has a bridge of its own', async () => {
+  it('has its own bridge', async () => {
     const account = await freshWallet('testnet')
     const name = freshName()
     const tx = await registerOn('17000', account, [{ name }])
@@ -209,21 +209,28 @@ describe('the testnet', () => {
   it.each([
     ['56', '', ['1', '8453', '10', '11155111', '17000']],
     ['8453', '?testnet=true', ['11155111', '17000']],
-  ])('network %s%s is refused, naming those that are enabled', async (network, query, enabled) => {
-    const order = { network, sender: (await freshWallet()).address, names: [{ name: freshName() }] }
-    const { status, body } = await ask<{ error: string; message: string }>(
-      'POST',
-      `/v1/names/register/evm${query}`,
-      order,
-    )
-    expect([status, body.error]).toEqual([400, 'unsupported_network'])
-    for (const label of enabled) expect(body.message, label).toMatch(new RegExp(`\\b${label}\\b`))
-  })
+  ])(
+    'network %s%s is refused with a list of the enabled networks',
+    async (network, query, enabled) => {
+      const order = {
+        network,
+        sender: (await freshWallet()).address,
+        names: [{ name: freshName() }],
+      }
+      const { status, body } = await ask<{ error: string; message: string }>(
+        'POST',
+        `/v1/names/register/evm${query}`,
+        order,
+      )
+      expect([status, body.error]).toEqual([400, 'unsupported_network'])
+      for (const label of enabled) expect(body.message, label).toMatch(new RegExp(`\\b${label}\\b`))
+    },
+  )
 })
 
 const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 
-/** Asks the hub, over the bridge, for what it owes the account. */
+/** Requests the account's credit from the hub, over the bridge. */
 async function withdrawOver(label: string, account: PrivateKeyAccount): Promise<void> {
   const spoke = spokeOf(label)
   const call = await bridgeCall(spoke, {

@@ -19,7 +19,7 @@ const NAMES = [
   'google-chrome',
   'google-chrome-stable',
 ]
-/** Screenshots, to be looked at: made where SCREENSHOTS is set. */
+/** Folder of screenshots for visual inspection, made where SCREENSHOTS is set. */
 const ARTIFACTS = join(import.meta.dirname, '../../artifacts/page')
 
 /** The Chromium of CHROMIUM_PATH or of PATH, null where there is none. */
@@ -48,8 +48,8 @@ function isExecutable(file: string): boolean {
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 let started: Promise<Browser> | undefined
 /**
- * The one browser of a worker, which ends with it; a test file closes its tabs. Started without its sandbox: root,
- * as in containers, may not have one, and it loads nothing but our own page.
+ * The browser of a test worker, which ends with the worker. A test file closes its tabs. It runs without a sandbox,
+ * which root (as in containers) may not have, and loads only our own pages.
  */
 export async function launch(executablePath: string): Promise<Browser> {
   const running = await started?.catch(() => null)
@@ -58,7 +58,7 @@ export async function launch(executablePath: string): Promise<Browser> {
   return started
 }
 
-/** Closes what the tests of a file have opened, after them. */
+/** Closes the tabs of a file, after its tests. */
 export async function closeTabs(): Promise<void> {
   for (const context of (await started)?.contexts() ?? []) await context.close()
 }
@@ -69,16 +69,16 @@ export async function screenshot(page: Page, name: string, fullPage = true): Pro
   await page.screenshot({ path: join(ARTIFACTS, `${name}.png`), fullPage })
 }
 
-/** Notes what the scripts of a tab throw, and what it is not allowed to load. */
+/** Records errors of a tab's scripts, and loads that its policy refused. */
 export function noteFaults(tab: Page, faults: string[]): void {
   tab.on('pageerror', (error) => faults.push(error.message))
   tab.on('console', (line) => {
-    // an answer of 404 or 409 is part of the game
+    // a response of 404 or 409 is expected
     if (line.type() === 'error' && !/status of 4\d\d/.test(line.text())) faults.push(line.text())
   })
 }
 
-/** Serious faults that axe finds. */
+/** Serious violations that axe reports. */
 export async function axeFaults(tab: Page): Promise<string[]> {
   await tab.evaluate(axe.source)
   const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults
@@ -95,7 +95,10 @@ export interface NarrowScreen {
 const NARROW = { width: 360, height: 740 }
 const WAIT_MS = 20_000
 
-/** Opens one for the tests of a file, each of which fails where a script of its page throws, and closes it. */
+/**
+ * Opens a narrow screen for the tests of a file, and closes it afterwards. A test fails where a script of its page
+ * throws.
+ */
 export function narrowScreen(): NarrowScreen {
   const screen = {} as NarrowScreen
   const faults: string[] = []
@@ -119,15 +122,15 @@ const ICON =
   'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="teal"/></svg>'
 
 export interface EvmTestWallet {
-  /** Every method that the page asked for. */
+  /** Methods that the page has called. */
   asked: string[]
-  /** The chain it is on. */
+  /** Chain that the wallet is on. */
   chainId: number
-  /** Whose requests it serves. */
+  /** Account that signs its requests. */
   account: PrivateKeyAccount
 }
 
-/** Puts an EIP-6963 wallet into every page of a context; it is on another chain at first. */
+/** Adds an EIP-6963 wallet to every page of a context. At first it is on another chain. */
 export async function addEvmWallet(
   context: BrowserContext,
   account: PrivateKeyAccount,
@@ -173,7 +176,7 @@ export async function addEvmWallet(
   return wallet
 }
 
-/** Puts a Wallet Standard wallet, which registers before the page asks, into every page of a context. */
+/** Adds a Wallet Standard wallet, which registers before the page asks for wallets, to every page of a context. */
 export async function addSolanaWallet(
   context: BrowserContext,
   account: SolanaAccount,

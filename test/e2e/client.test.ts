@@ -12,7 +12,10 @@ import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { solanaAccount } from '../api/wallets.js'
 import { freshName, freshWallet, sendQuoted, world } from '../support/world.js'
 
-/** The client's own methods, and what takes several calls; examples.test.ts drives each route through the client. */
+/**
+ * Tests of the client's own methods, and of methods with several calls. examples.test.ts calls each route with the
+ * client.
+ */
 
 const clientOf = (options: Partial<ClientOptions> = {}) =>
   new Client({ url: world().api, ...options })
@@ -32,7 +35,7 @@ let owner: PrivateKeyAccount
 let friend: PrivateKeyAccount
 let tx: Hex
 
-/** A client in which a wallet is signed in. */
+/** A client with a signed-in wallet. */
 async function memberOf(account: PrivateKeyAccount): Promise<Client> {
   const member = clientOf()
   await member.signIn(account)
@@ -65,7 +68,7 @@ describe('the client', () => {
     await refused(client.quote(wish), 'names_unavailable')
   })
 
-  it('waits on the testnet, and for less than the end', async () => {
+  it('waits on the testnet, and for a status that is not final', async () => {
     const testnet = clientOf({ testnet: true })
     const account = await freshWallet('testnet')
     const name = freshName()
@@ -97,7 +100,7 @@ describe('the client', () => {
     } else await refused(client.quote(wish), 'unsupported_network')
   })
 
-  it('looks up both ways', async () => {
+  it('looks up names and addresses', async () => {
     const address = owner.address.toLowerCase()
     const hit = { address, clusterName: clubName, walletName: 'main', isVerified: true }
     expect(await client.nameOf(owner.address)).toMatchObject(hit)
@@ -165,7 +168,7 @@ describe('the client', () => {
     expect(key).toMatchObject({ type: 'evm', address })
   })
 
-  it('runs a community', async () => {
+  it('configures a community and registers below it', async () => {
     const params = { name: clubName }
     expect(await client.community(clubName)).toBeNull()
     await member.request('PUT', '/v1/communities/{name}', { params, body: {} })
@@ -191,7 +194,7 @@ describe('the client', () => {
     await refused(member.request('POST', '/bundles/assign', assigned), ...codes)
   })
 
-  it('keeps API keys', async () => {
+  it('manages API keys', async () => {
     const made = await member.request('POST', '/v1/keys', { body: { name: 'my site' } })
     const params = { id: made.id }
     await clientOf({ apiKey: made.key }).networks()
@@ -230,7 +233,7 @@ describe('the client', () => {
 })
 
 describe('signing in', () => {
-  it('takes accounts and wallet clients of viem', async () => {
+  it('accepts accounts and wallet clients of viem', async () => {
     const own = clientOf()
     const token = await own.signIn(owner)
     expect(own.token).toBe(token)
@@ -249,7 +252,7 @@ describe('signing in', () => {
     await own.signIn(wallet)
     await own.signOut({ everywhere: true })
     await refused(lost.request('GET', '/v1/auth/validate'), 'unauthorized')
-    // as a browser's wallet: the account is somewhere behind a provider
+    // like a browser's wallet, whose account is behind a provider
     const request = ({ method, params }: { method: string; params: [Hex] }): Promise<unknown> => {
       expect(method).toBe('personal_sign')
       return owner.signMessage({ message: { raw: params[0] } })
@@ -288,7 +291,7 @@ describe('signing in', () => {
       { name: 'an adapter', wallet: adapter },
       { name: 'Phantom', wallet: phantom },
       { name: 'the Wallet Standard', wallet: standard },
-    ])('takes $name', async ({ wallet }) => {
+    ])('accepts $name', async ({ wallet }) => {
       const own = clientOf()
       await own.signIn(wallet)
       expect(await own.request('GET', '/v1/auth/validate')).toMatchObject({
@@ -306,7 +309,7 @@ describe('signing in', () => {
 })
 
 describe('the deprecated routes', () => {
-  it('answer in their old shapes', async () => {
+  it('return their old shapes', async () => {
     const address = owner.address.toLowerCase()
     const params = { name: clubName }
     expect(await client.request('POST', '/v0.1/register/check', { body: [clubName] })).toHaveLength(
@@ -326,7 +329,7 @@ describe('the deprecated routes', () => {
     ])
   })
 
-  it('change and sign in as they did', async () => {
+  it('change clusters and sign in as before', async () => {
     const params = { name: clubName }
     const update = [{ address: friend.address, name: 'mate' }]
     expect(

@@ -27,7 +27,7 @@ import {
 } from '../support/world.js'
 import { apiOf } from './sharedApi.js'
 
-/** Every way to a name below a community, on the shared world, as a frontend goes it. */
+/** Every way to a name below a community, in the shared world, with the requests of a frontend. */
 
 const RECIPIENT = `0x${'55'.repeat(20)}`
 const COIN = parseUnits('0.003', 18)
@@ -49,7 +49,7 @@ const price = (network: string, token: string, amount: bigint, recipient = RECIP
   recipient,
 })
 
-/** A community of its own for these tests, with a price for each way to pay. */
+/** A new community for these tests, with a price for each way to pay. */
 beforeAll(async () => {
   const account = await freshWallet()
   community = freshName('guild')
@@ -84,7 +84,7 @@ const register = async (as: Member, name: string, more: object = {}) =>
 
 const chainOf = (label: string) => (label === '1' ? hubOf() : spokeOf(label))
 
-/** Signs and sends, and waits until the chain has it. */
+/** Signs and sends a transaction, and waits until it is mined. */
 async function send(
   label: string,
   account: PrivateKeyAccount,
@@ -112,7 +112,7 @@ async function belongsTo(name: string, address: string): Promise<void> {
 }
 
 describe.each(['1', '8453'])('a name paid for in the coin of chain %s', (label) => {
-  it('is the payer’s once the payment is confirmed', async () => {
+  it('belongs to the payer once the payment is confirmed', async () => {
     const account = await freshWallet()
     const name = freshName('m')
     const made = await register(await memberOf(apiOf(world()), account), name, { network: label })
@@ -124,7 +124,7 @@ describe.each(['1', '8453'])('a name paid for in the coin of chain %s', (label) 
 })
 
 describe('a name paid for in a token', () => {
-  it('takes an approval first', async () => {
+  it('needs an approval first', async () => {
     const account = await freshWallet()
     const name = freshName('m')
     const { token } = hubOf().contracts
@@ -146,7 +146,7 @@ describe('a name paid for in a token', () => {
   })
 })
 
-/** Requests without a token ask for the first price of their network. */
+/** Sets the first price: a request without a token uses the first price of its network. */
 async function configureFirst(kind: 'native' | 'token'): Promise<void> {
   const { body } = await ask<{ prices: { token: string }[] }>('GET', `/v1/communities/${community}`)
   const isWanted = ({ token }: { token: string }) => (token === 'native') === (kind === 'native')
@@ -191,7 +191,7 @@ if (cluster)
       await belongsTo(name, wallet.address)
     })
 
-    it('is paid back where somebody on another chain was first', async () => {
+    it('is refunded when somebody on another chain was first', async () => {
       const first = await freshWallet()
       const second = await freshSolanaWallet()
       const name = freshName('m')
@@ -209,14 +209,14 @@ if (cluster)
       const refund = async () =>
         (await ask<{ refund: string }>('GET', `/v1/names/register/tx/${tx}`)).body.refund
       await expect.poll(refund, { timeout: 30_000, interval: 200 }).toBe('refused')
-      // all but the fee and the rent of the name's account
+      // the whole price, except the fee and the rent of the name's account
       expect(await connection().getBalance(publicKey)).toBeGreaterThan(
         before - Number(LAMPORTS) / 2,
       )
       await belongsTo(name, first.address)
     })
 
-    it('after somebody has it already is lost, and refunded', async () => {
+    it('is lost and refunded when somebody has it already', async () => {
       const first = await freshSolanaWallet()
       const second = await freshWallet()
       const name = freshName('m')
@@ -229,7 +229,10 @@ if (cluster)
     })
   })
 
-/** Waits until the payments contract of the hub owes somebody an amount: the relayer has given the payment back. */
+/**
+ * Waits until the payments contract of the hub owes an address an amount, which means that the relayer has refused
+ * the payment.
+ */
 async function creditOf(address: Hex, amount: bigint): Promise<void> {
   const { reader, contracts } = hubOf()
   const credit = () =>
@@ -261,7 +264,7 @@ describe('a payment that buys nothing', () => {
       value: amount,
     })
 
-  it('is invalid, with the reason, and its payer can take it back', async () => {
+  it('is invalid with a reason, and its payer can take it back', async () => {
     const account = await freshWallet()
     const tx = await pay(account, freshName('m'), COIN - 1n)
     expect(await until.status(world(), tx, 'invalid')).toMatchObject({ reason: 'underpaid' })
@@ -278,7 +281,7 @@ describe('a payment that buys nothing', () => {
     expect(await reader.getBalance({ address: RECIPIENT as Hex })).toBe(before)
   })
 
-  it('is invalid below a name that is no community', async () => {
+  it('is invalid below a name without a community', async () => {
     const account = await freshWallet()
     const tx = await pay(account, freshName('m'), COIN, freshName('nobody'))
     expect(await until.status(world(), tx, 'invalid')).toMatchObject({ reason: 'not_found' })
@@ -300,7 +303,7 @@ describe('a free community', () => {
     expect(body).toEqual({ clusterName: `${club()}/${name}`, owner: member.address })
   })
 
-  it('of owners gives them by its owners alone', async () => {
+  it('with ownersOnly gives names only through its owners', async () => {
     const before = (await ask<object>('GET', `/v1/communities/${community}`)).body
     await configure({ ownersOnly: true })
     const stranger = await memberOf(apiOf(world()), await freshWallet())
@@ -314,7 +317,7 @@ describe('a free community', () => {
     expect((await configure(rules)).status).toBe(200)
   })
 
-  it('of holders gives them to who has the token', async () => {
+  it('with a token requirement gives names to holders of the token', async () => {
     const before = (await ask<object>('GET', `/v1/communities/${community}`)).body
     const { token } = hubOf().contracts
     await configure({ requirements: [{ kind: 'token', network: '1', token, minimum: '5' }] })

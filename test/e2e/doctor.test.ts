@@ -16,7 +16,7 @@ interface Chains {
   solana: { mainnet: Record<string, unknown> }
 }
 
-/** What `clusterd doctor` finds in the shared world, with one thing changed. */
+/** Findings of `clusterd doctor` in the shared world, with one setting changed. */
 async function examine(
   env: Record<string, string> = {},
   change: (file: Chains) => void = () => {},
@@ -49,7 +49,7 @@ const NOWHERE = 'http://127.0.0.1:9'
 const NO_PROGRAM = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
 
 describe('clusterd doctor', () => {
-  it('finds nothing bad in a world that runs', async () => {
+  it('has no bad finding in a running world', async () => {
     const findings = await examine()
     expect(badOnes(findings)).toEqual([])
     const about = findings.map((finding) => finding.about)
@@ -92,7 +92,7 @@ describe('clusterd doctor', () => {
     expect(found?.text).toContain(text)
   })
 
-  it('names a key that the contracts do not obey', async () => {
+  it('reports a key that is not the contracts’ relayer', async () => {
     const findings = await examine({ RELAYER_PRIVATE_KEY: `0x${'5a'.repeat(32)}` })
     const found = badOnes(findings).map(({ about, text }) => [about, text.includes('setRelayer')])
     expect(found).toContainEqual(['chain 1, relayer of the hub', true])
@@ -104,7 +104,7 @@ describe('clusterd doctor', () => {
     )
   })
 
-  it('names a database that is away, and a configuration that is none', async () => {
+  it('reports an unavailable database, and an invalid configuration', async () => {
     const away = badOnes(await examine({ DATABASE_URL: 'postgresql://127.0.0.1:9/none' }))
     expect(away).toMatchObject([{ about: 'database' }])
     const found = await examine({ TOKEN_KEY: '', DATABASE_URL: '' })

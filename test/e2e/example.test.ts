@@ -24,7 +24,7 @@ describe('examples/react-status', () => {
     await build({
       root: EXAMPLE,
       logLevel: 'error',
-      // what its own `npm install` would put there
+      // what its own `npm install` installs
       resolve: { alias: { 'clusterd-client': CLIENT } },
       define: { 'import.meta.env.VITE_CLUSTERD_URL': JSON.stringify(world().api) },
       build: { outDir: folder, emptyOutDir: true },
@@ -51,7 +51,7 @@ describe('examples/react-status', () => {
     }
   })
 
-  it.runIf(executable)('looks up, and shows a status that moves', async () => {
+  it.runIf(executable)('looks up a name, and shows a status that changes', async () => {
     page = await (await launch(executable!)).newPage({ viewport: { width: 800, height: 700 } })
     page.setDefaultTimeout(WAIT_MS)
     const faults: string[] = []
@@ -67,7 +67,7 @@ describe('examples/react-status', () => {
     await lookUp(owner, `${owner} is ${name}/main`)
     await lookUp('nobody-has-this', 'Nobody is nobody-has-this')
 
-    // its hash is known before any chain has it
+    // the hash is known before the transaction is sent
     const account = await freshWallet()
     const spoke = spokeOf('8453')
     const quote = await quoteOn('8453', account.address, [{ name: freshName() }])

@@ -6,7 +6,7 @@ import { openApiDocuments, routes } from '../../src/api/routes.js'
 import { Client, type ClusterdError } from '../../src/client/index.js'
 import { world } from '../support/world.js'
 
-/** Runs every example of the OpenAPI documents against the local world by the client, as `/docs` fills it in. */
+/** Sends every example of the OpenAPI documents to the local world with the client, filled in like `/docs` does. */
 
 interface Schema {
   $ref?: string
@@ -35,7 +35,7 @@ interface Document {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** Statuses of examples that are refused, since they can't hold what only one caller has, as their routes declare. */
+/** Statuses of refused examples. Their routes declare them, because only one caller can send a valid request. */
 const REFUSED = new Map(
   routes.flatMap(({ method, path, aliases = [], example }) =>
     [path, ...aliases].map((one): [string, number | undefined] => [
@@ -44,7 +44,7 @@ const REFUSED = new Map(
     ]),
   ),
 )
-// a world without Solana quotes none there
+// a world without Solana has no quotes on it
 if (!world().networks.mainnet.solana) {
   REFUSED.set('POST /v1/names/register/solana', 400)
   REFUSED.set('POST /v1/register/solana', 400)
@@ -71,7 +71,7 @@ function resolve<T>(document: Document, value: T | { $ref: string }): T {
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as T
 }
 
-/** Example of a schema as the renderer composes it; undefined where a part has none. */
+/** Example of a schema like the renderer builds it; undefined where a part has no example. */
 function exampleOf(document: Document, of: Schema): unknown {
   const schema = resolve<Schema>(document, of as never)
   if (schema.example !== undefined) return schema.example
@@ -105,7 +105,7 @@ beforeAll(async () => {
 describe.each(cases)(
   'the example of $name',
   ({ name, file, document, method, path, operation }) => {
-    it('is whole, and answered as the document says', async () => {
+    it('is complete, and its response fits the document', async () => {
       const parameters = operation.parameters.map((one) =>
         resolve<Parameter>(document, one as never),
       )
@@ -123,7 +123,7 @@ describe.each(cases)(
         schema && hasNone(body),
         `a part of the body has no example: ${JSON.stringify(body)}`,
       ).toBeFalsy()
-      // a key that is revoked is no use to the others
+      // a separate key, because the others could not use a revoked one
       const key =
         name === 'DELETE /v1/auth/token'
           ? await new Client({ url: world().api }).signIn(account)
@@ -144,15 +144,15 @@ describe.each(cases)(
         path as never,
         { params, query, body } as never,
       )
-      const told = await asked
+      const received = await asked
         .then(() => 200)
         .catch((error: ClusterdError) => error.code !== 'unexpected' && error.status)
       if (isStream()) await response.body!.cancel()
       const text = isStream() ? '' : await response.text()
       expect(response.status, `${response.url}: ${text}`).toBe(REFUSED.get(name) ?? 200)
-      // the client reads the log's bytes and notes by `client.log`
+      // the client reads the log's bytes and notes with `client.log`
       const isJson = response.headers.get('content-type')?.startsWith('application/json')
-      if (isJson || isStream()) expect(told).toBe(response.status)
+      if (isJson || isStream()) expect(received).toBe(response.status)
       const answer = operation.responses[response.status]!
       const content = resolve(document, answer as never) as { content: Record<string, unknown> }
       if (!('application/json' in content.content)) return

@@ -4,10 +4,10 @@ import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } from './browser.js'
 
 const WAIT_MS = 60_000
-/** Files of a page at its first load, compressed, without the wallet of local worlds. */
+/** Compressed files of a page at its first load, without the test wallet. */
 const PAGE_BYTES = 30_000
 const FIRST_PAINT_MS = 1_000
-/** Loads of which the quickest counts: other tests take the processor too. */
+/** Page loads, of which the fastest counts, because other tests use the processor too. */
 const LOADS = 5
 
 /** The explorer in a browser without a wallet. */
@@ -44,13 +44,13 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     expect(await axeFaults(page)).toEqual([])
   }
 
-  it('shows what happens as it happens', async () => {
+  it('shows new events automatically', async () => {
     const refused: string[] = []
     page.on('response', (answer) => answer.status() >= 400 && refused.push(answer.url()))
     await open('/')
     await card('Registered').getByText('clusters').waitFor()
     const before = Number(await card('Registered').locator('dd').first().textContent())
-    // the list has the newest alone: a burst of others' can push one past it
+    // the list shows only the newest events, so a burst of other tests' events can hide one
     const isShown = async () => {
       const name = freshName('live')
       const link = card('Happening now').getByRole('link', { name: `${name}/` })
@@ -72,7 +72,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     expect(refused).toEqual([])
   })
 
-  it('finds a name, an address and a transaction by one box', async () => {
+  it('finds a name, an address and a transaction with one search box', async () => {
     const { name, owner, tx } = seed()
     await search(name)
     await heading(`${name}/`)
@@ -101,7 +101,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await look('free')
   })
 
-  it('shows a community, a name below it, and who has that', async () => {
+  it('shows a community, a name below it, and the name’s owner', async () => {
     const { communities } = seed()
     if (!communities) return
     await open(`/${communities.paid.name}`)
@@ -111,7 +111,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.getByText('Nobody has this name.').waitFor()
   })
 
-  it('draws each way of a transaction, with what is owed', async () => {
+  it('shows each kind of transaction, and the money that is owed', async () => {
     const { tx } = seed()
     await open(`/tx/${tx.lost}`)
     await heading('Somebody else was first')
@@ -126,7 +126,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await look('bridging')
   })
 
-  it('moves along with a transaction over the bridge while it is open', async () => {
+  it('updates a transaction over the bridge while its page is open', async () => {
     const spoke = world().networks.mainnet.spokes[0]!
     const hash = await registerOn(spoke.network, await freshWallet(), [
       { name: freshName('moves') },
@@ -146,7 +146,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.getByText('Hub transaction').waitFor()
   })
 
-  it('tells where no page is, and stays on the testnet', async () => {
+  it('reports a missing page, and stays on the testnet', async () => {
     await open('/a/b/c')
     await heading('There is no such page')
     await page.getByLabel('Network').selectOption('testnet')
@@ -175,7 +175,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     },
   )
 
-  it('leads from a hash and an address in the place of a name to their pages', async () => {
+  it('redirects from a hash or an address in the place of a name', async () => {
     const { owner, tx } = seed()
     await open(`/${tx.finalized}`)
     await page.waitForURL(`**/tx/${tx.finalized}`)
@@ -184,7 +184,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     await page.waitForURL(`**/address/${owner}`)
   })
 
-  it('offers the name in what is no name', async () => {
+  it('offers the name that a malformed name contains', async () => {
     const { name } = seed()
     await open(`/${name}.elsewhere.eth`)
     await page.getByRole('link', { name: `Look up ${name}/` }).click()
@@ -212,7 +212,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     expect(Math.min(...paints)).toBeLessThanOrEqual(FIRST_PAINT_MS)
   })
 
-  it('can be read in the dark and on a narrow screen, without sideways scrolling', async () => {
+  it('is readable in dark mode and on a narrow screen, without horizontal scrolling', async () => {
     const dark = await browser.newContext({
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },
@@ -234,7 +234,7 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
     }
   })
 
-  it('breaks none of its own rules about what it may load', () => {
+  it('never violates its content security policy', () => {
     expect(faults).toEqual([])
   })
 })

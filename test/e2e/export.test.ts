@@ -20,7 +20,7 @@ const run = (args: string[], databaseUrl: string) =>
   runCli(args, { DATABASE_URL: databaseUrl, CLUSTERD_CHAINS: chainsFile, ...LOCAL_KEYS })
 
 describe('clusterd journal export', () => {
-  it('writes the signed log as its paths are, and brings an earlier export up to date', async () => {
+  it('writes the signed log under its paths, and extends an earlier export', async () => {
     const out = join(folder, 'log')
     const written = async () => {
       const asked = ['journal', 'export', '--out', out, '--mainnet', '--json']
@@ -41,7 +41,7 @@ describe('clusterd journal export', () => {
     expect(await written()).toBeGreaterThanOrEqual(size)
   })
 
-  it('that fails writes nothing', async () => {
+  it('writes nothing when it fails', async () => {
     const out = join(folder, 'fresh')
     const away = 'postgresql://nobody@127.0.0.1:1/none'
     await expect(run(['journal', 'export', '--out', out], away)).rejects.toThrow('does not answer')
@@ -50,7 +50,7 @@ describe('clusterd journal export', () => {
 })
 
 describe('clusterd journal verify', () => {
-  it('proves the journal by the hubs’ own record, and tells where it has another', async () => {
+  it('compares the journal with the hubs’ records, and reports a difference', async () => {
     const server = Object.assign(new URL(world().databaseUrl), { pathname: '/postgres' }).href
     const name = `copy_${randomBytes(4).toString('hex')}`
     const chains = JSON.parse(readFileSync(chainsFile, 'utf8'))

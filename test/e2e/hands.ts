@@ -1,18 +1,19 @@
 import { freshWallet, world } from '../support/world.js'
 import type { NarrowScreen } from './browser.js'
 
-/** What a visitor does on a narrow screen, and is told there. */
+/** Actions of a visitor on a narrow screen, and the messages shown. */
 export function handsOf(screen: NarrowScreen) {
   const open = (path: string) => screen.page.goto(`${world().api}${path}`)
   const press = (name: string) => screen.page.getByRole('button', { name, exact: true }).click()
-  const told = (text: string) => screen.page.locator('#message').filter({ hasText: text }).waitFor()
+  const expectMessage = (text: string) =>
+    screen.page.locator('#message').filter({ hasText: text }).waitFor()
   const message = () => screen.page.locator('#message').textContent()
-  /** Answers the question. */
+  /** Answers the page's question. */
   const confirm = (button: string) =>
     screen.page.locator('dialog').getByRole('button', { name: button }).click()
   const question = (text: string) =>
     screen.page.locator('dialog').filter({ hasText: text }).waitFor()
-  /** Types a name, and waits for its price. */
+  /** Types a name, and waits until its price is shown. */
   async function offered(name: string): Promise<void> {
     await screen.page.getByLabel('Name', { exact: true }).fill(name)
     await screen.page.getByText(`${name}/ is free.`).waitFor()
@@ -21,15 +22,15 @@ export function handsOf(screen: NarrowScreen) {
     await offered(name)
     await press('Register')
   }
-  /** Signs in as a wallet of its own, in a tab that knows nothing. */
+  /** Signs in with a new wallet, in a tab without stored data. */
   async function signIn(path: string) {
     screen.wallet.account = await freshWallet()
     await open(path)
     await screen.page.evaluate('sessionStorage.clear()')
     await open(path)
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     return screen.wallet.account
   }
-  return { open, press, told, message, confirm, question, offered, typed, signIn }
+  return { open, press, expectMessage, message, confirm, question, offered, typed, signIn }
 }

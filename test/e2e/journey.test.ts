@@ -18,7 +18,7 @@ const POLLING = { timeout: WAIT_MS, interval: 200 }
 /** The world's account that makes the journey; another one is chosen at first. */
 const ACCOUNT = 3
 
-/** What a newcomer does in the local world, with the wallet that it brings along. */
+/** The first steps of a new user in the local world, with its built-in wallet. */
 describe.skipIf(findChromium() === null)('a journey with the test wallet', () => {
   let browser: Browser
   let context: BrowserContext
@@ -59,7 +59,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await tab.goto(`${daemon.api}${path}`)
     return tab
   }
-  const told = (text: string | RegExp) =>
+  const expectMessage = (text: string | RegExp) =>
     page.locator('#message').filter({ hasText: text }).waitFor()
   const confirm = (button: string) =>
     page.locator('dialog').getByRole('button', { name: button }).click()
@@ -81,7 +81,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.locator('dialog').filter({ hasText: 'It costs' }).waitFor()
   }
 
-  it('begins with a wallet that is there, whose account is chosen on the page', async () => {
+  it('begins with the built-in wallet, whose account is selected on the page', async () => {
     await page.getByRole('region', { name: 'Registered' }).getByText('clusters').waitFor()
     await look('home')
     await page.getByRole('link', { name: 'Register', exact: true }).click()
@@ -89,16 +89,16 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.locator('test-wallet select[name=evm]').selectOption(own())
     await look('sign-in')
     await page.getByRole('button', { name: 'Local test wallet Ethereum' }).click()
-    await told('Signed in')
+    await expectMessage('Signed in')
     expect(await page.locator('#who code').getAttribute('title')).toBe(own())
   })
 
-  it('registers on the hub, and shows the price before the signature', async () => {
+  it('registers on the hub, with the price shown before the signature', async () => {
     await ask(names.hub, '1')
     await look('price')
     await confirm('Pay')
     await ended(names.hub, 'finalized')
-    await told(`${names.hub} is yours.`)
+    await expectMessage(`${names.hub} is yours.`)
     await look('registered')
   })
 
@@ -106,7 +106,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await ask(names.spoke, '8453')
     expect(await page.locator('dialog').textContent()).toContain('for the bridge')
     await confirm('Pay')
-    // who looks at its way, and comes back, finds what was sent
+    // a visitor who opens the progress page and comes back still finds the transaction
     await followed(names.spoke).getByRole('link', { name: 'Progress' }).click()
     await page.getByRole('heading', { name: 'Register' }).waitFor({ state: 'detached' })
     await page.goBack()
@@ -118,7 +118,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
   it('loses a race, sees who won, and takes the money back', async () => {
     const name = freshName('race')
     await ask(name, '1')
-    // the rival is confirmed while the question stands
+    // the rival is confirmed while the question is open
     await until.status(world(), await registerOn('1', await freshWallet(), [{ name }]), 'finalized')
     await confirm('Pay')
     await ended(name, 'lost_bid')
@@ -152,11 +152,11 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     await page.getByLabel('Community', { exact: true }).fill('club')
     await page.getByLabel('Your name there').fill(member)
     await page.getByRole('button', { name: 'Get the name' }).click()
-    await told(`club/${member} is yours.`)
+    await expectMessage(`club/${member} is yours.`)
     const rules = page.getByRole('form', { name: `Rules of ${names.hub}` })
     await rules.getByLabel('Who may register').selectOption('owners')
     await rules.getByRole('button', { name: 'Set the rules' }).click()
-    await told(`Your cluster registers names below ${names.hub}.`)
+    await expectMessage(`Your cluster registers names below ${names.hub}.`)
     await look('communities')
   })
 
@@ -173,33 +173,33 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     ]
     await payBy(pool, client, await loadRows(pool, rows, { community: names.hub }))
     await pool.end()
-    // without a question for its name
+    // without answering the question for a name
     await goTo('Airdrops')
     await page.getByText('1500 base units in all').waitFor()
     await page.getByRole('button', { name: 'Claim', exact: true }).click()
     await confirm('Claim')
-    await told('It is claimed.')
+    await expectMessage('It is claimed.')
     await page.getByLabel('Your name below').fill('winner')
     await page.getByRole('button', { name: 'Get the name' }).click()
-    await told(`${names.hub}/winner is yours.`)
+    await expectMessage(`${names.hub}/winner is yours.`)
     await look('airdrop')
   })
 
-  it('registers from Solana with the other family of wallets', async () => {
+  it('registers from Solana with the built-in Solana wallet', async () => {
     if (!world().networks.mainnet.solana) return
     await goTo('Bundle')
     await page.getByRole('link', { name: `${names.hub}/`, exact: true }).waitFor()
     await look('bundle')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: 'Local test wallet Solana' }).click()
-    await told('Signed in')
+    await expectMessage('Signed in')
     await goTo('Register')
     await ask(names.solana)
     await confirm('Pay')
     await ended(names.solana, 'finalized')
   })
 
-  it('can be read in the dark on a phone', async () => {
+  it('is readable in dark mode on a phone', async () => {
     const dark = await browser.newContext({
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },
@@ -224,7 +224,7 @@ describe.skipIf(findChromium() === null)('a journey with the test wallet', () =>
     }
   })
 
-  it('breaks no rule about what the pages may load', () => {
+  it('never violates the content security policy', () => {
     expect(faults).toEqual([])
   })
 })

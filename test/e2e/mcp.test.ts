@@ -5,7 +5,7 @@ import { programCommand } from '../../src/testing/processes/programs.js'
 import { runCli } from '../support/cli.js'
 import { freshName, freshWallet, registerOn, world } from '../support/world.js'
 
-/** `clusterd mcp` as agents use it: with the SDK's own client. */
+/** `clusterd mcp`, called by the SDK's own client like by an agent. */
 
 const command = async () => {
   const { command, args } = await programCommand('cli')
@@ -17,14 +17,14 @@ describe('clusterd mcp', () => {
   beforeAll(async () => agent.connect(new StdioClientTransport(await command())))
   afterAll(() => agent.close())
 
-  /** What a tool answers: its JSON, or the text of its error. */
+  /** A tool's result: its JSON, or the text of its error. */
   async function call(tool: string, input: Record<string, unknown> = {}): Promise<unknown> {
     const { content, isError } = await agent.callTool({ name: tool, arguments: input })
     const [{ text }] = content as [{ text: string }]
     return isError ? text : JSON.parse(text)
   }
 
-  it('has tools that only read', async () => {
+  it('has only read-only tools', async () => {
     const { tools } = await agent.listTools()
     expect(tools.map((tool) => tool.name).sort()).toEqual([
       ...['check_availability', 'get_cluster', 'list_events', 'list_networks', 'names_of_address'],
@@ -36,7 +36,7 @@ describe('clusterd mcp', () => {
     }
   })
 
-  it('looks up', async () => {
+  it('looks up names and addresses', async () => {
     const { name, owner } = world().seeds.mainnet!
     expect(await call('resolve_name', { name: `${name}/main` })).toMatchObject({ address: owner })
     expect(await call('resolve_name', { name: 'nobody-has-this' })).toBeNull()
@@ -79,7 +79,7 @@ describe('clusterd mcp', () => {
     expect(page.items).toMatchObject([{ from: account.address.toLowerCase() }])
   })
 
-  it('refuses what is no input, and says what the deployment refuses', async () => {
+  it('refuses invalid input, and passes on errors of the deployment', async () => {
     expect(await call('transaction_status', { tx: 'junk' })).toMatch(/^invalid_request: /)
     expect(await call('check_availability', { names: [] })).toMatch(
       /Invalid arguments|Input validation/,
@@ -87,7 +87,7 @@ describe('clusterd mcp', () => {
   })
 })
 
-it('refuses an address that is none', async () => {
+it('refuses an invalid URL', async () => {
   await expect(runCli(['mcp', '--url', 'nowhere'], {})).rejects.toThrow(
     'clusterd: --url nowhere is no HTTP address.',
   )

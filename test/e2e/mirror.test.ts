@@ -21,7 +21,7 @@ const refused = (call: Promise<unknown>, code: string) =>
   expect(call).rejects.toMatchObject({ code })
 
 describe('the registry', () => {
-  it('is held against the hub by any node, with the signed log', async () => {
+  it('can be compared with the hub through any node, using the signed log', async () => {
     const { rpcUrl, contracts } = world().networks.mainnet.hub
     const node = createPublicClient({ transport: http(rpcUrl) })
     const { hub } = contracts
@@ -30,7 +30,7 @@ describe('the registry', () => {
     const stranger = Buffer.alloc(32, 1).toString('base64')
     await refused(verifyRegistry(client, { hub, node, key: stranger }), 'log_mismatch')
     await refused(verifyRegistry(client, { hub: contracts.token, node, key }), 'registry_mismatch')
-    // a node of another chain does not know the block
+    // a node of another chain does not know the proof's block
     const ofTestnet = world().networks.testnet.hub.contracts.hub
     await refused(verifyRegistry(testnet, { hub: ofTestnet, node, key }), 'registry_mismatch')
     await refused(
@@ -43,7 +43,7 @@ describe('the registry', () => {
     ).toBeGreaterThan(5)
     const other = { ...head, root: new Uint8Array(32) }
     await refused(verifyRegistry(client, { hub, node, key, last: other }), 'log_mismatch')
-    // a service that repeats the hub's record beside names of its own making
+    // a dishonest service: the hub's record, with registrations of its own invention
     const records = proof.contracts.map(({ recordHash }): unknown => recordHash)
     const request = async (call: { method: string }) => {
       const answer = await node.request(call as never)
@@ -67,7 +67,7 @@ function database(): Promise<string> {
   return createDatabase(server, made.at(-1)!)
 }
 
-/** Trust in the mainnet's hub, and the problems, as `/status` has them. */
+/** Trust in the mainnet's hub, and the problems, as `/status` shows them. */
 async function trustOf(daemon: TestDaemon) {
   const { chains: shown, problems } = await daemon.status()
   const [hub] = shown as { trust: string; confirmed: number | null }[]
@@ -75,7 +75,7 @@ async function trustOf(daemon: TestDaemon) {
 }
 
 describe('a mirror', () => {
-  it('serves at once, is proved by the hub meanwhile, and has no other role than the API', async () => {
+  it('serves at once, is checked against the hub meanwhile, and has only the role of the API', async () => {
     const url = await database()
     const daemon = await startTestMirror(url, { url: world().api, key, chainsFile: chains })
     const name = freshName()
@@ -99,7 +99,7 @@ describe('a mirror', () => {
     ).rejects.toThrow('start with `--roles api`')
   })
 
-  it('with a name that its source made up is found by the hub, which names it', async () => {
+  it('reports a name that its source invented and the hub does not have', async () => {
     const url = await database()
     const wallet = await freshWallet()
     const { source, by } = await serveFiles(
@@ -113,7 +113,7 @@ describe('a mirror', () => {
     await daemon.stop()
   })
 
-  it('is run as a command, which names what is missing', async () => {
+  it('is started by a command, which reports missing options', async () => {
     const mirror = (...args: string[]) =>
       runCli(['mirror', ...args], {
         DATABASE_URL: world().databaseUrl,

@@ -4,15 +4,15 @@ import { world } from '../support/world.js'
 
 const DEADLINE = { timeout: 60_000, interval: 500 }
 const page = async (path: string) => (await fetch(`${world().ops}${path}`)).text()
-/** The world's packet that would cost too much. */
+/** Problem of the world's packet whose delivery would cost too much. */
 const PARKED = 'mainnet: parked jobs of the kind execute: 1'
 
-it('the operator’s page shows chains, leaders, money, nodes and loops of a world, and what to do', {
+it('the operator’s page shows chains, leaders, balances, nodes and loops of a world, and remedies', {
   timeout: 70_000,
 }, async () => {
   const shown = await fetch(`${world().ops}/`)
   expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  // what the leader of the outbox knows; on a slow machine it may just be another lead
+  // facts that only the outbox's leader knows; on a slow machine the leader may just change
   await expect.poll(() => page('/'), DEADLINE).toContain(PARKED)
   const text = await page('/')
   for (const heading of ['To look at', 'Chains', 'Leaders', 'Balances', 'Outbox', 'Nodes', 'Loops'])

@@ -37,7 +37,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
   afterAll(closeTabs)
   endAtFirstFailure()
 
-  /** A tab on the page, whose errors and refused loads are noted. */
+  /** Opens a tab, and records its errors and refused loads. */
   async function open(of: BrowserContext): Promise<Page> {
     const tab = await of.newPage()
     noteFaults(tab, faults)
@@ -51,7 +51,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
   const rules = (name: string) => page.getByRole('form', { name: `Rules of ${name}` })
   const followed = (status: string, title: string) =>
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: title }).first()
-  const told = (text: string | RegExp) =>
+  const expectMessage = (text: string | RegExp) =>
     page.locator('#message').filter({ hasText: text }).waitFor()
   const confirm = (button: string) =>
     page.locator('dialog').getByRole('button', { name: button }).click()
@@ -63,14 +63,14 @@ describe.skipIf(findChromium() === null)('the page', () => {
     fetch(`${world().api}/v1/auth/validate`, { headers: { 'x-auth-key': key } })
   const shortOf = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-  it('shows the wallets of the browser, and asks nothing of them', async () => {
+  it('shows the wallets of the browser, and calls none of them', async () => {
     await page.getByRole('button', { name: 'Test Wallet' }).waitFor()
     await page.getByRole('button', { name: 'Test Solana' }).waitFor()
     expect(wallet.asked).toEqual([])
     await screenshot(page, '1-sign-in')
   })
 
-  it('signs in by keyboard alone', async () => {
+  it('signs in by keyboard only', async () => {
     await page.locator('body').press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     for (let i = 0; i < 20; i++) {
@@ -81,12 +81,12 @@ describe.skipIf(findChromium() === null)('the page', () => {
         break
     }
     await page.keyboard.press('Enter')
-    await told('Signed in')
+    await expectMessage('Signed in')
     expect(wallet.asked).toEqual(['eth_requestAccounts', 'personal_sign'])
     await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
   })
 
-  it('creates a cluster after saying that this is public', async () => {
+  it('creates a cluster after a warning that it is public', async () => {
     await page.getByRole('button', { name: 'Create a cluster' }).click()
     expect(await page.locator('dialog').textContent()).toContain('Everybody can see that entry')
     await page.keyboard.press('Escape')
@@ -94,11 +94,11 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.locator('tbody tr').count()).toBe(0)
     await page.getByRole('button', { name: 'Create a cluster' }).click()
     await confirm('Create it')
-    await told('The cluster is created.')
+    await expectMessage('The cluster is created.')
     expect(await stateOf('you')).toEqual(['verified'])
   })
 
-  it('adds wallets, private unless said otherwise, and marks the private one', async () => {
+  it('adds wallets, private by default, and marks a private one', async () => {
     const add = async (address: string, name: string, isPrivate: boolean) => {
       await page.getByLabel('Address', { exact: true }).fill(address)
       await page.getByLabel('Name', { exact: true }).fill(name)
@@ -106,7 +106,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
       expect(await box.isChecked()).toBe(true)
       if (!isPrivate) await box.uncheck()
       await page.getByRole('button', { name: 'Add', exact: true }).click()
-      await told(isPrivate ? 'only members see it' : 'everybody sees it')
+      await expectMessage(isPrivate ? 'only members see it' : 'everybody sees it')
     }
     await add(friend, 'friend', false)
     await add(secret, 'secret', true)
@@ -124,15 +124,15 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.locator('#message[data-kind=error]').waitFor()
     await name.fill('pal')
     await name.press('Enter')
-    await told('Renamed.')
+    await expectMessage('Renamed.')
     expect(await name.inputValue()).toBe('pal')
-    // input elsewhere on the page stays, and so does the focus
+    // input elsewhere on the page, and the focus, are kept
     expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('half an addr')
     expect(await name.evaluate((input) => input.matches(':focus'))).toBe(true)
     await page.getByLabel('Address', { exact: true }).fill('')
   })
 
-  it('warns before a private entry is made public, and removes after asking', async () => {
+  it('asks before a private wallet becomes public, and before one is removed', async () => {
     await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
     const warning = page.locator('dialog')
     expect(await warning.textContent()).toContain(
@@ -143,15 +143,15 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await stateOf(shortOf(secret))).toEqual(['unverified', 'private'])
     await row(shortOf(secret)).getByRole('button', { name: 'Make public' }).click()
     await confirm('Make it public')
-    await told('is public now')
+    await expectMessage('is public now')
     expect(await stateOf(shortOf(secret))).toEqual(['unverified'])
     await row(shortOf(secret)).getByRole('button', { name: 'Remove' }).click()
     await confirm('Remove it')
-    await told('is removed')
+    await expectMessage('is removed')
     expect(await row(shortOf(secret)).count()).toBe(0)
   })
 
-  it('registers a name on the chain that it says, and follows it until it is final', async () => {
+  it('registers a name on the selected chain, and follows it until it is final', async () => {
     const name = freshName('page')
     await goTo('Register')
     await page.getByLabel('Name', { exact: true }).fill(name)
@@ -162,7 +162,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await confirm('Pay')
     await followed('finalized', name).waitFor()
     expect(wallet.chainId).toBe(hubOf().chainId)
-    await told(`${name} is yours.`)
+    await expectMessage(`${name} is yours.`)
     const arrival = page.getByRole('region', { name: `${name}/ is yours` })
     await arrival.getByText(`${name}.local.eth`).waitFor()
     expect(await arrival.getByRole('link', { name: 'See its page' }).getAttribute('href')).toBe(
@@ -175,7 +175,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.getByRole('link', { name: `${name}/` }).waitFor()
   })
 
-  it('gets a name below a free community at once, and pays for one below a paid one', async () => {
+  it('gets a name below a free community at once, and pays below a paid community', async () => {
     const ask = async (community: string, member: string) => {
       await page.getByLabel('Community', { exact: true }).fill(community)
       await page.getByLabel('Your name there').fill(member)
@@ -184,7 +184,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     const member = freshName('m')
     await goTo('Communities')
     await ask('club', member)
-    await told(`club/${member} is yours.`)
+    await expectMessage(`club/${member} is yours.`)
     await ask('guild', member)
     await page
       .locator('dialog')
@@ -200,13 +200,13 @@ describe.skipIf(findChromium() === null)('the page', () => {
     const heading = await page.getByRole('heading', { name: '/ as a community' }).textContent()
     const name = heading!.slice(0, heading!.indexOf('/'))
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-    await told(`Names below ${name} are free now.`)
+    await expectMessage(`Names below ${name} are free now.`)
     await rules(name).getByLabel('Who may register').selectOption('paid')
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-    await told('is no amount')
+    await expectMessage('is no amount')
     await rules(name).getByLabel('Price').fill('0.5')
     await rules(name).getByRole('button', { name: 'Set the rules' }).click()
-    await told(`Names below ${name} are for 0.5 ETH now.`)
+    await expectMessage(`Names below ${name} are for 0.5 ETH now.`)
     const answer = await fetch(`${world().api}/v1/communities/${name}`)
     expect(await answer.json()).toMatchObject({
       prices: [{ network: '1', amount: '500000000000000000' }],
@@ -215,7 +215,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await gift.getByLabel('Name for somebody else').fill('guest')
     await gift.getByLabel('Wallet').fill(secret)
     await gift.getByRole('button', { name: 'Give the name' }).click()
-    await told(`${name}/guest belongs to`)
+    await expectMessage(`${name}/guest belongs to`)
     await screenshot(page, '9-rules')
   })
 
@@ -223,24 +223,24 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await goTo('API keys')
     await page.getByLabel('What it is for').fill('my site')
     await page.getByRole('button', { name: 'Make a key' }).click()
-    await told('The key is made')
+    await expectMessage('The key is made')
     expect(await page.locator('.secret code').textContent()).toMatch(/^ck_/)
     await page.getByLabel('New name').fill('shop')
     await page.getByRole('button', { name: 'Rename' }).click()
-    await told('The key has its new name.')
+    await expectMessage('The key has its new name.')
     await page.getByRole('button', { name: 'Revoke: shop' }).click()
     await confirm('Revoke')
-    await told('shop is revoked.')
+    await expectMessage('shop is revoked.')
   })
 
-  it('makes a wallet, shows the shares of its key once, and gets the key back by one', async () => {
+  it('generates a wallet, shows its shares once, and recovers the key with one', async () => {
     await goTo('Bundle')
     await page.getByLabel('Name of the new wallet').fill('made')
     await page.getByRole('button', { name: 'Generate' }).click()
-    await told('The wallet is made')
+    await expectMessage('The wallet is made')
     const share = await page.locator('.secret code').first().textContent()
     await page.getByRole('button', { name: 'I have kept them' }).click()
-    await told('It is marked as backed up.')
+    await expectMessage('It is marked as backed up.')
     expect(await page.locator('.secret').count()).toBe(0)
     const made = page.locator('tbody tr').filter({ hasText: 'backed up' })
     await page.getByText('Recover a key').click()
@@ -252,7 +252,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(await page.locator('.secret code').textContent()).toMatch(/^0x[0-9a-f]{64}$/)
   })
 
-  it('stays signed in over a reload, refuses to pay from another account, and signs out for good', async () => {
+  it('stays signed in after a reload, refuses to pay from another account, and signs out for good', async () => {
     await goTo('Register')
     await page.reload()
     const key = await sessionKey()
@@ -261,10 +261,10 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.getByLabel('Name', { exact: true }).fill(freshName('page'))
     await page.getByRole('button', { name: 'Register', exact: true }).click()
     await confirm('Pay')
-    await told('you are signed in as')
+    await expectMessage('you are signed in as')
     wallet.account = own
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     expect(await page.getByRole('form').count()).toBe(0)
     expect((await validated(key)).status).toBe(401)
   })
@@ -274,11 +274,11 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await goTo('API keys')
     const key = await sessionKey()
     await page.getByRole('button', { name: 'Sign out everywhere' }).click()
-    await told('Signed out, wherever you were signed in.')
+    await expectMessage('Signed out, wherever you were signed in.')
     expect((await validated(key)).status).toBe(401)
   })
 
-  it('lets a private wallet in, and warns it before its registration makes it public', async () => {
+  it('signs in a private wallet, and warns it before its registration makes it public', async () => {
     const hidden = await freshWallet()
     await page.getByRole('button', { name: 'Test Wallet' }).click()
     await goTo('Bundle')
@@ -286,14 +286,14 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await page.getByLabel('Address', { exact: true }).fill(hidden.address)
     await page.getByLabel('Name', { exact: true }).fill('hidden')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await told('only members see it')
+    await expectMessage('only members see it')
     await page.getByRole('button', { name: 'Sign out' }).click()
     wallet.account = hidden
     await page.getByRole('button', { name: 'Test Wallet' }).click()
     await page.getByLabel('Id of the cluster').fill(id)
     await page.getByRole('button', { name: 'Verify my wallet there' }).click()
     await confirm('Move there')
-    await told('verified there now')
+    await expectMessage('verified there now')
     expect(await stateOf('you')).toEqual(['verified', 'private'])
 
     const name = freshName('page')
@@ -313,17 +313,17 @@ describe.skipIf(findChromium() === null)('the page', () => {
     await goTo('Bundle')
     await row('you').filter({ hasNotText: 'private' }).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await told('Signed out.')
+    await expectMessage('Signed out.')
   })
 
   it('signs a Solana wallet in', async () => {
     await page.getByRole('button', { name: 'Test Solana' }).click()
-    await told('Signed in')
+    await expectMessage('Signed in')
     await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
     expect(await page.locator('#who code').getAttribute('title')).toBe(solana.address)
   })
 
-  it('can be read in the dark, on a narrow screen, without sideways scrolling', async () => {
+  it('is readable in dark mode and on a narrow screen, without horizontal scrolling', async () => {
     const dark = await browser.newContext({
       colorScheme: 'dark',
       viewport: { width: 360, height: 740 },
@@ -339,7 +339,7 @@ describe.skipIf(findChromium() === null)('the page', () => {
     expect(width).toBeLessThanOrEqual(360)
   })
 
-  it('breaks none of its own rules about what it may load', () => {
+  it('never violates its content security policy', () => {
     expect(faults).toEqual([])
   })
 })

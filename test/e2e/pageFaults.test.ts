@@ -4,10 +4,10 @@ import { until } from '../../src/testing/until.js'
 import { freshName, registerOn, world } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 
-/** Between the two presses of a slow double click: the first one's work is done by then. */
+/** Pause between the presses of a slow double click, within which the first one's work is done. */
 const SECOND_PRESS_MS = 400
 
-/** The pages where the service is away, slow or not the one that answers, and where hands are too quick. */
+/** The pages when the service is unavailable, slow or replaced by a proxy's page, and when visitors click too fast. */
 describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
   const screen = narrowScreen()
   let page: Page
@@ -39,7 +39,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     )
   const main = () => page.locator('main').innerText()
 
-  it('a second press on “Set the rules” sets the same rules', async () => {
+  it('a second press on “Set the rules” sets the same rules again', async () => {
     await open('/@communities')
     const form = page.getByRole('form', { name: `Rules of ${name}` })
     await form.getByLabel('Who may register').selectOption('paid')
@@ -53,7 +53,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(community).toMatchObject({ prices: [{ amount: '500000000000000000' }] })
   })
 
-  it('rules begin at those in force, and keep what the form does not show', async () => {
+  it('the form begins with the current rules, and keeps rules that it does not show', async () => {
     const rulesOf = async () =>
       (await (await fetch(`${world().api}/v1/communities/${name}`)).json()) as {
         prices: { recipient: string }[]
@@ -77,12 +77,12 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await rulesOf()).toMatchObject({ prices, requirements })
   })
 
-  it('an address that is no UTF-8 is a page', async () => {
+  it('a URL that is not UTF-8 shows a page', async () => {
     await open('/address/%E0%A4%A')
     await page.getByText('%E0%A4%A').waitFor()
   })
 
-  it('a text is offered where the clipboard is refused', async () => {
+  it('a text to copy is shown where the clipboard is refused', async () => {
     await open(`/${name}`)
     await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     let offered = ''
@@ -94,7 +94,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(offered).toMatch(/^0x[0-9a-f]{40}/)
   })
 
-  it('the testnet shows nothing of the mainnet while it is away', async () => {
+  it('the testnet shows no data of the mainnet while the testnet does not answer', async () => {
     await open('/@account')
     await page.getByRole('link', { name: `${name}/` }).waitFor()
     await away(/testnet=true/)
@@ -103,7 +103,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await main()).not.toContain(name)
   })
 
-  it('an answer of the network that was left comes too late', async () => {
+  it('a late response of the previous network is ignored', async () => {
     await page.route(/clusters\/id\/[^?]*$/, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_500))
       await route.continue().catch(() => {})
@@ -115,7 +115,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await main()).not.toContain(name)
   })
 
-  it('a slow search takes nobody away from a form that was opened meanwhile', async () => {
+  it('a slow search does not leave a form that was opened meanwhile', async () => {
     await page.route(/clusters\/id\//, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_000))
       await route.continue().catch(() => {})
@@ -136,7 +136,7 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     expect(await page.getByLabel('What it is for').inputValue()).toBe('half a word')
   })
 
-  it('chains that are not known are not called chains that take nothing', async () => {
+  it('chains that could not be read are not reported as missing', async () => {
     await away(/\/v1\/networks/)
     await open('/@register')
     await page.locator('#message').filter({ hasText: 'Not now.' }).waitFor()
@@ -151,14 +151,14 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     '/@keys',
     '/@refunds',
     '/@register',
-  ])('%s says that no service answers where a proxy does', async (path) => {
+  ])('%s reports an unreachable service where only a proxy answers', async (path) => {
     await answer(/\/v1\//, 200, '<h1>Maintenance</h1>')
     await open(path)
     await page.getByText('The service cannot be reached now.').first().waitFor()
     expect(await main()).not.toContain('Too deep to be undone')
   })
 
-  it('the start says when what it shows is not of now', async () => {
+  it('the start page reports when its data is out of date', async () => {
     await open('/')
     await page.locator('.chains li').first().waitFor()
     await page.route(/\/v1\//, (route) => route.abort())

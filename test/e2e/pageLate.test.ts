@@ -13,15 +13,16 @@ import {
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
-/** Time for a page to do what it is not to do. */
+/** Time for a page to do something that it must not do. */
 const MOMENT_MS = 1_000
-/** More than the time that a wallet has to answer. */
+/** Longer than the time limit of a wallet's answer. */
 const PATIENCE_MS = 121_000
 
-/** What comes when its wallet, its page or its form is there no more. */
+/** Responses that arrive when their wallet, page or form is gone. */
 describe.skipIf(findChromium() === null)('the pages where something comes late', () => {
   const screen = narrowScreen()
-  const { open, press, told, message, confirm, question, offered, typed, signIn } = handsOf(screen)
+  const { open, press, expectMessage, message, confirm, question, offered, typed, signIn } =
+    handsOf(screen)
   let page: Page
 
   beforeAll(() => {
@@ -33,10 +34,10 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     page.locator(`.followed li[data-status=${status}]`).filter({ hasText: name }).first().waitFor()
   async function signInOther() {
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     screen.wallet.account = await freshWallet()
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
   }
   async function leaveAndReturn(title: string) {
     await page.getByRole('link', { name: 'clusterd' }).first().click()
@@ -44,7 +45,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await page.goBack()
     await page.getByRole('heading', { name: title, level: 1 }).waitFor()
   }
-  /** Holds what matches until that is called. */
+  /** Holds matching requests. @returns function that releases them */
   async function held(paths: RegExp, asked = 'POST'): Promise<() => void> {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
@@ -57,7 +58,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     })
     return release
   }
-  /** Makes the wallet sign no payment until that is called. */
+  /** Makes the wallet hold payments. @returns function that releases them */
   function slowToSign(): () => void {
     const { account } = screen.wallet
     let sign = () => {}
@@ -76,7 +77,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     ['on its page', false],
     ['whose page was left', true],
   ])(
-    'an answer for the wallet before, %s, tells the next one nothing, and leaves it its key',
+    'a response for the previous wallet, %s, does not affect the next one or its key',
     async (_, isLeft) => {
       await signIn('/@keys')
       const release = await held(/\/v1\/keys$/)
@@ -93,7 +94,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     },
   )
 
-  it('the end of a payment is not told to another wallet', async () => {
+  it('the end of a payment is not shown to another wallet', async () => {
     const first = await signIn('/@register')
     const name = freshName('other')
     const tx = await registerOn('1', first, [{ name }])
@@ -116,23 +117,23 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(await page.locator('main').textContent()).not.toContain(name)
   })
 
-  it('a payment that its wallet sends when its page was left is followed on the next one', async () => {
+  it('a payment that its wallet sends after its page was left is followed on the next page', async () => {
     await signIn('/@register')
     const name = freshName('left')
     const sign = slowToSign()
     await typed(name)
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await leaveAndReturn('Register')
     sign()
     await followed('finalized', name)
-    await told(`${name} is yours.`)
+    await expectMessage(`${name} is yours.`)
     expect(await page.evaluate<string>("sessionStorage.getItem('clusterd.followed')")).toContain(
       name,
     )
   })
 
-  it('says before a payment that one for the same name is under way', async () => {
+  it('a payment warns when another one for the same name is pending', async () => {
     const first = await signIn('/@register')
     const name = freshName('again')
     const payer = first.address.toLowerCase()
@@ -163,7 +164,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('many payments that are not decided leave the page connections to its service', async () => {
+  it('many pending payments do not use up the browser’s connections', async () => {
     const first = await signIn('/@register')
     const payer = first.address.toLowerCase()
     const all = Array.from({ length: 12 }, (_, i) => ({
@@ -178,21 +179,21 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     )
     let asked = 0
     let most = 0
-    const told = new Set<string>()
+    const seen = new Set<string>()
     await page.route(/register\/tx\//, async (route) => {
       most = Math.max(most, ++asked)
       await new Promise((resolve) => setTimeout(resolve, 200))
       asked--
       const tx = /0x\w{64}/.exec(route.request().url())![0]
-      told.add(tx)
+      seen.add(tx)
       await route.fulfill({ json: { tx, status: 'not_found' } }).catch(() => {})
     })
     await page.reload()
-    await expect.poll(() => told.size, { timeout: 20_000 }).toBe(12)
+    await expect.poll(() => seen.size, { timeout: 20_000 }).toBe(12)
     expect(most).toBeLessThanOrEqual(3)
   })
 
-  it('a question of the wallet before is not put to the next one', async () => {
+  it('a question of the previous wallet is not shown to the next one', async () => {
     await signIn('/@register')
     const name = freshName('asked')
     await offered(name)
@@ -206,7 +207,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(await page.locator('dialog').count()).toBe(0)
   })
 
-  it('a question waits until the one before is answered', async () => {
+  it('a question waits until the previous one is answered', async () => {
     await signIn('/@register')
     const name = freshName('second')
     await offered(name)
@@ -229,7 +230,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
   })
 
-  it('a question goes with its wallet, and holds up none of the next one', async () => {
+  it('a question ends with its wallet’s session, and does not block the next wallet’s', async () => {
     await signIn('/@register')
     const name = freshName('gone')
     await offered(name)
@@ -240,18 +241,18 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     quote()
     await question(`Register ${name}?`)
     end()
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     await page.locator('dialog').waitFor({ state: 'detached' })
     screen.wallet.account = await freshWallet()
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await page.locator('.tabs').getByRole('link', { name: 'Bundle' }).click()
     await press('Create a cluster')
     await question('Create a cluster?')
     await confirm('Cancel')
   })
 
-  it('a question that waited knows what was paid meanwhile, and is not answered by a second click', async () => {
+  it('a question that waited includes payments made meanwhile, and a second click does not answer it', async () => {
     await signIn('/@register')
     const name = freshName('twice')
     const sign = slowToSign()
@@ -269,7 +270,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     release()
     await question(`Register ${name}?`)
     await page.waitForTimeout(MOMENT_MS)
-    // both clicks by the page's own clock: on a busy machine they would be far apart
+    // both clicks by the page's own timers, because on a busy machine they would be too far apart
     const pay = `[...document.querySelectorAll('dialog button')].find((one) => one.textContent === 'Pay')?.click()`
     await page.evaluate(`${pay}; setTimeout(() => ${pay}, 120)`)
     for (let later = 0; later < 2; later++) {
@@ -282,7 +283,7 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     expect(payments()).toBe(before + 1)
   })
 
-  it('what a slow wallet takes back in the end is told, and goes off the list', async () => {
+  it('a payment that a slow wallet finally refuses is reported, and leaves the list', async () => {
     await page.clock.install()
     await signIn('/@register')
     const name = freshName('owed')
@@ -300,25 +301,25 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
       .toContain('for bids that came too late')
     const sign = slowToSign()
     await press('Take it')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     sign()
-    await told('Sent.')
+    await expectMessage('Sent.')
     await page.getByText('Nothing is owed to your wallet.').waitFor()
-    await told('It is yours again.')
+    await expectMessage('It is yours again.')
   })
 
-  it('a wallet that does not answer keeps no button busy; what it pays in the end is followed', async () => {
+  it('a wallet that does not answer keeps no button busy, and its late payment is followed', async () => {
     await page.clock.install()
     await signIn('/@register')
     const name = freshName('slow')
     const sign = slowToSign()
     await typed(name)
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     await press('Register')
     await question('Your wallet was asked to pay for it before')
     await confirm('Cancel')
@@ -328,10 +329,10 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await confirm('Cancel')
     sign()
     await followed('finalized', name)
-    await told(`${name} is yours.`)
+    await expectMessage(`${name} is yours.`)
   })
 
-  it('who closes the window of a sign-in presses again', async () => {
+  it('after the wallet’s window was closed, sign-in can be pressed again', async () => {
     await page.clock.install()
     screen.wallet.account = await freshWallet()
     const { account } = screen.wallet
@@ -342,19 +343,19 @@ describe.skipIf(findChromium() === null)('the pages where something comes late',
     await press('Test Wallet Ethereum')
     await expect.poll(() => screen.wallet.asked.at(-1)).toBe('personal_sign')
     await page.clock.fastForward(PATIENCE_MS)
-    await told('Your wallet has not answered')
+    await expectMessage('Your wallet has not answered')
     screen.wallet.account = account
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
   })
 
-  it('works where the browser keeps nothing', async () => {
+  it('works where the browser stores nothing', async () => {
     await page.addInitScript({
       content: `Object.defineProperty(window, 'sessionStorage', { get() { throw new Error('Access is denied.') } })`,
     })
     await open('/@account')
     await press('Test Wallet Ethereum')
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await page.getByText('Your wallet is verified in no cluster yet.').waitFor()
   })
 })

@@ -6,7 +6,7 @@ import { findChromium, narrowScreen } from './browser.js'
 
 const WAIT_MS = 20_000
 
-/** An owner of more names than a page shows at once. */
+/** An owner of more names than a page shows at first. */
 describe.skipIf(findChromium() === null)('long lists in the pages', () => {
   const screen = narrowScreen()
   let page: Page
@@ -52,13 +52,13 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
         .waitFor()
       expect(await shown(part)).toBe(103)
       expect(await more(part).count()).toBe(0)
-      // who goes by keyboard stays at the list
+      // a keyboard user's focus stays at the list
       expect(await page.evaluate('document.activeElement.textContent')).toBe('That is all.')
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
     },
   )
 
-  it('an address shows its names once, not before and after its cluster is known', async () => {
+  it('an address shows its names once, not again when its cluster is known', async () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await page.route(/clusters\/address\//, async (route) => {
@@ -71,7 +71,7 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     expect(asked.filter((path) => path.startsWith('/v1/names/owner/address/')).length).toBe(1)
   })
 
-  it('the history goes on too', async () => {
+  it('the history can be continued too', async () => {
     await open(`/${names[0]}`)
     const history = page.getByRole('region', { name: 'History' })
     await more('History').waitFor()
@@ -86,7 +86,7 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
       .waitFor()
   })
 
-  it('an owner of many names is asked which one is to be a community', async () => {
+  it('an owner of many names is asked which one should become a community', async () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await open('/@communities')
@@ -97,13 +97,13 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     await page.getByLabel('Another of your names').fill(names[102]!)
     await page.getByRole('button', { name: 'Show' }).click()
     await page.getByRole('form', { name: `Rules of ${names[102]}` }).waitFor()
-    // on the other network it may be anybody's
+    // on the other network the name may belong to somebody else
     await page.getByLabel('Network').selectOption('testnet')
     await page.getByRole('form', { name: `Rules of ${names[0]}` }).waitFor({ state: 'detached' })
     expect(await page.getByText(`${names[102]}/ as a community`).count()).toBe(0)
   })
 
-  it('a history that is too long is not called all', async () => {
+  it('a history that is cut is not labelled as complete', async () => {
     const event = (i: number) => ({
       id: `m-1-${i}`,
       type: 'BACKUP_WALLET',
@@ -130,7 +130,7 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toContain('What is older')
   })
 
-  it('a late answer of the network before does not take away what the list has grown by', async () => {
+  it('a late response of the previous network does not shorten the list', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => {
       release = resolve
@@ -165,7 +165,7 @@ describe.skipIf(findChromium() === null)('long lists in the pages', () => {
     expect(await shown('Names')).toBe(103)
   })
 
-  it('a wallet that leaves names some of those that go along', async () => {
+  it('a wallet that leaves its cluster is shown some of the names that move along', async () => {
     await open('/@account')
     await page.getByLabel('Id of the cluster').fill(`0x${'ab'.repeat(32)}`)
     await page.getByRole('button', { name: 'Verify my wallet there' }).click()

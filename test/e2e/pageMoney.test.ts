@@ -4,17 +4,17 @@ import { freshName } from '../support/world.js'
 import { findChromium, narrowScreen } from './browser.js'
 import { handsOf } from './hands.js'
 
-/** Time for a page to do what it is not to do: its polls come each second. */
+/** Time for a page to do something that it must not do; it polls every second. */
 const MOMENT_MS = 2_500
-/** Between the two clicks of a double click. */
+/** Pause between the two clicks of a double click. */
 const SECOND_CLICK_MS = 150
-/** Transactions that are known over a reload, whatever came of them. */
+/** Transactions that survive a reload, whatever their status. */
 const KEPT = 20
 
-/** What the pages know and tell of money. */
+/** What the pages store and show about money. */
 describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
   const screen = narrowScreen()
-  const { press, told, message, confirm, question, typed, signIn } = handsOf(screen)
+  const { press, expectMessage, message, confirm, question, typed, signIn } = handsOf(screen)
   let page: Page
 
   beforeAll(() => {
@@ -23,14 +23,14 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
 
   const item = (name: string) =>
     page.evaluate<string | null>(`sessionStorage.getItem('clusterd.${name}')`)
-  /** What the wallet answers to payments. */
+  /** Sets the wallet's answer to payments. */
   const walletAnswers = (answer: string) =>
     page.evaluate(`{
       const ask = window.askTestWallet
       window.askTestWallet = (method, params) => method === 'eth_sendTransaction' ? ${answer} : ask(method, params)
     }`)
 
-  it('a payment that a wallet has not answered is known over a reload, until its visitor signs out', async () => {
+  it('a payment that a wallet has not answered survives a reload, until its visitor signs out', async () => {
     await signIn('/@register')
     const name = freshName('asked')
     await walletAnswers('new Promise(() => {})')
@@ -38,23 +38,23 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await question(`Register ${name}?`)
     expect(await page.locator('dialog').textContent()).not.toContain('before')
     await confirm('Pay')
-    await told('Waiting for your wallet')
+    await expectMessage('Waiting for your wallet')
     await page.reload()
     await typed(name)
     await question('Your wallet was asked to pay for it before')
     await confirm('Cancel')
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
     expect(await item('unanswered')).toBeNull()
   })
 
-  it('what a wallet refused is no more than that, over a reload too', async () => {
+  it('a payment that a wallet refused is shown as refused, also after a reload', async () => {
     await signIn('/@register')
     const name = freshName('refused')
     await walletAnswers('Promise.reject(new Error("Declined."))')
     await typed(name)
     await confirm('Pay')
-    await told('Declined.')
+    await expectMessage('Declined.')
     await page.reload()
     await typed(name)
     await question(`Register ${name}?`)
@@ -62,16 +62,16 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await confirm('Cancel')
   })
 
-  it('a wallet that answers a payment with nothing has sent nothing', async () => {
+  it('an empty answer of a wallet does not count as a payment', async () => {
     await signIn('/@register')
     await walletAnswers('Promise.resolve(null)')
     await typed(freshName('nothing'))
     await confirm('Pay')
-    await told('has not sent the transaction')
+    await expectMessage('has not sent the transaction')
     expect(await item('followed')).toBeNull()
   })
 
-  it('a payment that is not decided stays known, however many came after it', async () => {
+  it('a pending payment survives, however many came after it', async () => {
     const payer = (await signIn('/@register')).address.toLowerCase()
     const sent = (i: number, status: string | null) => {
       const tx = `0x${String(i).padStart(64, '0')}`
@@ -92,7 +92,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       .waitFor()
   })
 
-  it('a refund is called taken once its chain answers without it, whatever else changes', async () => {
+  it('a refund counts as taken once its chain responds without it, whatever else changes', async () => {
     const owed = (amount: string) => ({
       owedBy: 'payments',
       network: '1',
@@ -113,7 +113,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       .filter({ hasText: '0.002 ETH' })
       .getByRole('button', { name: 'Take it' })
     await taking.click()
-    await told('Sent.')
+    await expectMessage('Sent.')
     const others = {
       'another refund is gone': { refunds: [owed('2000000000000000')], unavailable: [] },
       'the chain is away': { refunds: [], unavailable: ['1'] },
@@ -124,10 +124,10 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       expect(await message(), name).toContain('Sent.')
     }
     now = { refunds: [], unavailable: [] }
-    await told('It is yours again.')
+    await expectMessage('It is yours again.')
   })
 
-  it('the words of a question are told with it', async () => {
+  it('a screen reader reads a question with its text', async () => {
     await signIn('/@account')
     await press('Create a cluster')
     await question('Create a cluster?')
@@ -137,7 +137,7 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
     await confirm('Cancel')
   })
 
-  it('a double click that asks a question does not answer it', async () => {
+  it('a double click that opens a question does not answer it', async () => {
     await signIn('/@account')
     await press('Create a cluster')
     await question('Create a cluster?')
@@ -153,12 +153,12 @@ describe.skipIf(findChromium() === null)('the pages and what is paid', () => {
       const { style } = [...document.querySelectorAll('main button')].find((one) => one.textContent === 'Create a cluster')
       Object.assign(style, { position: 'fixed', left: '${x - 20}px', top: '${y - 20}px' })
     }`)
-    // both clicks by the page's own clock: on a busy machine they would be far apart
+    // both clicks by the page's own timers, because on a busy machine they would be too far apart
     const click = `document.elementFromPoint(${x}, ${y}).click()`
     await page.evaluate(`${click}; setTimeout(() => ${click}, ${SECOND_CLICK_MS})`)
     await page.waitForTimeout(MOMENT_MS)
     expect(await page.locator('dialog').textContent()).toContain('Create a cluster?')
     await confirm('Create it')
-    await told('The cluster is created.')
+    await expectMessage('The cluster is created.')
   })
 })

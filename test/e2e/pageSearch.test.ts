@@ -5,7 +5,7 @@ import { axeFaults, closeTabs, findChromium, launch, noteFaults, screenshot } fr
 
 const WAIT_MS = 30_000
 
-/** The search as somebody types into it. */
+/** Typing into the search box. */
 describe.skipIf(findChromium() === null)('the search box', () => {
   let page: Page
   const faults: string[] = []
@@ -31,7 +31,7 @@ describe.skipIf(findChromium() === null)('the search box', () => {
   afterAll(closeTabs)
 
   const box = () => page.getByRole('combobox', { name: 'Search for a name' }).first()
-  /** Those of the box; the choice of the network has options of its own. */
+  /** Options of the search box only, because the choice of the network has options too. */
   const suggestions = () => page.getByRole('search').first().getByRole('option')
   const options = () => suggestions().allTextContents()
   const open = async (path = '/') => {
@@ -42,13 +42,13 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     await box().pressSequentially(text)
     await suggestions().first().waitFor()
   }
-  /** Name of the option that a screen reader is at; null in the box itself. */
+  /** Text of the option that a screen reader reads; null in the box itself. */
   const spoken = () =>
     page.evaluate<string | null>(
       `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.textContent ?? null`,
     )
 
-  it('suggests registered names as they are typed, and goes to one by keyboard', async () => {
+  it('suggests registered names while typing, and opens one by keyboard', async () => {
     const status = async () => (await fetch(`${world().api}/v1/clusters/name/${names[2]}`)).status
     await expect.poll(status, { timeout: WAIT_MS }).toBe(200)
     await open()
@@ -68,7 +68,7 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     expect(await suggestions().count()).toBe(0)
   })
 
-  it('goes round the list, and back into the box', async () => {
+  it('moves through the list and back into the box', async () => {
     await open()
     await type(prefix)
     await page.keyboard.press('ArrowUp')
@@ -82,7 +82,7 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     await suggestions().first().waitFor()
   })
 
-  it('says of a free name what it costs, and leads to its page by a click', async () => {
+  it('shows the price of a free name, and opens its page by a click', async () => {
     const free = freshName('free')
     await open(`/${names[0]}`)
     await type(free)
@@ -94,7 +94,7 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     await page.getByText('Nobody holds this name').waitFor()
   })
 
-  it('suggests nothing for one letter and for what is no name, and finds what is typed', async () => {
+  it('suggests nothing for one letter and for other texts than names, and still finds the typed text', async () => {
     const { owner, name } = world().seeds.mainnet!
     await open()
     for (const text of ['a', owner, 'a b']) {
@@ -117,7 +117,7 @@ describe.skipIf(findChromium() === null)('the search box', () => {
     await page.getByRole('heading', { name: 'One name for all your wallets' }).waitFor()
   })
 
-  it('says what a name costs, and when it is there, before anybody signs in', async () => {
+  it('shows the price and the duration of a registration before sign-in', async () => {
     const free = freshName('ahead')
     await page.goto(`${world().api}/@register?name=${free}`)
     const terms = page.getByRole('region', { name: 'Register a name' })

@@ -9,10 +9,10 @@ import { handsOf } from './hands.js'
 
 const LONG = 'W'.repeat(200)
 
-/** Wallets as no standard has them, and keys that end while somebody types. */
+/** Wallets that violate their standards, and keys that expire while a visitor types. */
 describe.skipIf(findChromium() === null)('the pages with odd wallets and old keys', () => {
   const screen = narrowScreen()
-  const { press, told } = handsOf(screen)
+  const { press, expectMessage } = handsOf(screen)
   let page: Page
   let bitcoin: Account
   let cosmos: Account
@@ -72,7 +72,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     await fetch(`${world().api}/v1/auth/token`, { method: 'DELETE', headers })
   }
 
-  it('shows each wallet that can be asked, two of one id too, within a narrow screen', async () => {
+  it('shows every usable wallet, also two with one id, within a narrow screen', async () => {
     await wallet('Late').waitFor()
     const shown = await page.locator('.wallets li span').allTextContents()
     const others = ['UniSat', 'Keplr', 'Of Sui']
@@ -81,7 +81,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
   })
 
-  it('says what a wallet refused, thrown at once or not', async () => {
+  it('shows a wallet’s refusal, thrown synchronously or not', async () => {
     for (const [name, text] of [
       ['Twin', 'Twin throws.'],
       ['Late', 'Late throws.'],
@@ -89,7 +89,7 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
       [LONG, 'gave no account.'],
     ] as const) {
       await wallet(name).click()
-      await told(text)
+      await expectMessage(text)
       expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(
         360,
       )
@@ -98,12 +98,12 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
 
   it.each(['UniSat', 'Keplr', 'Of Sui'])('signs in with %s', async (name) => {
     await wallet(name).click()
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
   })
 
-  it('signs in with a wallet elsewhere, by a signature that is typed', async () => {
+  it('signs in with a wallet outside the browser, by a typed signature', async () => {
     await page.getByText('A wallet that signs elsewhere').click()
     await page.getByLabel('Its address').fill(bitcoin.address)
     await page.getByLabel('Its kind').selectOption('bitcoin')
@@ -112,46 +112,46 @@ describe.skipIf(findChromium() === null)('the pages with odd wallets and old key
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360)
     await page.getByLabel('The signature').fill(await bitcoin.sign(message!))
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     await press('Sign out')
-    await told('Signed out.')
+    await expectMessage('Signed out.')
   })
 
-  it('signs in again where a key ended, and keeps what was typed', async () => {
+  it('signs in again when a key has ended, and keeps typed text', async () => {
     await wallet('Test Wallet').click()
     await press('Create a cluster')
     await page.locator('dialog').getByRole('button', { name: 'Create it' }).click()
-    await told('The cluster is created.')
+    await expectMessage('The cluster is created.')
     await page.getByLabel('Address', { exact: true }).fill(`0x${'f7'.repeat(20)}`)
     await page.getByLabel('Name', { exact: true }).fill('typed')
     await revoke()
     await press('Add')
-    await told('sign in again')
+    await expectMessage('sign in again')
     expect(await page.evaluate("sessionStorage.getItem('clusterd.session')")).toBeNull()
     await wallet('Test Wallet').click()
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     expect(await page.locator('.wallets').count()).toBe(0)
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('typed')
     await press('Add')
-    await told('Added; only members see it.')
+    await expectMessage('Added; only members see it.')
   })
 
-  it('keeps nothing of the wallet before where another one signs in', async () => {
+  it('keeps no data of the previous wallet when another one signs in', async () => {
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByLabel('What it is for').fill('typed before')
     await revoke()
     await press('Make a key')
-    await told('sign in again')
+    await expectMessage('sign in again')
     screen.wallet.account = await freshWallet()
     await wallet('Test Wallet').click()
-    await told('Signed in.')
+    await expectMessage('Signed in.')
     expect(await page.getByLabel('What it is for').inputValue()).toBe('')
   })
 
-  it('a page that opens with an old key asks to sign in', async () => {
+  it('a page that opens with an expired key asks to sign in', async () => {
     await revoke()
     await page.reload()
-    await told('sign in again')
+    await expectMessage('sign in again')
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
     expect(await page.getByRole('form').count()).toBe(0)
   })

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await buildClientPackage(join(folder, 'node_modules/clusterd-client'))
 })
 
-/** The block of a language that is marked as run by a test. */
+/** The code block of a language that is marked as run by a test. */
 const blockOf = (file: string, language: string): string => {
   const marked =
     readFileSync(file, 'utf8').split(`<!-- a test runs this block -->\n\`\`\`${language}\n`)[1] ??
@@ -24,7 +24,7 @@ const blockOf = (file: string, language: string): string => {
   return marked.split('```')[0]!
 }
 
-/** Runs JavaScript as a module where this package is installed; its lines of output. */
+/** Runs JavaScript as a module in a folder where this package is installed. @returns its lines of output */
 function run(code: string): string[] {
   const own = code.replace('.clusterd/stack.json', `${inject('home')}/stack.json`)
   const options = { cwd: folder, encoding: 'utf8' } as const
@@ -34,7 +34,7 @@ function run(code: string): string[] {
 }
 
 describe('the requests of the README', () => {
-  it('runs as it stands, on the local world', () => {
+  it('run unchanged in the local world', () => {
     const script = blockOf('README.md', 'sh').replace(/^API=.*$/m, `API=${world().api}`)
     expect(script.match(/^curl /gm)?.length).toBe(7)
     const curl = 'curl() { command curl --fail-with-body "$@"; printf "\\n"; }'
@@ -59,7 +59,7 @@ describe('the requests of the README', () => {
 })
 
 describe('the lines of the README that resolve a name', () => {
-  it('run as they stand, on the local world', () => {
+  it('run unchanged in the local world', () => {
     const imports =
       "import { readFileSync } from 'node:fs'; import { createPublicClient, http } from 'viem';"
     expect(run(imports + blockOf('README.md', 'js'))).toEqual([
@@ -69,7 +69,7 @@ describe('the lines of the README that resolve a name', () => {
 })
 
 describe('the world of the README', () => {
-  it('starts and ends as it stands', () => {
+  it('starts and ends with the unchanged code', () => {
     expect(run(blockOf('README.md', 'javascript'))[0]).toMatch(
       /^http:\/\/127\.0\.0\.1:\d+ 0x[0-9a-f]{40}$/,
     )
@@ -77,8 +77,8 @@ describe('the world of the README', () => {
 })
 
 describe('the quick start of docs/use/client.md', () => {
-  it('runs as it stands, on the local world', async () => {
-    // an account of the test's own, since others send from those of the world
+  it('runs unchanged in the local world', async () => {
+    // a new account, because other tests send from the world's accounts
     const key = generatePrivateKey()
     const { hub } = world().networks.mainnet
     await fund(hub, [privateKeyToAccount(key).address])

@@ -9,7 +9,7 @@ const WAIT_MS = 20_000
 describe.runIf(executable)('the reference at /docs', () => {
   let browser: Browser
   let page: Page
-  /** Errors of scripts and of the policy, and requests to somebody else. */
+  /** Errors of scripts and of the content security policy, and requests to other hosts. */
   const faults: string[] = []
 
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.runIf(executable)('the reference at /docs', () => {
       .filter({ has: page.getByRole('heading', { name: `${method} ${path}` }) })
   const NAME = '/v1/names/address/{address}'
 
-  it('lists every route of both versions, out of their documents', async () => {
+  it('lists every route of both versions, from their documents', async () => {
     for (const [path, document] of [
       ['/docs', '/openapi.json'],
       ['/docs?version=0.1', '/openapi-v0.1.json'],
@@ -49,13 +49,13 @@ describe.runIf(executable)('the reference at /docs', () => {
     expect(faults).toEqual([])
   })
 
-  it('finds routes by their words', async () => {
+  it('finds routes by text', async () => {
     await page.goto(`${world().api}/docs`)
     await page.getByLabel('Routes with').fill('the name of an address')
     expect(await page.locator('details h3').allTextContents()).toEqual([`GET ${NAME}`])
   })
 
-  it('shows curl and TypeScript for what its form says, and sends it', async () => {
+  it('shows the form’s request as curl and TypeScript, and sends it', async () => {
     await page.goto(`${world().api}/docs#get-v1-names-address-address-`)
     const open = route('GET', NAME)
     const { owner, name } = world().seeds.mainnet!
@@ -81,7 +81,7 @@ describe.runIf(executable)('the reference at /docs', () => {
     await check.locator('.answer').getByText('400').first().waitFor()
   })
 
-  it('leads to the guides', async () => {
+  it('links to the guides', async () => {
     await page.goto(`${world().api}/docs`)
     const links = await page
       .getByRole('region', { name: 'Guides' })

@@ -48,7 +48,7 @@ interface Contest {
   name: string
 }
 
-/** Two bids for one name in one block: both are signed first and sent at once, just after a block. */
+/** Two bids for one name in one block: both are signed in advance, and sent together just after a block. */
 async function contest(attempts = 10): Promise<Contest> {
   const { reader, rpcUrl, chainId } = hubOf()
   const a = await freshWallet()
@@ -57,8 +57,8 @@ async function contest(attempts = 10): Promise<Contest> {
   const sign = async (account: PrivateKeyAccount): Promise<Hex> => {
     const quote = await quoteOn('1', account.address, [{ name }])
     const wallet = walletOf({ rpcUrl, chainId }, account)
-    // a gas limit with a margin, as wallets set it: crediting a lost bid takes more than the winning one that is
-    // estimated
+    // a gas limit with a margin, as wallets set it: the estimate is for a winning bid, and crediting a lost bid costs
+    // more
     const request = await wallet.prepareTransactionRequest({ ...callOf(quote), gas: 300_000n })
     return wallet.signTransaction(request)
   }
@@ -80,7 +80,7 @@ async function contest(attempts = 10): Promise<Contest> {
 }
 
 describe('a registration of several names', () => {
-  it('is one cluster, with a name record and owner records of each', async () => {
+  it('gives one cluster, with a name record and an owner record of each name', async () => {
     const account = await freshWallet()
     const one = freshName()
     const two = freshName()

@@ -17,8 +17,8 @@ import {
 } from '../support/world.js'
 
 /**
- * A published client as it is, with nothing but its base address changed: what it sends and expects is the measure of
- * v0.1.
+ * The published client, unchanged except for its base address. It defines which requests and responses v0.1 has to
+ * support.
  */
 const PUBLISHED = 'https://api.clusters.xyz'
 const unknown = `0x${'12'.repeat(20)}`
@@ -102,10 +102,10 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     expect(picture.headers.get('content-type')).toBe('image/svg+xml')
   })
 
-  it.each(JUNK)('gets null for "%s", and never a failure', async (junk) => {
+  it.each(JUNK)('gets null for "%s" without an error', async (junk) => {
     const client = clientOf(network)
     expect(await client.getName(junk)).toBeNull()
-    // a question mark or a hash ends the path that the client builds: it asks for what stands before
+    // a question mark or a hash ends the path that the client builds, so it asks for the text before it
     expect(await client.getAddress(junk)).toBeNull()
     expect(await client.getCluster(junk)).toBeNull()
     expect(await client.getNames([junk])).toEqual([{ address: junk, name: null }])
@@ -114,7 +114,7 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
     expect(asked.filter(({ status }) => status >= 500)).toEqual([])
   })
 
-  it.each(JUNK.slice(0, 4))('gets nothing about "%s", and never a failure', async (junk) => {
+  it.each(JUNK.slice(0, 4))('gets no result for "%s" without an error', async (junk) => {
     const client = clientOf(network)
     expect(await client.getClusterByAddress(junk)).toBeNull()
     expect(await client.getNameAvailability(junk)).toMatchObject({ isAvailable: false })
@@ -181,7 +181,7 @@ describe.each(['mainnet', 'testnet'] as const)('@clustersxyz/sdk on %s', (networ
   })
 })
 
-describe('@clustersxyz/sdk, what knows no testnet', () => {
+describe('@clustersxyz/sdk, methods without a testnet', () => {
   it('quotes a spoke', async () => {
     const account = await freshWallet()
     const name = freshName()
@@ -204,7 +204,7 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     expect(quote?.gasToken).toEqual({ symbol: 'SOL', decimals: 'lamports' })
     const [json] = quote!.transactionData as LegacyTransaction[]
     expect(json).toMatchObject({ feePayer: account.address, nonceInfo: null, signers: [] })
-    // the client's own decoding
+    // as the client decodes it
     const transaction = new Transaction({ recentBlockhash: json!.recentBlockhash })
     transaction.feePayer = new PublicKey(json!.feePayer)
     for (const { keys, programId, data } of json!.instructions) {
@@ -270,16 +270,16 @@ describe('@clustersxyz/sdk, what knows no testnet', () => {
     ['a b', false],
     ['é', false],
     ['x'.repeat(33), false],
-  ])('judges names as we do: "%s", %s', (name, isValid) => {
+  ])('accepts the same names as we do: "%s", %s', (name, isValid) => {
     expect(isNameValid(name)).toBe(isValid)
   })
 
-  it('names images', () => {
+  it('builds URLs of images', () => {
     expect(getImageUrl('foobar/')).toMatch(/foobar$/)
   })
 })
 
-it('every method has its row in the table of docs/use/client.md', () => {
+it('every method has a row in the table of docs/use/client.md', () => {
   const [, table = ''] = readFileSync('docs/use/client.md', 'utf8').split(
     '| @clustersxyz/sdk 0.4.3 |',
   )

@@ -1,6 +1,6 @@
 import type { ApiWorld, Reply } from '../api/support.js'
 
-/** A world's API as the helpers of members take it. */
+/** A world's API in the form of the test helpers for members. */
 export function apiOf(at: { api: string }): Pick<ApiWorld, 'request' | 'get' | 'post'> {
   const request = async (path: string, init: RequestInit): Promise<Reply> => {
     const answer = await fetch(`${at.api}${path}`, init)

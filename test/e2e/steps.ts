@@ -1,8 +1,8 @@
 import { beforeEach } from 'vitest'
 
 /**
- * Ends tests that each go on where the last one stopped, from the first that failed on: they would wait for what can't
- * come, for minutes.
+ * For tests that build on each other: after the first failure the remaining tests fail at once, instead of waiting
+ * minutes for something that can't come.
  */
 export function endAtFirstFailure(): void {
   beforeEach(({ task }) => {

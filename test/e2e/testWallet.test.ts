@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { addTestWallet } from '../../src/web/page.js'
 import { world } from '../support/world.js'
 
-it('is in no page of a daemon that was not asked for it, and at no path of it', async () => {
+it('the test wallet is in no page, and at no path, of a daemon that was not configured for it', async () => {
   const { api } = world()
   const shown = await fetch(api, { headers: { accept: 'text/html' } })
   const html = await shown.text()
@@ -11,7 +11,7 @@ it('is in no page of a daemon that was not asked for it, and at no path of it', 
   expect((await fetch(`${api}${assets}/test-wallet.js`)).status).toBe(404)
 })
 
-it('is refused where a chain is not local', async () => {
+it('the test wallet is refused where a chain is not local', async () => {
   const local = { key: 'evm', chains: [], rpcUrls: [], isLocal: true }
   const foreign = { ...local, key: 'solana', isLocal: false }
   await expect(addTestWallet([local, foreign])).rejects.toThrow('for chains of local worlds alone')

@@ -31,7 +31,7 @@ async function clusterd(...args: string[]): Promise<string> {
 }
 
 describe('the local world', () => {
-  it('describes itself in stack.json, for its owner’s eyes', () => {
+  it('describes itself in stack.json, readable only by its owner', () => {
     const file = path.join(inject('home'), 'stack.json')
     expect(fs.statSync(file).mode & 0o777).toBe(0o600)
     const written = JSON.parse(fs.readFileSync(file, 'utf8'))
@@ -65,7 +65,7 @@ describe('the local world', () => {
   })
 
   it.each(['mainnet', 'testnet'] as const)(
-    'has ten funded accounts and seeds on %s, under a chain id of its own',
+    'has ten funded accounts and seed data on %s, with its own chain id',
     async (network) => {
       const { reader, chainId, contracts, network: label } = hubOf(network)
       expect(await reader.getChainId()).toBe(chainId)
@@ -88,7 +88,7 @@ describe('the local world', () => {
       await until.status(world(), seed.tx.lost, 'lost_bid', { testnet })
       await until.status(world(), seed.tx.pending, 'pending', { testnet })
       await until.status(world(), seed.tx.bridging!, 'bridging', { testnet })
-      // the payment stays there: the relayer may not spend its value
+      // the packet is never delivered, because the relayer may not spend its value
       const path = `/v1/names/register/tx/${seed.tx.bridging}${testnet ? '?testnet=true' : ''}`
       const isParked = async () =>
         (await ask<{ reason?: string }>('GET', path)).body.reason === 'spend_cap'
@@ -119,18 +119,15 @@ describe('the local world', () => {
     },
   )
 
-  it.each(['mainnet', 'testnet'] as const)(
-    'resolves names of %s as any client of ENS does',
-    async (network) => {
-      const { hub, ens } = world().networks[network]
-      const { viem, ethers } = ensClients(hub, ens)
-      const { name, owner } = world().seeds[network]!
-      expect(await viem.getEnsAddress({ name: `${name}.${ens.parent}` })).toBe(getAddress(owner))
-      expect(await ethers.resolveName(`${name}.${ens.parent}`)).toBe(getAddress(owner))
-      expect(await viem.getEnsAddress({ name: `${freshName()}.${ens.parent}` })).toBeNull()
-      ethers.destroy()
-    },
-  )
+  it.each(['mainnet', 'testnet'] as const)('resolves names of %s through ENS', async (network) => {
+    const { hub, ens } = world().networks[network]
+    const { viem, ethers } = ensClients(hub, ens)
+    const { name, owner } = world().seeds[network]!
+    expect(await viem.getEnsAddress({ name: `${name}.${ens.parent}` })).toBe(getAddress(owner))
+    expect(await ethers.resolveName(`${name}.${ens.parent}`)).toBe(getAddress(owner))
+    expect(await viem.getEnsAddress({ name: `${freshName()}.${ens.parent}` })).toBeNull()
+    ethers.destroy()
+  })
 
   it('shows a registered name as the primary one of its owner, and of nobody else', async () => {
     const { hub, ens } = world().networks.mainnet
@@ -171,7 +168,7 @@ describe('the local world', () => {
     expect(event.from).toBe(account.address.toLowerCase())
   })
 
-  it('says what was seen last when a wait ends in vain', async () => {
+  it('reports the last status when a wait times out', async () => {
     const unknown = `0x${'ab'.repeat(32)}`
     await expect(until.status(world(), unknown, 'finalized', { deadlineMs: 200 })).rejects.toThrow(
       '"status":"not_found"',
@@ -183,7 +180,7 @@ describe('the local world', () => {
 })
 
 describe('the commands', () => {
-  it('npm run demo registers from every kind of chain and below both communities, prints how long that took, and resolves one', async () => {
+  it('npm run demo registers from every kind of chain and below both communities, prints the durations, and resolves a name', async () => {
     const options = { env: { ...process.env, CLUSTERD_HOME: inject('home') } }
     const { stdout: out } = await run('npm', ['run', '-s', 'demo'], options)
     for (const step of ['quote', 'sent', 'bridging', 'finalized', 'address', 'price'])
@@ -208,7 +205,7 @@ describe('the commands', () => {
     expect(await clusterd('migrate')).toBe('The database is up to date.\n')
   })
 
-  it('need the world’s folder alone, whose .env has the addresses and keys of stack.json too', async () => {
+  it('need only the world’s folder, whose .env has the addresses and keys of stack.json too', async () => {
     expect(await clusterd('doctor')).toMatch(/^\d+ ok, \d+ to look at, 0 bad$/m)
     expect(await clusterd('outbox', 'list', '--mainnet')).toContain('spend_cap')
     const lines = fs.readFileSync(path.join(inject('home'), '.env'), 'utf8').split('\n')

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.stop())
 
-/** Finding about `bundles.eth` with one thing changed, and the advice. */
+/** Finding about `bundles.eth` with one setting changed, and the advice. */
 async function examine(changed: object = {}) {
   const nodes = { rpcUrls: [world.contracts.rpcUrl], registry }
   const mainnet = { ...parentsWith(world.resolver).mainnet, ...nodes, ...changed }
@@ -40,7 +40,7 @@ const DEPLOY = 'run `clusterd contracts deploy --ens bundles.eth`.'
 const CORRECT = `Correct \`resolver\` in \`ens\`, or ${DEPLOY}`
 
 describe('clusterd doctor', () => {
-  it('goes to an answer', async () => {
+  it('resolves a name up to the answer', async () => {
     expect(await examine()).toBe(`ok: resolves by ${world.resolver} undefined`)
   })
 
@@ -60,14 +60,14 @@ describe('clusterd doctor', () => {
       changed: { resolver: RESOLVER },
       said: () => `the registry names ${world.resolver}, not ${RESOLVER} ${CORRECT}`,
     },
-  ])('names $name that is wrong', async ({ changed, said }) => {
+  ])('reports a wrong $name', async ({ changed, said }) => {
     expect(await examine(changed)).toContain(`bad: ${said()}`)
   })
 
   it.each([
     ['/nowhere', 'answers HTTP 404 Give the API there `ens` and its key'],
     [':1', 'gives no answer of a gateway Start the API there'],
-  ])('names the URL …%s', async (path, said) => {
+  ])('reports the URL …%s', async (path, said) => {
     const { takenBack, succeed, tx, owner } = world.contracts
     const url = `${path.startsWith(':') ? 'http://127.0.0.1' : world.url}${path}/{sender}/{data}.json`
     await takenBack(async () => {
@@ -107,7 +107,7 @@ describe('clusterd doctor', () => {
       gateway: () => createEnsGateway(testnet(), SIGN),
       said: 'answers HTTP 400 Give the API there `ens` and its key',
     },
-  ])('names $name', async ({ gateway, said }) => {
+  ])('reports $name', async ({ gateway, said }) => {
     world.serve(gateway())
     expect(await examine()).toContain(said)
   })

@@ -25,11 +25,11 @@ const post = (data: unknown) => world.api.post('/ens', { sender: SENDER, data })
 const SIGNED = parseAbiParameters(
   'uint256 chainId, address resolver, bytes32 request, uint64 expires, bytes result',
 )
-/** What a call of a record returns by the answer to it. */
+/** Result of a record's call in the gateway's response. */
 const resultOf = async (name: string, call: Hex) =>
   decodeAbiParameters(SIGNED, slice((await get(lookupOf(name, call))).body.data, 65))[4]
 
-/** Calls of records, and what each returns where there is none. */
+/** Calls of records, and the result of each where there is no record. */
 const RECORDS: readonly { name: string; call: Hex; empty: Hex }[] = [
   {
     name: 'addr',
@@ -61,7 +61,7 @@ const RECORDS: readonly { name: string; call: Hex; empty: Hex }[] = [
 ]
 
 describe('the gateway', () => {
-  it('answers a URL and a body alike, to any site, whatever the case of data and name', async () => {
+  it('answers a URL and a body equally, for any site, in upper and lower case', async () => {
     const data = lookupOf('Bob.seedling.bundles.eth', callOf('name(bytes32)'))
     const { status, body, headers } = await get(data)
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
@@ -73,7 +73,7 @@ describe('the gateway', () => {
   })
 
   it.each(RECORDS)(
-    'answers private, unverified and unknown wallets with nothing, by the same statements: $name',
+    'answers private, unverified and unknown wallets with an empty record, by the same statements: $name',
     async ({ call, empty }) => {
       const asked = vi.spyOn(world.api.pool, 'query')
       const statements = () =>
@@ -98,7 +98,7 @@ describe('the gateway', () => {
   )
 })
 
-it(`no fault of ours comes of ${REQUESTS} random calls`, async () => {
+it(`${REQUESTS} random calls cause no internal error`, async () => {
   const hex = fc.uint8Array({ maxLength: 300 }).map((bytes) => toHex(bytes))
   const label = fc.oneof(
     fc.stringMatching(/^[a-z0-9-]{1,12}$/),

@@ -10,7 +10,7 @@ import { ensKey, nextEnsKey, parentsWith, strangersKey } from '../support/ens.js
 import { useWorld } from '../support/useWorld.js'
 import { startEnsWorld } from './world.js'
 
-/** viem by ENS's universal resolver and ethers by its registry, both as npm has them, against the whole way. */
+/** viem with ENS's universal resolver, and ethers with its registry, both as published on npm, on the complete path. */
 const world = useWorld(() => startEnsWorld())
 
 const SOLANA = 501n
@@ -72,20 +72,20 @@ describe('addresses on other chains', () => {
     ['main.seedling', SOLANA],
     ['seedling', 0n],
     ['seedling', 2n ** 32n],
-  ])('are none of wallets of another kind: %s, coin type %d', async (name, coin) => {
+  ])('are empty for wallets of another kind: %s, coin type %d', async (name, coin) => {
     expect(await addressOf(name, coin)).toBeNull()
   })
 })
 
 describe('texts', () => {
-  it('are picture, page and name in the registry', async () => {
+  it('have picture, page and registered name', async () => {
     const { url, viem, ethers } = world
     const text = (name: string, key: string) =>
       viem.getEnsText({ name: `${name}.bundles.eth`, key })
     expect(await viem.getEnsAvatar({ name: 'seedling.bundles.eth' })).toBe(
       `${url}/image/seedling.svg`,
     )
-    // its getAvatar takes https alone
+    // getAvatar of ethers accepts only https
     const resolver = await ethers.getResolver('seedling.bundles.eth')
     expect(await resolver!.getText('avatar')).toBe(`${url}/image/seedling.svg`)
     expect(await text('seedling', 'url')).toBe(`${url}/seedling`)
@@ -98,7 +98,7 @@ describe('texts', () => {
   })
 })
 
-it('a name resolves as soon as somebody holds it', async () => {
+it('a name resolves as soon as it is registered', async () => {
   const name = 'fresh.bundles.eth'
   const from = randomAddress()
   expect(await addressBy.viem(name)).toBeNull()
@@ -106,7 +106,7 @@ it('a name resolves as soon as somebody holds it', async () => {
   expect(await addressBy.viem(name)).toBe(getAddress(from))
 })
 
-it('nothing forged, expired, of another name or of another resolver resolves', async () => {
+it('a forged or expired answer, or one for another name or resolver, does not resolve', async () => {
   const parents = parentsWith(world.resolver)
   const sign = ensKey.signTypedData
   const right = createEnsGateway(parents, sign)
@@ -128,13 +128,13 @@ it('nothing forged, expired, of another name or of another resolver resolves', a
   expect(await addressBy.viem('sunny.bundles.eth')).not.toBeNull()
 })
 
-it('names of both networks resolve by another process with the key while the first is away', async () => {
+it('names of both networks resolve through a second process with the key while the first is down', async () => {
   const gateway = createEnsGateway(parentsWith(world.resolver), ensKey.signTypedData)
   const second = await secondApi(world.api, { ens: gateway })
   const { contracts, url } = world
   const sendTo = (...urls: string[]) =>
     contracts.succeed(contracts.tx(encode('setUrls', [urls]), contracts.owner))
-  // the last one takes a POST
+  // the last gateway URL takes a POST
   await sendTo(`http://127.0.0.1:${await freePort()}/{sender}/{data}.json`, `${second.url}/ens`)
   for (const name of ['seedling.bundles.eth', 'tester.testers.eth'])
     for (const [library, resolve] of Object.entries(addressBy))
@@ -142,7 +142,7 @@ it('names of both networks resolve by another process with the key while the fir
   await Promise.all([second.stop(), sendTo(`${url}/ens/{sender}/{data}.json`)])
 })
 
-it('a signer is replaced while names resolve', async () => {
+it('a signer can be replaced while names keep resolving', async () => {
   const parents = parentsWith(world.resolver)
   const [before, after] = [ensKey, nextEnsKey].map((key) =>
     createEnsGateway(parents, key.signTypedData),

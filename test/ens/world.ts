@@ -23,7 +23,7 @@ export type EnsWorld = Awaited<ReturnType<typeof startEnsWorld>>
 
 /**
  * A chain with ENS's contracts (doubles) and the resolver of `bundles.eth` and `testers.eth`, an API as its gateway,
- * and clients as people have them. `serve` puts another gateway in place of the right one.
+ * and ordinary clients. `serve` replaces the gateway.
  */
 export async function startEnsWorld() {
   const url = `http://127.0.0.1:${await freePort()}`
@@ -87,7 +87,7 @@ export async function startEnsWorld() {
   }
 }
 
-/** Names on the hub, wallets of every standing, a name below a community, and one on testnet. */
+/** Names on the hub, wallets of every visibility, a name below a community, and a name on testnet. */
 async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   const alice = await memberOf(api)
   const hot = await memberOf(api)
@@ -116,7 +116,7 @@ async function plant(api: Awaited<ReturnType<typeof startApi>>) {
   ])
   await alice.call('PUT', '/v1/clusters/wallets/names', [{ address: alice.address, name: 'first' }])
   await join(alice, late, 'main')
-  // older ones of its kind, which nobody is sent to
+  // older wallets of its kind, which must not be resolved
   await payer.call('POST', '/v1/clusters/wallets', [
     { address: randomAddress(), name: 'unverified' },
   ])

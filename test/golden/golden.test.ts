@@ -12,22 +12,21 @@ import { useDatabase } from '../support/database.js'
 import { countRows, readGolden } from './journal.js'
 
 /**
- * The frozen journals: one taken from chains by the end-to-end tests, one with names that move in slices while others
- * write, a move that has ended and one that has not, and one with names assigned for claims, one of them asked for
- * twice. Bytes that were journalled once give the same tables, effects and events for
- * ever; the recordings never change.
+ * Recorded journals: one of the end-to-end tests' chains; one with names that move in slices while others write, with
+ * a finished and an unfinished move; and one with names assigned after claims, one of them requested twice. Journal
+ * bytes have to give the same tables, effects and events for ever, so the recordings never change.
  */
 const RULESETS = 'SELECT ruleset FROM journal_mainnet ORDER BY seq'
 const recordings = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.json.gz'))
   .map((file) => ({ file, ...readGolden(join(import.meta.dirname, file)) }))
 
-it('the golden journals have entries of every kind', () => {
+it('the recorded journals have entries of every kind', () => {
   const kinds = recordings.flatMap(({ entries }) => entries.map(({ kind }) => kind))
   expect([...new Set(kinds)].sort()).toEqual(Object.keys(ENTRY_KIND).sort())
 })
 
-describe.each(recordings)('the golden journal $file', (golden) => {
+describe.each(recordings)('the recorded journal $file', (golden) => {
   const database = useDatabase()
   const rulesets = golden.entries.map(({ ruleset }) => ({ ruleset }))
 
@@ -47,13 +46,13 @@ describe.each(recordings)('the golden journal $file', (golden) => {
       hash: await stateHash(client, 'mainnet', 1),
       rows: await countRows(client, 'mainnet'),
     }))
-    // the first was recorded before there was the table of moves
+    // the first journal was recorded before the table of moves existed
     expect(rows).toEqual({ moves: 0, ...golden.rows })
     expect(hash).toBe(golden.hash)
     expect((await pool.query(RULESETS)).rows).toEqual(rulesets)
   })
 
-  it('gives them again in a replay, whose entries keep the versions of their rules', async () => {
+  it('gives the same in a replay, whose entries keep the versions of their rules', async () => {
     const { live, rebuilt, entries } = await replay(database.pool, 'mainnet')
     expect([entries, live, rebuilt]).toEqual([golden.entries.length, golden.hash, golden.hash])
     const again = {

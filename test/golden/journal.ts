@@ -7,12 +7,12 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { type Entry, entryKind } from '../../src/registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../src/registry/primitives/network.js'
 
-/** A network's journal as it was recorded once, with what it has to give for ever. */
+/** A recorded journal of a network, and the results that it has to give for ever. */
 export interface Golden {
   entries: readonly Entry[]
   /** State hash of the tables and all effects (src/db/journal/stateHash.ts). */
   hash: string
-  /** Rows per table: says where to look when the hash differs. */
+  /** Number of rows per table, which shows where to look when the hash differs. */
   rows: Readonly<Record<string, number>>
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { restored } from '../../src/cli/journal/restored.js'
+import { restartRestored } from '../../src/cli/journal/restored.js'
 import { readFollowedLog } from '../../src/db/journal/log.js'
 import { stateHash } from '../../src/db/journal/stateHash.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
@@ -261,7 +261,9 @@ it('a mirror is left as it is by `clusterd journal restored`', async () => {
   const copy = await database()
   await mirrorFrom(copy, serving(filesOf(honest())))
   const before = await readFollowedLog(copy.pool, 'mainnet')
-  const shown = await printed({ DATABASE_URL: copy.url }, () => restored({ yes: true, json: true }))
+  const shown = await printed({ DATABASE_URL: copy.url }, () =>
+    restartRestored({ yes: true, json: true }),
+  )
   expect(Object.keys(JSON.parse(shown).networks)).toEqual(['testnet'])
   expect(await readFollowedLog(copy.pool, 'mainnet')).toEqual(before)
 })

@@ -1,6 +1,6 @@
 import type { FeedEvent } from '../../src/client/types.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
-import { actorText, eventWriter, itemsOf } from '../../src/registry/journal/events.js'
+import { actorText, eventWriter, feedItemsOf } from '../../src/registry/journal/events.js'
 import { EVENTS, type Field, type PublicEvent } from '../../src/registry/journal/eventTypes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import type { Model } from './clusterModel.js'
@@ -41,7 +41,7 @@ export function feedOf(registry: MemoryRegistry): FeedEvent[] {
   const write = eventWriter(registry.network, registry.head.generation, (serial) =>
     clusterIdOf(registry, serial),
   )
-  return registry.journal.flatMap(itemsOf).map((item) => JSON.parse(write(item)))
+  return registry.journal.flatMap(feedItemsOf).map((item) => JSON.parse(write(item)))
 }
 
 /** Time and public actor of an entry. */

@@ -7,11 +7,11 @@ import {
   type CommunityNameRow,
   type CommunityRow,
   fullName,
-  type Head,
+  type JournalHead,
   type JournalRow,
-  type Keys,
   type MoveRow,
   type NameRow,
+  type RowKeys,
   type Slice,
   type WalletRow,
 } from '../../src/registry/fold/rows.js'
@@ -30,7 +30,7 @@ import type { Network } from '../../src/registry/primitives/network.js'
  */
 export interface MemoryRegistry {
   network: Network
-  head: Head
+  head: JournalHead
   journal: JournalRow[]
   names: NameRow[]
   clusters: ClusterRow[]
@@ -148,7 +148,7 @@ export function loadSlice(
   return slice
 }
 
-function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): void {
+function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: RowKeys): void {
   for (const [community, sinceMs] of keys.communities) {
     const history = registry.communities
       .filter(({ name }) => name === community)
@@ -171,7 +171,7 @@ function loadCommunities(registry: MemoryRegistry, slice: Slice, keys: Keys): vo
   }
 }
 
-function wholeCluster(registry: MemoryRegistry, serial: number, keys: Keys): ClusterState {
+function wholeCluster(registry: MemoryRegistry, serial: number, keys: RowKeys): ClusterState {
   const rows = registry.wallets.filter((row) => row.cluster === serial)
   const held = registry.names.filter(
     (row) => row.cluster !== null && holderOf(registry, row.cluster) === serial,

@@ -13,8 +13,8 @@ import { bytesOf, expectOk, useObservedApi, wordOf } from './observedApi.js'
 import { pathsOf } from './paths.js'
 
 /**
- * Private wallets get names below communities, in every way there is. The names are public, their owners' cluster is
- * not: from outside they must look like wallets of no cluster that do the same.
+ * Private wallets get names below communities in every possible way. The names are public, but their owners' cluster
+ * is not: from outside they have to look like wallets of no cluster that do the same.
  */
 const RECIPIENT = `0x${'55'.repeat(20)}`
 const NOBODY = `0x${'0'.repeat(40)}`
@@ -25,7 +25,7 @@ const { world, logged } = useObservedApi({
   configs: (configs) =>
     configs.map((config) => ({ ...config, communityPayments: `0x${'77'.repeat(20)}` })),
 })
-/** alice holds foo, with pat and paul (Solana) in private; bob holds bar. eve and emil (Solana) are nowhere. */
+/** alice holds foo, with pat and paul (Solana) in private. bob holds bar. eve and emil (Solana) are in no cluster. */
 let alice: Member
 let bob: Member
 let pat: Member
@@ -64,7 +64,7 @@ const register = (as: Member, pair: string, owner?: Member) => {
 }
 
 let block = 50_000
-/** A confirmed payment of 5 wei, under the rules as they are. */
+/** A confirmed payment of 5 wei, under the current rules. */
 async function pay(payer: Member, pair: string): Promise<void> {
   const [community, name] = pair.split('/') as [string, string]
   const body = encodePayment({
@@ -101,7 +101,7 @@ async function feedAfter(
   return (await readFeed(world)).slice(before).map(({ type, from, data }) => ({ type, from, data }))
 }
 
-/** All public answers about a wallet and a name, with both taken out of them. */
+/** All public responses about a wallet and a name, with both removed from the text. */
 async function publicAnswers({ address }: Member, pair: string): Promise<string> {
   const asked = await Promise.all([
     ...[
@@ -123,7 +123,7 @@ async function publicAnswers({ address }: Member, pair: string): Promise<string>
     world.post('/v0.1/name/addresses', [address]),
     world.post('/v1/names/register/check', [pair]),
   ])
-  // page tokens hold the wallet that was asked for; twins.test.ts compares them
+  // page tokens contain the wallet; twins.test.ts compares them
   return JSON.stringify(asked.map(({ status, body }) => [status, body?.items ?? body]))
     .replaceAll(address, '<wallet>')
     .replaceAll(wordOf(address), '<word>')
@@ -149,7 +149,7 @@ const registered = (
 }
 
 describe('private wallets and communities', () => {
-  it('configure as the oldest public one, and no event reveals it', async () => {
+  it('configure a community as the cluster’s oldest public wallet, and no event reveals them', async () => {
     expect(
       await feedAfter(async () => {
         await expectOk(configure(pat, 'foo'))
@@ -167,23 +167,26 @@ describe('private wallets and communities', () => {
     { name: 'pat in bar', community: 'bar', theirs: () => pat, other: () => eve },
     { name: 'paul in foo', community: 'foo', theirs: () => paul, other: () => emil },
     { name: 'paul in bar', community: 'bar', theirs: () => paul, other: () => emil },
-  ])('register for themselves as strangers do: $name', async ({ community, ...members }) => {
-    const theirs = members.theirs()
-    const other = members.other()
-    const a = `${community}/self-${theirs.address.slice(-5)}`.toLowerCase()
-    const b = `${community}/self-${other.address.slice(-5)}`.toLowerCase()
-    const events = await feedAfter(async () => {
-      await expectOk(register(theirs, a))
-      await expectOk(register(other, b))
-    })
-    expect(events).toEqual([
-      registered(theirs.address, a, theirs),
-      registered(other.address, b, other),
-    ])
-    expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
-  })
+  ])(
+    'register for themselves like wallets of no cluster: $name',
+    async ({ community, ...members }) => {
+      const theirs = members.theirs()
+      const other = members.other()
+      const a = `${community}/self-${theirs.address.slice(-5)}`.toLowerCase()
+      const b = `${community}/self-${other.address.slice(-5)}`.toLowerCase()
+      const events = await feedAfter(async () => {
+        await expectOk(register(theirs, a))
+        await expectOk(register(other, b))
+      })
+      expect(events).toEqual([
+        registered(theirs.address, a, theirs),
+        registered(other.address, b, other),
+      ])
+      expect(await publicAnswers(theirs, a)).toBe(await publicAnswers(other, b))
+    },
+  )
 
-  it('stand for themselves where a member of their cluster registers for them elsewhere', async () => {
+  it('appear without their cluster when a member of it registers for them elsewhere', async () => {
     const events = await feedAfter(async () => {
       await expectOk(register(alice, 'bar/by-alice', pat))
       await expectOk(register(pat, 'bar/by-pat', paul))
@@ -197,7 +200,7 @@ describe('private wallets and communities', () => {
     expect((await register(alice, 'bar/other', eve)).body.error).toBe('not_verified')
   })
 
-  it('look like anybody for whom an owner registers, where only owners do', async () => {
+  it('look like any wallet for which an owner registers a name', async () => {
     await expectOk(configure(paul, 'foo', { ownersOnly: true }))
     const fresh = await memberOf(world)
     const hidden = await memberOf(world)
@@ -223,7 +226,7 @@ describe('private wallets and communities', () => {
     expect(await publicAnswers(hidden, 'foo/h-self')).toBe(
       await publicAnswers(fresh, 'foo/h-fresh'),
     )
-    // a name below a community puts nobody into its cluster
+    // a name below a community adds nobody to the community's cluster
     for (const [name, { address }] of Object.entries({ hidden, fresh })) {
       const { body } = await world.get(`/v0.1/cluster/address/${address}`)
       expect(body, name).toBeNull()
@@ -260,7 +263,7 @@ describe('private wallets and communities', () => {
     expect(await publicAnswers(hidden, 'foo/paid-1')).toBe(await publicAnswers(fresh, 'foo/paid-2'))
   })
 
-  it('meet no requirement that would show where they belong', async () => {
+  it('do not meet requirements that would reveal their cluster', async () => {
     await expectOk(configure(bob, 'bar', { requirements: [{ kind: 'cluster', name: 'foo' }] }))
     for (const [name, member] of Object.entries({ pat, paul, eve })) {
       const { body } = await register(member, 'bar/needs-foo')
@@ -287,7 +290,7 @@ describe('private wallets and communities', () => {
     expect((await add(false)).body.error).toBe('wallet_name_taken')
   })
 
-  it('are nowhere in the answers about their cluster, whoever asks', async () => {
+  it('appear in no response about their cluster, to any caller', async () => {
     const given: Record<string, readonly string[]> = {
       id: [foo],
       tx: [randomHash()],
@@ -297,7 +300,7 @@ describe('private wallets and communities', () => {
       walletName: ['main', 'free'],
       data: lookupsOf(['foo', 'secret-pat.foo', 'secret-paul.foo']),
     }
-    // names below a community are public with their owners, whichever cluster those are in
+    // names below communities are public together with their owners
     const reads = routes.filter(
       ({ method, auth, path }) =>
         method === 'get' && auth !== 'required' && !/events|members/.test(path),
@@ -321,7 +324,7 @@ describe('private wallets and communities', () => {
     expect(asked).toBeGreaterThan(60)
   })
 
-  it('stand in the feed with their names below communities alone, and never with a cluster', async () => {
+  it('appear in the feed only with their names below communities, and never with a cluster', async () => {
     for (const { id, type, from, data } of await readFeed(world)) {
       for (const { address } of [pat, paul]) {
         if (!JSON.stringify([from, data]).includes(address)) continue
@@ -334,7 +337,7 @@ describe('private wallets and communities', () => {
     for (const line of logged) expect(line).not.toContain('secret-')
   })
 
-  it('that become public are published with their cluster from then on', async () => {
+  it('are published with their cluster once they become public', async () => {
     const { address } = pat
     const events = await feedAfter(async () => {
       await expectOk(

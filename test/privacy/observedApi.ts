@@ -3,7 +3,7 @@ import { beforeAll, expect } from 'vitest'
 import { addressToWord, parseAddress } from '../../src/registry/primitives/address.js'
 import { type ApiWorld, type ApiWorldOptions, logInto, useApi } from '../api/support.js'
 
-/** An API whose log lines and metric labels are kept: all that leaves it beside answers. */
+/** An API that collects its log lines and metric labels: everything that leaves it in addition to responses. */
 export function useObservedApi(options: ApiWorldOptions): {
   world: ApiWorld
   logged: readonly string[]
@@ -14,7 +14,7 @@ export function useObservedApi(options: ApiWorldOptions): {
     log: logInto(logged),
     metrics: { requests: { observe: (labels) => void logged.push(JSON.stringify(labels)) } },
   })
-  // streams end after what they have, and nothing waits
+  // end streams after their existing events, and long polls at once
   beforeAll(() => world.release())
   return { world, logged }
 }
@@ -33,7 +33,7 @@ export function bytesOf(text: string): Buffer {
 /** An address as the 32 bytes that the contracts take, in hex. */
 export const wordOf = (text: string): string => addressToWord(bytesOf(text)).toString('hex')
 
-/** Every form in which an address could turn up. */
+/** Every form in which an address could appear. */
 export function formsOf(text: string): string[] {
   const raw = bytesOf(text).subarray(1)
   return [

@@ -1,4 +1,4 @@
-/** Parameters that take the values of another. */
+/** Parameters that take the values of another parameter. */
 const AS: Readonly<Record<string, string>> = {
   cluster: 'name',
   clusterName: 'name',
@@ -8,14 +8,14 @@ const AS: Readonly<Record<string, string>> = {
   addressName: 'walletName',
 }
 
-/** Values of parameters that have no private ones. */
+/** Values of parameters without private values. */
 const PUBLIC: Readonly<Record<string, readonly string[]>> = {
   network: ['mainnet'],
   generation: ['1'],
   tile: ['tile/entries/000.p/2', 'tile/0/000.p/2'],
 }
 
-/** Paths of a route with values for its parameters, all combinations. */
+/** Paths of a route, with all combinations of its parameters' values. */
 export function pathsOf(
   pattern: string,
   given: Readonly<Record<string, readonly string[]>>,

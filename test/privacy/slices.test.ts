@@ -8,7 +8,7 @@ import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { useDatabase } from '../support/database.js'
 import { loadSlice } from '../support/slice.js'
 
-/** A stranger's change takes as long as it would without the private wallets of others: it reads none of their rows. */
+/** A stranger's change takes the same time with and without private wallets of others: it reads none of their rows. */
 const PRIVATE = 50
 const SERIAL = 7
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   )
 })
 
-/** Private rows of the cluster that a change reads; null where it does not read the cluster. */
+/** Private rows of the cluster that a change loads; null where it does not load the cluster. */
 async function privateRowsOf(change: SignedChange): Promise<number | null> {
   const entry = {
     kind: change.kind,
@@ -62,7 +62,7 @@ it.each<[string, SignedChange]>([
     'make its name a community',
     { kind: 'configure_community', actor: stranger, community: 'club', rules: FREE },
   ],
-])('a stranger that would %s reads no private row', async (_what, change) => {
+])('a stranger’s attempt to %s reads no private row', async (_what, change) => {
   expect(await privateRowsOf(change)).toBe(0)
 })
 
@@ -78,7 +78,7 @@ it('a member and an invited wallet read them all', async () => {
   expect(await privateRowsOf({ kind: 'verify_wallet', actor: listed, clusterId: id })).toBe(51)
 })
 
-it('a name for a private wallet reads the clusters that one for a stranger does', async () => {
+it('a name for a private wallet reads the same clusters as a name for a stranger', async () => {
   const register = (to: Buffer): SignedChange => ({
     kind: 'register_community_name',
     actor: stranger,

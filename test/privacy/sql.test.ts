@@ -15,9 +15,9 @@ import { insertPayment } from '../support/payments.js'
 import { bytesOf } from './observedApi.js'
 import { FOO, live, WALLETS } from './twins.js'
 
-/** The views of `registry_v1`, in two registries with one public history of which the first has private wallets. */
+/** The views of `registry_v1` in two registries with one public history. The first also has private wallets. */
 let twins: [ApiWorld, ApiWorld]
-/** Connections of the role of docs/use/sql.md. */
+/** Connections of the role that docs/use/sql.md describes. */
 let readers: [pg.Client, pg.Client]
 
 const docs = readFileSync('docs/use/sql.md', 'utf8')
@@ -35,7 +35,7 @@ async function copy(world: ApiWorld, network?: Network): Promise<void> {
   await world.pool.query('ANALYZE feed_events')
 }
 
-/** Makes the role as the page says, and connects as it. */
+/** Creates the role as the page describes it, and connects as this role. */
 async function readerOf({ pool }: ApiWorld): Promise<pg.Client> {
   const sql = /```sql\n(CREATE ROLE[^`]*)```/
     .exec(docs)![1]!
@@ -61,7 +61,7 @@ afterAll(async () => {
   await Promise.all(twins.map((world) => world.stop()))
 })
 
-/** Rows of a statement, or its error, on both. */
+/** Rows of a statement, or its error, in both registries. */
 const both = (sql: string) =>
   Promise.all(
     readers.map((reader) =>
@@ -71,7 +71,7 @@ const both = (sql: string) =>
       ),
     ),
   )
-/** Runs the statements with which the page takes from everybody what a superuser can take. */
+/** Runs the page's statements that restrict what a superuser can restrict. */
 async function restrict({ pool }: ApiWorld): Promise<void> {
   const { database, user } = (
     await pool.query('SELECT current_database() AS database, current_user AS user')
@@ -89,7 +89,7 @@ const COLUMNS = `SELECT table_name AS view, column_name AS column, data_type AS 
   WHERE table_schema = 'registry_v1' ORDER BY table_name, ordinal_position`
 
 describe('registry_v1', () => {
-  it('has the views, columns and types of its page', async () => {
+  it('has the views, columns and types that its page lists', async () => {
     const page = [...docs.matchAll(/^### `(\w+)`\n([\s\S]*?)(?=^##|$(?![\s\S]))/gm)].flatMap(
       ([, view, text]) =>
         [...text!.matchAll(/^\| `(\w+)` \| ([\w ]+) \|/gm)].map(([, column, type]) => ({
@@ -99,13 +99,13 @@ describe('registry_v1', () => {
         })),
     )
     const found = await rowsOf(COLUMNS)
-    // information_schema orders names by their bytes; the sort is stable, so columns keep their order
+    // information_schema sorts by bytes; the sort is stable, so columns keep their order
     const views = [...new Set(page.map(({ view }) => view!))].sort()
     const inOrder = page.toSorted((a, b) => views.indexOf(a.view!) - views.indexOf(b.view!))
     expect(inOrder).toEqual(found)
   })
 
-  it('gives what the API gives', async () => {
+  it('returns the same data as the API', async () => {
     const [world] = twins
     const id = toHex(FOO)
     const { body } = await world.get(`/v1/clusters/id/${id}`)
@@ -148,7 +148,7 @@ describe('registry_v1', () => {
     ])
   })
 
-  it('tells of private wallets by no row, plan, statistic or error', async () => {
+  it('reveals private wallets by no row, plan, statistic or error', async () => {
     const columns = await rowsOf(COLUMNS)
     const values = [
       ...Object.values(WALLETS),
@@ -196,10 +196,10 @@ describe('registry_v1', () => {
     ['a notification', "SELECT pg_notify('clusterd', 'mainnet')", 'permission denied'],
     ['a temporary table', 'CREATE TEMP TABLE t (a int)', 'permission denied'],
     ['a table', 'CREATE TABLE t (a int)', 'permission denied'],
-  ])('keeps %s from its role', async (_, sql, refusal) => {
+  ])('denies its role %s', async (_, sql, refusal) => {
     await restrict(twins[0])
     expect((await both(sql))[0]).toContain(refusal)
-    // what is not restricted of the other keeps no lock beyond this
+    // the second registry is not restricted: release its lock
     await readers[1].query('SELECT pg_advisory_unlock_all()')
   })
 
@@ -207,7 +207,7 @@ describe('registry_v1', () => {
     expect(await rowsOf('SHOW statement_timeout')).toEqual([{ statement_timeout: '30s' }])
   })
 
-  it('is all that its role can read', async () => {
+  it('is everything that its role can read', async () => {
     const { rows } = await twins[0].pool.query(
       `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`,
     )
@@ -217,7 +217,7 @@ describe('registry_v1', () => {
     expect((await both('CREATE TABLE mine ()'))[0]).toMatch(/^permission denied/)
   })
 
-  it('tells what is owed: credits of the hub, and payments whose time has passed', async () => {
+  it('shows what is owed: credits of the hub, and payments whose time has passed', async () => {
     const { pool } = twins[0]
     const evm = `0x${'0e'.repeat(20)}`
     const solana = solanaAccount(Buffer.alloc(32, 5)).address
@@ -260,7 +260,7 @@ describe('registry_v1', () => {
     await fc.assert(asked)
   })
 
-  it('shows a feed that begins anew once its copy is whole', async () => {
+  it('shows a restarted feed once its copy is complete', async () => {
     const [, world] = twins
     const shown = async (view = 'events') =>
       (await readers[1].query(`SELECT * FROM registry_v1.${view}`)).rows
@@ -280,7 +280,7 @@ describe('registry_v1', () => {
     expect([...generations]).toEqual([2])
   })
 
-  it('is empty where the new feed has no event, and while nothing is copied', async () => {
+  it('is empty when the new feed has no event, and while nothing is copied', async () => {
     const [, { pool }] = twins
     const shown = async (network: string) =>
       (await readers[1].query('SELECT FROM registry_v1.events WHERE network = $1', [network]))

@@ -7,14 +7,14 @@ import { bytesOf } from './observedApi.js'
 
 /** Wallets of a cluster in private, and in public. */
 const WALLETS = 50
-/** Requests of each of two kinds per round, one after the other. */
+/** Requests of each of the two kinds per round, sent alternately. */
 const SAMPLES = 80
 const WARM_UP = 20
-/** Chance that a request of one kind is slower than one of the other: four standard deviations around a half. */
+/** Probability that a request of one kind is slower than one of the other: four standard deviations around a half. */
 const EVEN = { low: 0.3, high: 0.7 }
-/** A machine's other work may favour one kind for a while, and hardly the same one three times. */
+/** Other load on the machine may favour one kind for a while, but hardly the same kind three times. */
 const ROUNDS = 3
-/** Elements of a request that takes several. */
+/** Number of elements in a request that takes several. */
 const FOLD = 1_000
 const ADDR = callOf('addr(bytes32)')
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   }
 })
 
-/** How often a sample of the first kind is slower than one of the second (Mann and Whitney's U, as a share). */
+/** Share of pairs in which the first kind's sample is slower than the second's (Mann and Whitney's U, as a share). */
 function shareSlower(first: readonly number[], second: readonly number[]): number {
   const shareOf = (a: number, b: number) => {
     if (a === b) return 0.5
@@ -96,12 +96,12 @@ it.each([
     first: ensCall('true-0'),
     second: ensCall('none-0'),
   },
-])('$what: asked for it takes no longer than for others', async ({ path, first, second }) => {
+])('$what: a request for it takes no longer than for others', async ({ path, first, second }) => {
   const shares: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const times: [number[], number[]] = [[], []]
     for (let i = 0; i < WARM_UP + SAMPLES; i++) {
-      // each kind is the first one as often
+      // each kind comes first equally often
       for (const kind of i % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
         const ms = await sample(path, kind === 0 ? first : second)
         if (i >= WARM_UP) times[kind].push(ms)
@@ -111,7 +111,7 @@ it.each([
     shares.push(share)
     if (share >= EVEN.low && share <= EVEN.high) break
   }
-  // every round deviates, and in the same direction
+  // a leak deviates in every round, in the same direction
   const isSlower = shares.every((share) => share > EVEN.high)
   const isFaster = shares.every((share) => share < EVEN.low)
   expect(

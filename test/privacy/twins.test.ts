@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Scene } from '../../src/api/http/dearest.js'
 import type { Route } from '../../src/api/http/route.js'
+import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { MAX_LOOKUPS } from '../../src/api/http/schema.js'
 import { routes } from '../../src/api/routes.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -13,15 +13,15 @@ import { pathsOf } from './paths.js'
 import { FOO, live, TIMES, TX, WALLETS } from './twins.js'
 
 /**
- * Two registries with one public history, of which the first has private wallets that act too. Whatever the public can
- * ask is answered by both with the same bytes, from the same number of rows.
+ * Two registries with one public history. The first has private wallets, which also act. Both have to answer every
+ * public request with the same bytes, and read the same number of rows.
  */
 let twins: [ApiWorld, ApiWorld]
-/** Headers of nobody, and of a stranger's key. */
+/** Headers of an anonymous caller, and of a stranger with a key. */
 let askers: Record<string, string>[]
 
 beforeAll(async () => {
-  // an answer may tell the time
+  // a response may contain the current time
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   twins = [await startApi(testEns()), await startApi(testEns())]
   // streams end after what they have, and nothing waits
@@ -62,7 +62,7 @@ const PATH = {
   id: [toHex(FOO), `0x${'12'.repeat(32)}`],
   tx: [TX.foo, TX.lost, `0x${'13'.repeat(32)}`],
 }
-/** Values of query parameters, each asked for alone; pages are followed by their tokens. */
+/** Values of query parameters, one at a time. Pages are followed by their tokens. */
 const QUERY: Record<string, readonly string[]> = {
   after: ['foo', 'bar'],
   limit: ['1', '3'],
@@ -89,7 +89,7 @@ const quote = {
   names: [{ name: 'fresh' }],
   referralClusterId: toHex(FOO),
 }
-/** Bodies beside those that the routes declare. */
+/** Bodies in addition to those that the routes declare. */
 const BODIES: Record<string, readonly unknown[]> = {
   '/v1/names/address': addresses.map((address) => folded([address])),
   '/v1/names': [folded(pairs).map((name) => ({ name })), ...pairs.map((name) => [{ name }])],
@@ -104,8 +104,8 @@ const BODIES: Record<string, readonly unknown[]> = {
   '/ens': lookups.slice(0, 3).map((data) => ({ sender: addresses[0], data })),
 }
 
-/** What declared requests ask about: the wallets and names of the twins in turn. @param first where the turn begins */
-function sceneFrom(first: number): Scene {
+/** Data for the declared requests: the twins' wallets and names, in rotation. @param first where the rotation begins */
+function sceneFrom(first: number): SampleData {
   let asked = first
   const oneOf = (values: readonly string[]) => values[asked++ % values.length]!
   const address = () => oneOf(addresses)
@@ -126,10 +126,13 @@ function sceneFrom(first: number): Scene {
   }
 }
 
-/** Bodies that a route declares, about each of the wallets. Without a schema an empty one is sent, if one can be. */
-function declaredBodies({ method, dearest, example, bad, body }: Route): unknown[] {
+/**
+ * Bodies that a route declares, for each of the wallets. A route without a schema gets an empty body, if it takes
+ * one.
+ */
+function declaredBodies({ method, costliest, example, bad, body }: Route): unknown[] {
   if (!body) return method === 'get' ? [undefined] : [{}]
-  const dear = addresses.map((_, first) => dearest.body?.(sceneFrom(first)))
+  const dear = addresses.map((_, first) => costliest.body?.(sceneFrom(first)))
   const all = [example?.body, bad?.body?.(sceneFrom(0)), ...dear]
   const sent = all.map((one) =>
     JSON.stringify(Array.isArray(one) ? one.slice(0, MAX_LOOKUPS) : one),
@@ -143,8 +146,8 @@ interface Asked {
 }
 
 /**
- * Everything that can be asked without being a member, by the routes' declarations.
- * @param times from which the feed is asked for, ms
+ * All requests of non-members, from the routes' declarations.
+ * @param times for `fromTimestamp`, ms
  */
 function* questions(times: readonly number[]): Generator<Asked> {
   for (const route of routes) {
@@ -171,7 +174,7 @@ function* questions(times: readonly number[]): Generator<Asked> {
   }
 }
 
-/** An answer as text, but for what differs between any two. */
+/** A response as text, without values that always differ. */
 async function answer(
   world: ApiWorld,
   { path, body }: Asked,
@@ -184,7 +187,7 @@ async function answer(
   return JSON.stringify([response.status, shown, await response.text()])
 }
 
-/** The pages that follow an answer. */
+/** Requests for the pages that follow a response. */
 const following = ({ path }: Asked, text: string): Asked[] =>
   [...text.matchAll(/\\"(?:nextPage|resume)\\":\\"([^"\\]+)/g)].map(([, token]) => ({
     path: `${path.split('?')[0]}?limit=3&nextPage=${token}`,
@@ -192,14 +195,14 @@ const following = ({ path }: Asked, text: string): Asked[] =>
 
 const monotonicMs = performance.now.bind(performance)
 let passedMs = 0
-/** Lets an hour pass by the clock that only goes on. */
+/** Lets an hour pass on the monotonic clock. */
 function passTime(): void {
   passedMs += 3_600_000
   vi.spyOn(performance, 'now').mockImplementation(() => monotonicMs() + passedMs)
 }
 
 describe('with private wallets and without', () => {
-  it('every public answer is the same, byte for byte, tokens too', async () => {
+  it('every public response is the same, byte for byte, including tokens', async () => {
     const { rows } = await twins[0].pool.query('SELECT FROM wallets WHERE private')
     expect(rows.length).toBeGreaterThan(50)
     const seen = new Set<string>()
@@ -221,7 +224,7 @@ describe('with private wallets and without', () => {
   })
 
   it.each(['young tables', 'tables with statistics'])(
-    'every answer reads the same rows of %s',
+    'every response reads the same rows of %s',
     async (state) => {
       if (state === 'tables with statistics')
         for (const { pool } of twins) await pool.query('VACUUM ANALYZE')
@@ -229,7 +232,7 @@ describe('with private wallets and without', () => {
       const statements = new Set<string>()
       for (const headers of askers)
         for (const asked of questions(TIMES.slice(0, 12))) {
-          // what counting took says for how long an overview serves
+          // an overview is cached for as long as its count took
           if (asked.path === '/v1/overview') passTime()
           for (const world of twins) await answer(world, asked, headers)
           const [first, second] = plans.map((plan) => plan.take())
@@ -244,7 +247,7 @@ describe('with private wallets and without', () => {
 
 type Signed = readonly [method: string, path: string, body?: unknown]
 
-/** What a stranger signs, one after the other, about what is private and what is not. */
+/** Changes that a stranger signs, one after the other, about private and public data. */
 const SIGNED: readonly Signed[] = [
   ['POST', `/v1/clusters/verify/${toHex(FOO)}`],
   ['POST', `/v1/clusters/verify/0x${'12'.repeat(32)}`],
@@ -301,13 +304,13 @@ const SIGNED: readonly Signed[] = [
   ['DELETE', '/v1/auth/token'],
 ]
 
-/** Routes that need a key, but for those whose answers hold what is drawn at random for the caller. */
+/** Routes that need a key, except those with random data for the caller in their responses. */
 function isSigned({ auth, privateTo, path }: Route): boolean {
   return auth === 'required' && privateTo !== 'caller' && path !== '/v1/auth/token'
 }
 
-it('what a stranger signs is answered, and shown, the same', async () => {
-  // signed changes are refused where the database's clock says otherwise
+it('a stranger’s changes have the same responses and effects', async () => {
+  // signed changes are refused unless the clock agrees with the database's
   vi.useRealTimers()
   const headers = askers[1]!
   const asked = async (world: ApiWorld, method: string, path: string, body?: unknown) => {
@@ -316,7 +319,7 @@ it('what a stranger signs is answered, and shown, the same', async () => {
     const kept = [...shown].filter(([name]) => !['date', 'x-request-id'].includes(name))
     return JSON.stringify([status, answered, kept])
   }
-  // the database's clock dates what is signed
+  // remove dates, which come from the database's clock
   const undated = (text: string) =>
     text.replaceAll(/"timestamp":\d+|\d{4}-\d\d-\d\d[ T][\d:.]+(?:Z|\+00)|"etag","[^,]+"/g, '')
   const named = pairs.map((name) => ({ name }))
@@ -340,7 +343,7 @@ it('what a stranger signs is answered, and shown, the same', async () => {
   expect([...statuses].sort()).toEqual(['200', '400', '403', '404', '409'])
 })
 
-/** Rows that a statement reads of each table. */
+/** Number of rows that a statement reads of each table. */
 function readOf(explained: pg.QueryResult): Record<string, number> {
   const read: Record<string, number> = {}
   for (const node of nodesOf(explained)) {
@@ -355,7 +358,7 @@ function recordPlans(pool: pg.Pool) {
   const taken: unknown[][] = []
   const plain = pool.query.bind(pool) as (config: pg.QueryConfig) => Promise<pg.QueryResult>
   const query = async (config: pg.QueryConfig) => {
-    // how far the tables are behind is asked again after a second, whoever asks
+    // the lag of the tables is read every second, independently of the request
     if (/^\s*(SELECT|WITH)\b/.test(config.text) && !config.text.includes('chain_states')) {
       const { text, values } = config
       const explained = await plain({
@@ -367,7 +370,7 @@ function recordPlans(pool: pg.Pool) {
     return plain(config)
   }
   Object.assign(pool, { query })
-  // some are asked at once
+  // sorted, because some statements run at once
   const take = () => taken.splice(0).sort(([a], [b]) => String(a).localeCompare(String(b)))
   return { take, end: () => Object.assign(pool, { query: plain }) }
 }

@@ -5,12 +5,15 @@ import { type ApiWorld, bid, START_MS } from '../api/support.js'
 import { solanaAccount } from '../api/wallets.js'
 import { bytesOf } from './observedApi.js'
 
-/** A step of a history: an entry of both twins, one of the first alone, or one that only its true actor sets apart. */
+/**
+ * A step of the history: an entry of both twins; an entry of the first only; or an entry whose true actor only the
+ * first has.
+ */
 type Step = Entry | { hidden: Entry } | { really: Entry; shown: Entry }
 
 const evm = (byte: string): string => `0x${byte.repeat(20)}`
 
-/** Wallets of the history; pat and paul are private in the first twin, and in no cluster of the second. */
+/** Wallets of the history. pat and paul are private in the first twin, and in no cluster of the second. */
 export const WALLETS = {
   alice: evm('a1'),
   bob: evm('b0'),
@@ -21,7 +24,7 @@ export const WALLETS = {
 }
 const { alice, bob, carol, friend, pat, paul } = WALLETS
 export const FOO = clusterId('mainnet', bytesOf(alice), 0)
-/** Private wallets beside those that act. */
+/** Number of private wallets that do not act. */
 const HIDDEN_WALLETS = 50
 /** Transactions of bids, by name. */
 export const TX = { foo: `0x${'01'.repeat(32)}`, lost: `0x${'0e'.repeat(32)}` } as const
@@ -45,7 +48,7 @@ const bidOf = (
   name: string,
   tx = `0x${(block % 255).toString(16).padStart(2, '0').repeat(32)}`,
 ): Entry =>
-  // confirmed later than it was mined: changes were signed meanwhile
+  // confirmed later than it was mined, because changes were signed in between
   bid({ from, name, tx: tx as `0x${string}`, block: block++, atMs: atMs - STEP_MS / 2 })
 const listed = (address: string, name: string, isPrivate = false) => ({
   address: bytesOf(address),
@@ -77,14 +80,14 @@ const below = (actor: string, community: string, name: string) =>
     isAssigned: false,
   })
 const hide = (...entries: Entry[]): Step[] => entries.map((hidden) => ({ hidden }))
-/** The same change, which the public sees its cluster's oldest wallet make. */
+/** A change of a private wallet, which the public sees as a change of its cluster's oldest public wallet. */
 const inTheNameOf = (shown: string, really: string, make: (actor: string) => Entry): Step => {
   const entry = make(really)
   return { really: entry, shown: { ...make(shown), causeMs: entry.causeMs } }
 }
 const hiddenWallet = (i: number): string => `0x${(0x77000 + i).toString(16).padStart(40, '0')}`
 
-/** Public and private changes in turn, of every kind. */
+/** Public and private changes of every kind, alternately. */
 const HISTORY: readonly Step[] = [
   bidOf(alice, 'foo', TX.foo),
   bidOf(bob, 'bar'),
@@ -136,7 +139,7 @@ function causeMsOf(step: Step): number {
   return 'really' in step ? step.really.causeMs : step.causeMs
 }
 
-/** Every millisecond at which something happened, and those beside. */
+/** Every millisecond at which something happened, and the ones before and after. */
 export const TIMES: readonly number[] = [
   ...new Set(HISTORY.map(causeMsOf).flatMap((ms) => [ms - 1, ms, ms + 1])),
 ]
@@ -144,7 +147,7 @@ export const TIMES: readonly number[] = [
 /** Entries per transaction. */
 const BATCH = 7
 
-/** Appends the history, with what is private or without. */
+/** Appends the history, with or without its private part. */
 export async function live(world: ApiWorld, isPrivate: boolean): Promise<void> {
   const entries = HISTORY.flatMap((step) => {
     if ('hidden' in step) return isPrivate ? [step.hidden] : []

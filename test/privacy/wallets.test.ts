@@ -44,7 +44,7 @@ const txs = [randomHash(), randomHash()]
 
 const at = (): number => Date.now()
 
-/** Private wallets that act in every way there is. */
+/** Private wallets that act in every possible way. */
 async function plant(): Promise<void> {
   alice = await memberOf(world)
   stranger = await memberOf(world)
@@ -106,12 +106,12 @@ async function plant(): Promise<void> {
   )
   const made = { type: 'evm', name: 'secret-made', isPrivate: true }
   hidden.made = (await actor.call('POST', '/v1/clusters/generate/wallet', made)).body.address
-  // as payer of a bid that is lost, and of one that is too low: neither makes it public
+  // as payer of a lost bid, and of one below the minimum: neither makes the wallet public
   await world.append('mainnet', [
     bid({ from: payer.address, name, tx: txs[0]!, atMs: at() }),
     bid({ from: payer.address, name: freshName(), amountWei: 1n, tx: txs[1]!, atMs: at() }),
   ])
-  // as last verified wallet of a cluster that holds a name: whoever registered it leaves
+  // as last verified wallet of a cluster that holds a name, after the wallet that registered it has left
   const kept = freshName()
   names.push(kept)
   await world.append('mainnet', [bid({ from: leaver.address, name: kept, atMs: at() })])
@@ -163,7 +163,7 @@ async function plant(): Promise<void> {
 }
 
 describe('private wallets', () => {
-  it('are seen by the verified wallets of their cluster, with who really acted', async () => {
+  it('are shown to the verified wallets of their cluster', async () => {
     const { body, headers } = await alice.call('GET', `/v1/clusters/id/${clusters[0]}`)
     const secret = body.wallets.filter((wallet: { isPrivate: boolean }) => wallet.isPrivate)
     expect(secret.map((wallet: { name: string }) => wallet.name).sort()).toEqual(
@@ -178,7 +178,7 @@ describe('private wallets', () => {
     expect(byName.headers.get('cache-control')).toBe('private, no-store')
   })
 
-  it('leave no trace in any GET, whoever asks, and are shown to members where a route says so', async () => {
+  it('leave no trace in any GET of a non-member, and are shown to members where a route says so', async () => {
     const given: Record<string, readonly string[]> = {
       id: clusters,
       tx: txs,
@@ -203,12 +203,12 @@ describe('private wallets', () => {
       }
     }
     expect(asked).toBeGreaterThan(60)
-    // nobody is given anything here that could be claimed
+    // callers here have nothing to claim
     const toMembers = reads.filter((route) => route.privateTo === 'members' && route !== CLAIM)
     expect([...showing]).toEqual(toMembers.map(({ path }) => path))
   })
 
-  it('act in public as the oldest public verified wallet of their cluster, else as nobody', async () => {
+  it('appear in public as their cluster’s oldest public verified wallet, else as the zero address', async () => {
     const feed = await readFeed(world)
     expect(shows(JSON.stringify(feed))).toEqual([])
     const from = (type: string, name: string) =>
@@ -244,14 +244,14 @@ describe('private wallets', () => {
     await expectOk(alice.call('DELETE', '/v1/clusters/wallets', [address]))
   })
 
-  it('left no trace in logs and metrics', () => {
+  it('leave no trace in logs and metrics', () => {
     expect(logged.length).toBeGreaterThan(100)
     for (const line of logged) expect(shows(line), line).toEqual([])
   })
 
   it('become public when they register, as if they had been added then', async () => {
     const { payer } = hidden
-    // the name it has in private belongs to a public wallet by now
+    // the name of its private entry belongs to a public wallet by now
     await expectOk(
       alice.call('POST', '/v1/clusters/wallets', [
         { address: randomAddress(), name: 'secret-payer' },
@@ -281,7 +281,7 @@ describe('private wallets', () => {
     ).toBe('already_public')
   })
 
-  it('stay private where a repeated request leaves out what they are', async () => {
+  it('stay private when a repeated request omits isPrivate', async () => {
     const before = await readFeed(world)
     await expectOk(
       alice.call('POST', '/v1/clusters/wallets', [
@@ -298,7 +298,7 @@ describe('private wallets', () => {
     ).toBe('wallet_exists')
   })
 
-  it('become public when they are added again in public', async () => {
+  it('become public when they are added again as public', async () => {
     const { listed } = hidden
     const before = (await readFeed(world)).length
     await expectOk(

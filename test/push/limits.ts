@@ -1,6 +1,6 @@
 const rate = { perSecond: 100_000, burst: 100_000 }
 
-/** Limits that nothing here reaches, and which bound what stays. */
+/** Limits that no test here reaches, so that only long polls and streams are limited. */
 export const LIMITS = {
   address: rate,
   key: rate,

@@ -33,7 +33,7 @@ const grow = (count: number, from = () => alice) =>
     Array.from({ length: count }, () => bid({ from: from(), name: freshName() })),
   )
 
-/** Steps the worker until it has nothing to do. */
+/** Runs the worker's steps until it is idle. */
 async function catchUp(by = keys): Promise<void> {
   const epoch = await readEpoch(world.pool, 'mainnet', 'index')
   const worker = logWorker(
@@ -64,7 +64,7 @@ async function entriesOf(size: number) {
 }
 
 describe('the log of a feed', () => {
-  it('has not begun before the first catch-up', async () => {
+  it('does not exist before the first catch-up', async () => {
     await world.pool.query('UPDATE journal_heads SET caught_up = false')
     await catchUp()
     const response = await fetchLog('checkpoint')
@@ -72,7 +72,7 @@ describe('the log of a feed', () => {
     await world.pool.query('UPDATE journal_heads SET caught_up = true')
   })
 
-  it('begins with its name, and has an entry for each event', async () => {
+  it('begins with its name, followed by an entry for each event', async () => {
     await grow(300)
     await grow(3, randomAddress)
     await catchUp()
@@ -93,7 +93,7 @@ describe('the log of a feed', () => {
     )
   })
 
-  it('has tiles that caches keep, and checkpoints that they do not', async () => {
+  it('has tiles that caches store, and checkpoints that they do not', async () => {
     const tile = await fetchLog('1/tile/0/000')
     expect(tile.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(tile.headers.get('content-type')).toBe('application/octet-stream')
@@ -109,7 +109,7 @@ describe('the log of a feed', () => {
     ['another generation', '2/tile/0/000'],
     ['a path that is not the canonical one', '1/tile/0/0'],
     ['a path that leads elsewhere', '1/tile/0/..%2f000'],
-  ])('has not %s', async (_case, below) => {
+  ])('does not have %s', async (_case, below) => {
     const response = await fetchLog(below)
     const { error } = (await response.json()) as { error: string }
     expect([response.status, error]).toEqual([404, 'not_found'])
@@ -130,7 +130,7 @@ describe('the log of a feed', () => {
     expect((await world.get('/v1/events/nothing/proof')).body.error).toBe('invalid_request')
   })
 
-  it('is signed anew when its keys change, by old and new ones', async () => {
+  it('is signed again when its keys change, by old and new keys', async () => {
     const before = await newestCheckpoint()
     await catchUp(renewed)
     const { note, head } = await newestCheckpoint()
@@ -140,7 +140,7 @@ describe('the log of a feed', () => {
     expect(await newestCheckpoint()).toEqual(before)
   })
 
-  it('is written by who leads alone', async () => {
+  it('is written only by the leader', async () => {
     await grow(1)
     const worker = logWorker(
       { pool: world.pool, network: 'mainnet', epoch: 77 },
@@ -206,7 +206,7 @@ describe.skipIf(!hasGo)('Go’s checksum database', () => {
   })
 
   it.each(['names.example/testnet/1', 'other.example/mainnet/1'])(
-    'does not take this log for %s',
+    'does not accept this log as %s',
     async (origin) => {
       await expect(verify([], { origin })).rejects.toThrow()
     },
@@ -221,7 +221,7 @@ describe('a log whose database was altered', () => {
   const flipped = (level: number) =>
     `UPDATE log_tiles SET hashes = set_bit(hashes, 3, 1 - get_bit(hashes, 3)) WHERE level = ${level}`
 
-  it('is signed no more where its tiles do not make its root', async () => {
+  it('is not signed further when its tiles do not give its root', async () => {
     await grow(5)
     await undo(flipped(1), flipped(1), async () => {
       await expect(catchUp()).rejects.toThrow(`the tiles of the log ${ORIGIN} do not make its root`)
@@ -229,7 +229,7 @@ describe('a log whose database was altered', () => {
     await catchUp()
   })
 
-  it('is an alarm a minute after its feed has gone on without it', async () => {
+  it('raises an alarm when its feed is a minute ahead', async () => {
     const epoch = await readEpoch(world.pool, 'mainnet', 'index')
     const loops = new Loops()
     const metrics = createMetrics()
@@ -260,7 +260,7 @@ describe('a log whose database was altered', () => {
     expect(await behind()).toEqual([])
   })
 
-  it('serves no bundle that is not its tile’s, and no proof that does not make its root', async () => {
+  it('serves no bundle that contradicts its tile, and no proof that contradicts its root', async () => {
     await undo(flipped(0), flipped(0), async () => {
       expect((await fetchLog('1/tile/entries/000')).status).toBe(500)
       expect((await world.get('/v1/events/m-1-1/proof')).status).toBe(500)
@@ -270,7 +270,7 @@ describe('a log whose database was altered', () => {
 })
 
 describe('a new generation', () => {
-  it('begins with the last checkpoint of the one before', async () => {
+  it('begins with the last checkpoint of the previous one', async () => {
     const before = (await newestCheckpoint()).head
     await world.pool.query('UPDATE journal_heads SET feed_generation = 7 WHERE network = 0')
     expect((await fetchLog('checkpoint')).status).toBe(404)

@@ -33,7 +33,7 @@ async function grow(api: Pick<typeof world, 'append' | 'pool'>, count: number): 
 
 type Alter = (answer: Buffer, path: string) => Buffer | Response | Promise<Buffer | Response>
 
-/** Reader of the log through somebody who alters answers. */
+/** Reader of the log through a proxy that alters responses. */
 function readerOf(alter: Alter = (answer) => answer, options: Partial<LogOptions> = {}) {
   const through: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
@@ -72,11 +72,11 @@ describe('a reader of the log', () => {
     expect(await reader.event('m-1-300')).toEqual(entries[300])
   })
 
-  it('goes on from a checkpoint that it has kept', async () => {
+  it('continues from a stored checkpoint', async () => {
     const last = await readerOf().checkpoint()
     await grow(world, 5)
     const head = await readerOf(undefined, { last }).checkpoint()
-    // the first bid of a wallet makes its cluster too
+    // the first bid of a wallet also creates its cluster
     expect(head.size).toBe(last.size + 7)
   })
 
@@ -115,7 +115,7 @@ describe('a reader of the log', () => {
     })
   })
 
-  it('reads no more of a packed bundle than 256 entries may have', async () => {
+  it('reads no more of a compressed bundle than 256 entries may have', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     const head = await headNow()
     const reader = readerOf((answer, path) => {
@@ -126,7 +126,7 @@ describe('a reader of the log', () => {
     await expect(all(reader.entries(head))).rejects.toThrow('is longer than 2097152 bytes')
   })
 
-  it('waits no longer than its limit for an answer that does not end', async () => {
+  it('stops at its time limit when a response does not end', async () => {
     const head = await headNow()
     const endless = () => new Response(new ReadableStream())
     const reader = readerOf((answer, path) => (path.includes('entries') ? endless() : answer))
@@ -207,14 +207,14 @@ describe('a reader of the log', () => {
     )
   })
 
-  it('keeps none of a stranger’s signatures', async () => {
+  it('drops signatures of unknown keys', async () => {
     const stranger = '— stranger.example AAAAAAAA\n'
     const more: Alter = (answer, path) =>
       path.endsWith('checkpoint') ? Buffer.concat([answer, Buffer.from(stranger)]) : answer
     expect((await readerOf(more).checkpoint()).note).toBe((await headNow()).note)
   })
 
-  it('compares checkpoints that are asked for at once one after the other', async () => {
+  it('compares concurrent checkpoints one after the other', async () => {
     const reader = readerOf()
     const older = (await headNow()).note
     await grow(world, 3)
@@ -230,7 +230,7 @@ describe('a reader of the log', () => {
     )
   })
 
-  it('follows a new generation that begins where the last one ended, and no other', async () => {
+  it('accepts a new generation only if it begins where the last one ended', async () => {
     const last = await headNow()
     await world.pool.query('UPDATE journal_heads SET feed_generation = 4 WHERE network = 0')
     await grow(world, 2)

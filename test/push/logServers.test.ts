@@ -12,7 +12,7 @@ import { useFolder } from '../support/folder.js'
 import { startReplica } from '../support/replica.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** What a log's worker signs where its database is another one, or went back in time. */
+/** Tests of a log's worker when its database is replaced, or restored to an earlier state. */
 
 const { signal } = new AbortController()
 const keys = logKeysOf([Buffer.alloc(32, 7)])
@@ -26,7 +26,7 @@ const grow = (count: number) =>
     Array.from({ length: count }, () => bid({ from: randomAddress(), name: freshName() })),
   )
 
-/** A worker as a process that leads runs it. */
+/** Creates a worker like a process that leads. */
 async function workerOf(pool: pg.Pool, { memory = new LogMemory(), by = keys } = {}) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
@@ -42,7 +42,7 @@ async function workerOf(pool: pg.Pool, { memory = new LogMemory(), by = keys } =
 
 const logOf = async (pool: pg.Pool) => (await readFollowedLog(pool, 'mainnet')).log
 
-/** Expects that the feed begins anew, with a log that names the one before. */
+/** Checks that the feed restarts, with a log that names the previous one. */
 async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise<void> {
   expect(await logOf(pool)).toBe(null)
   await pool.query('UPDATE journal_heads SET caught_up = true')
@@ -52,7 +52,7 @@ async function begins(pool: pg.Pool, { origin, size, root }: StoredLog): Promise
   expect(previous).toMatchObject({ origin, size, root })
 }
 
-/** Signs the source's log, and gives a standby of it that was promoted. */
+/** Signs the source's log, and returns a promoted standby of it. */
 async function promoted(name: string, memory = new LogMemory()) {
   await grow(3)
   const source = await workerOf(world.pool, { memory })
@@ -69,7 +69,7 @@ async function promoted(name: string, memory = new LogMemory()) {
 }
 
 describe('the log of a feed', () => {
-  it('begins anew on a promoted standby, for a process that does not know what was signed', async () => {
+  it('restarts on a promoted standby, for a process that does not know what was signed', async () => {
     const { pool, signed, stop } = await promoted('unknown')
     const restarted = await workerOf(pool)
     await restarted.catchUp()
@@ -78,7 +78,7 @@ describe('the log of a feed', () => {
     await stop()
   })
 
-  it('goes on there for the process that signed last, and begins anew in a copy', async () => {
+  it('continues on a standby for the process that signed last, and restarts in a copy', async () => {
     const memory = new LogMemory()
     const { pool, url, signed, stop } = await promoted('known', memory)
     const leader = await workerOf(pool, { memory })
@@ -102,7 +102,7 @@ describe('the log of a feed', () => {
     await stop()
   })
 
-  it('goes on where what was signed last was not written, and its events are there', async () => {
+  it('continues when the last signed log was not written, but its events are there', async () => {
     const leader = await workerOf(world.pool, { memory: new LogMemory() })
     await grow(2)
     await leader.catchUp()
@@ -123,7 +123,7 @@ describe('the log of a feed', () => {
   it.each([
     ['others stand in its place', 1],
     ['fewer are there', 100],
-  ])('begins anew where events that it has signed are gone: %s', async (_what, more) => {
+  ])('restarts when signed events are missing: %s', async (_what, more) => {
     const memory = new LogMemory()
     const leader = await workerOf(world.pool, { memory })
     await grow(2)
@@ -137,7 +137,7 @@ describe('the log of a feed', () => {
     await begins(world.pool, before)
   })
 
-  it('goes on where other processes have signed since', async () => {
+  it('continues when other processes have signed since', async () => {
     const memory = new LogMemory()
     await (await workerOf(world.pool, { memory })).catchUp()
     const { origin } = (await logOf(world.pool))!
@@ -151,7 +151,7 @@ describe('the log of a feed', () => {
     expect((await logOf(world.pool))!.origin).toBe(origin)
   })
 
-  it('keeps its signed checkpoint where the leader has no key', async () => {
+  it('keeps its signed checkpoint when the leader has no key', async () => {
     await (await workerOf(world.pool)).catchUp()
     const before = await logOf(world.pool)
     const keyless = await workerOf(world.pool, { by: [] })
@@ -161,7 +161,7 @@ describe('the log of a feed', () => {
     expect(await logOf(world.pool)).toEqual(before)
   })
 
-  it('goes on on any server while nobody has signed it', async () => {
+  it('continues on any server as long as it was never signed', async () => {
     const { origin } = (await logOf(world.pool))!
     await world.pool.query(`UPDATE logs SET note = NULL, server = 'another'`)
     const unsigned = await workerOf(world.pool, { by: [] })

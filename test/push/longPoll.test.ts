@@ -1,15 +1,15 @@
 import http from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
-import { MAX_WAITS } from '../../src/push/waits.js'
+import { MAX_LONG_POLLS } from '../../src/push/waits.js'
 import { bid, freshName, randomAddress, randomHash, startApi, tailBlock } from '../api/support.js'
 import { useWorld } from '../support/useWorld.js'
 import { LIMITS } from './limits.js'
 import { alive } from './memory.js'
 
-/** Longer than anything here may take: a wait that ends by its time fails the test. */
+/** Longer than any test may take: a long poll that times out fails its test. */
 const WAIT_S = 30
 const POLLERS = 400
-/** Heap and buffers of one that waits; the caller's own half is part of it. */
+/** Heap and buffers per long poll, including the client's side. */
 const BYTES_EACH = 32 * 1024
 
 let world = useWorld(() => startApi())
@@ -23,7 +23,7 @@ const poll = (tx: string, query = `wait=${WAIT_S}&since=pending`) => world.get(p
 
 let block = 90
 
-/** Transactions in the unconfirmed tail. */
+/** Adds transactions to the unconfirmed tail. */
 async function pending(count = 1) {
   block += 1
   const bids = Array.from({ length: count }, (_, i) => {
@@ -35,7 +35,7 @@ async function pending(count = 1) {
   return bids
 }
 
-/** Polls with a socket of its own; settles with the status code and the body's status. */
+/** Polls with its own socket. Resolves to the HTTP status and the body's status. */
 function pollBy(tx: string, agentOf = agent): Promise<string> {
   const { hostname, port } = new URL(world.url)
   return new Promise((resolve) => {
@@ -51,7 +51,7 @@ function pollBy(tx: string, agentOf = agent): Promise<string> {
   })
 }
 
-/** Asks again as long as nothing moves: on a slow machine a wait may end before all have begun. */
+/** Polls again until something changes: on a slow machine a long poll may end before all have begun. */
 async function pollUntilMoved(tx: string): Promise<string> {
   for (;;) {
     const answer = await pollBy(tx)
@@ -63,8 +63,8 @@ const waitingIn = async (count: number) => {
   await expect.poll(() => world.staying().waits, { timeout: 60_000 }).toBe(count)
 }
 
-describe('a status that is waited for', () => {
-  it('comes at once where it is another one, is terminal, or nobody asked to wait', async () => {
+describe('a long poll for a status', () => {
+  it('is answered at once where the status differs, is terminal, or the request has no wait', async () => {
     const [{ tx, entry }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
     expect((await poll(tx, `wait=${WAIT_S}&since=not_found`)).body.status).toBe('pending')
     expect((await poll(tx, '')).headers.get('retry-after')).toBe('2')
@@ -76,7 +76,7 @@ describe('a status that is waited for', () => {
     expect((await poll(tx, 'wait=1&since=done')).status).toBe(400)
   })
 
-  it('comes with the change', async () => {
+  it('is answered when the status changes', async () => {
     const tx = randomHash()
     const byDefault = poll(tx, `wait=${WAIT_S}`)
     const other = randomHash()
@@ -88,12 +88,12 @@ describe('a status that is waited for', () => {
     await world.append('mainnet', [entry])
     for (const [i, answer] of (await Promise.all(polls)).entries())
       expect(answer.body, `poll ${i}`).toMatchObject({ status: 'finalized' })
-    // no chain answers here, so that only the tables can know a transaction
+    // no chain answers here, so only the tables can know a transaction
     expect((await byDefault).status).toBe(503)
   })
 
   it.each(['wait', 'w%61it'])(
-    '%s is taken however its name is written: it stays longer than a request may',
+    'may last longer than other requests, however the parameter is escaped: %s',
     async (wait) => {
       const quick = await startApi({ requestDeadlineMs: 500 })
       const tx = randomHash()
@@ -105,14 +105,14 @@ describe('a status that is waited for', () => {
     },
   )
 
-  it('comes as it is after the time', async () => {
+  it('is answered with the same status after the time', async () => {
     const [{ tx }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
     const startMs = performance.now()
     expect((await poll(tx, 'wait=1&since=pending')).body.status).toBe('pending')
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000)
   })
 
-  it('frees its place when the caller leaves', async () => {
+  it('frees its place when the caller disconnects', async () => {
     const [{ tx }] = (await pending()) as [Awaited<ReturnType<typeof pending>>[0]]
     const leaving = new http.Agent()
     const left = pollBy(tx, leaving)
@@ -122,7 +122,7 @@ describe('a status that is waited for', () => {
     await waitingIn(0)
   })
 
-  it(`wakes ${POLLERS} who wait for as many transactions, in bounded memory`, async () => {
+  it(`wakes ${POLLERS} clients that wait for as many transactions, in bounded memory`, async () => {
     const bids = await pending(POLLERS)
     await Promise.all(bids.slice(0, 50).map(({ tx }) => poll(tx, '')))
     const before = alive()
@@ -138,17 +138,17 @@ describe('a status that is waited for', () => {
   })
 })
 
-it('answers at once who finds no place, and everybody once the process stops', async () => {
+it('a long poll without a free place is answered at once, and all of them when the process stops', async () => {
   const limited = await startApi({ limits: LIMITS })
   const others = world
   const tx = randomHash()
   try {
     world = limited
     await world.tail('mainnet', [tailBlock(90, [bid({ from, name: freshName(), tx, block: 90 })])])
-    const polls = Array.from({ length: MAX_WAITS.perClient + 1 }, () => pollBy(tx))
-    // one of them was answered, the others wait
+    const polls = Array.from({ length: MAX_LONG_POLLS.perClient + 1 }, () => pollBy(tx))
+    // one was answered, the others wait
     expect(await Promise.race(polls)).toBe('200 pending')
-    await waitingIn(MAX_WAITS.perClient)
+    await waitingIn(MAX_LONG_POLLS.perClient)
     world.release()
     expect(new Set(await Promise.all(polls))).toEqual(new Set(['200 pending']))
     expect(await pollBy(tx)).toBe('200 pending')

@@ -9,7 +9,7 @@ import { LIMITS } from './limits.js'
 import { alive } from './memory.js'
 
 const STREAMS = 1_000
-/** Heap and buffers of a stream and of its reader, which is in this process too. */
+/** Heap and buffers per stream, including its reader, which runs in this process too. */
 const BYTES_EACH = 40 * 1024
 const WAIT = { timeout: 60_000, interval: 10 }
 
@@ -72,7 +72,7 @@ async function feed() {
 const itemsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSON.parse(data))
 
 describe('a stream of the feed', () => {
-  it('has the events of the pages, whose tokens lead on in both', async () => {
+  it('has the same events as the pages, and their tokens are valid in both', async () => {
     const { items } = await feed()
     const { messages } = await open('fromTimestamp=0')
     await expect.poll(() => messages.length, WAIT).toBe(items.length)
@@ -83,7 +83,7 @@ describe('a stream of the feed', () => {
     }
   })
 
-  it('goes on with what comes, in its order, filtered as pages are', async () => {
+  it('continues with new events in order, filtered like pages', async () => {
     const { resume, items: before } = await feed()
     const all = await open(`resume=${resume}`)
     const next = await open()
@@ -99,7 +99,7 @@ describe('a stream of the feed', () => {
     expect(itemsOf(ofBob.messages)).toEqual(bobs)
   })
 
-  it('comes exactly once over any number of connections', async () => {
+  it('has each event exactly once over several connections', async () => {
     const { items: before, resume } = await feed()
     const got: Message[] = []
     for (let round = 0; round < 8; round++) {
@@ -121,7 +121,7 @@ describe('a stream of the feed', () => {
     expect(itemsOf([...got, ...last.messages])).toEqual(items.slice(before.length))
   })
 
-  it('refuses tokens that are none, of the other direction, or of other parameters', async () => {
+  it('refuses tokens that are invalid, of the other order, or of other parameters', async () => {
     const newest = (await world.get('/v1/events?orderBy=newest&limit=1')).body.resume
     const { resume } = await feed()
     for (const query of [
@@ -135,7 +135,7 @@ describe('a stream of the feed', () => {
     expect([head.status, await head.text()]).toEqual([200, ''])
   })
 
-  it('is forgotten where its caller leaves while it waits for its page', async () => {
+  it('is forgotten when its caller disconnects while it waits for a page', async () => {
     await grow(150)
     const leave = () =>
       new Promise<void>((resolve) => {
@@ -151,7 +151,7 @@ describe('a stream of the feed', () => {
     await expect.poll(() => world.staying().streams, WAIT).toBe(0)
     const { items } = await feed()
     const { messages, cut, ended } = await open('fromTimestamp=0')
-    // its turn comes after theirs
+    // its turn comes after the others' turns
     await expect.poll(() => messages.length, WAIT).toBe(items.length)
     cut()
     await ended
@@ -165,13 +165,13 @@ describe('a stream of the feed', () => {
     expect(names.filter((name) => name.startsWith('read_feed_'))).toEqual([])
   })
 
-  it('pages through what a slow reader has missed', async () => {
+  it('reads the pages that a slow reader has missed', async () => {
     const { resume, items: before } = await feed()
     const response = await new Promise<http.IncomingMessage>((resolve) =>
       http.get(`${world.url}/v1/events/stream?resume=${resume}`, resolve),
     )
     response.pause()
-    // more than a system buffers for a socket
+    // more than the system buffers for a socket
     for (let i = 0; i < 24; i++) await grow(1_000)
     const got: string[] = []
     const body = new ReadableStream<Uint8Array>({
@@ -182,7 +182,7 @@ describe('a stream of the feed', () => {
     const read = async () => {
       for await (const { data } of readEvents(body)) got.push(JSON.parse(data).id)
     }
-    // the body never ends: the reader gives it up long after the test
+    // the body never ends; the reader stops long after the test
     read().catch(() => {})
     response.resume()
     const number = (id: string) => Number(id.split('-')[2])
@@ -221,15 +221,15 @@ describe('a stream of the feed', () => {
       `idle streams: ${Math.round(each)} bytes each, ${(share * 100).toFixed(1)} % of a processor`,
     )
     await grow(1)
-    const isTold = (text: string) => text.includes('REGISTER_NAME')
-    await expect.poll(() => chunks.filter(isTold).length, WAIT).toBe(STREAMS)
+    const hasEvent = (text: string) => text.includes('REGISTER_NAME')
+    await expect.poll(() => chunks.filter(hasEvent).length, WAIT).toBe(STREAMS)
     for (const response of responses) response.destroy()
-    // beside the events there are heartbeats, at each stream's own time
+    // heartbeats come between the events, at each stream's own time
     const eventsOf = (text: string) => text.match(/^data: .*$/gm)?.join()
     expect(new Set(chunks.map(eventsOf)).size).toBe(1)
   })
 
-  it('says that the feed was started anew, and is refused from then on', async () => {
+  it('reports a restart of the feed, and is refused afterwards', async () => {
     const { resume } = await feed()
     const { messages, ended } = await open(`resume=${resume}`)
     await world.pool.query('UPDATE journal_heads SET feed_generation = feed_generation + 1')
@@ -240,7 +240,7 @@ describe('a stream of the feed', () => {
   })
 })
 
-it('is bounded by address, and ends when the process stops', async () => {
+it('streams are limited per address, and end when the process stops', async () => {
   const others = world
   world = await startApi({ limits: LIMITS })
   try {
@@ -261,7 +261,7 @@ it('is bounded by address, and ends when the process stops', async () => {
   }
 })
 
-it('of a time to come has what comes then, and nothing breaks where it grows while it ends', async () => {
+it('a stream from a time in the future has the later events, even if they come while it ends', async () => {
   const others = world
   world = await startApi()
   try {

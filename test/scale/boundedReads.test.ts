@@ -29,7 +29,7 @@ import {
 } from '../../src/db/registry/lookups.js'
 import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
-import { NOBODY } from '../../src/registry/primitives/address.js'
+import { STORED_ZERO_ADDRESS } from '../../src/registry/primitives/address.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useDatabase } from '../support/database.js'
@@ -204,7 +204,13 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'a page of nobody',
     20,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY }),
+    (db) =>
+      readStretch(db, NETWORK, {
+        ...page,
+        order: 'newest',
+        first: null,
+        from: STORED_ZERO_ADDRESS,
+      }),
   ],
   ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],

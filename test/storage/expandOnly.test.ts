@@ -2,13 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { MIGRATIONS_DIR } from '../../src/db/pg/migrate.js'
 
-/** Migrations keep "expand, migrate, contract" (docs/run/operations.md): an older version works on what they leave. */
+/**
+ * Migrations follow "expand, migrate, contract" (docs/run/operations.md): an older version works with the migrated
+ * tables.
+ */
 
-/** The newest that was written before the rule. */
+/** The newest migration from before the rule. */
 const BEFORE = '20261121000000_limits'
 const CONTRACT_STEP = /_contract_(\d+)$/
 
-/** What takes something from versions that don't know it, or refuses what they write. */
+/** Statements that remove something that older versions use, or refuse rows that they write. */
 const TAKES: readonly (readonly [RegExp, string])[] = [
   [/\bDROP\s+(TABLE|COLUMN|SCHEMA|VIEW|FUNCTION|TYPE|SEQUENCE|TRIGGER|NOT\s+NULL)\b/i, 'drops'],
   [/\bALTER\s+TABLE\b[^;]*\bDROP\s+(?!CONSTRAINT\b|DEFAULT\b)/i, 'drops'],
@@ -24,17 +27,17 @@ const TAKES: readonly (readonly [RegExp, string])[] = [
   ],
   [/\bALTER\s+COLUMN\b[^;,]*\b(TYPE|SET\s+DATA)\b/i, 'changes a type'],
   [/\b(TRUNCATE|REVOKE|CREATE\s+(OR\s+REPLACE\s+)?RULE)\b/i, 'changes what is written'],
-  // one that is called once a statement has written its rows can't change them
+  // a trigger that runs after a statement has written its rows can't change them
   [
     /\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b(?![^;]*\bAFTER\b[^;]*\bFOR\s+EACH\s+STATEMENT\b)/i,
     'changes what is written',
   ],
 ]
 
-/** A unique index over a primary key and more, which refuses no row. */
+/** A unique index over a primary key and more columns, which refuses no row. */
 const OVER_KEY = '"leaders_network_role_epoch_key"'
 
-/** Tables that a migration makes: what follows to them breaks nobody. */
+/** Tables that a migration creates: later statements on them affect no older version. */
 const madeBy = (sql: string): Set<string> =>
   new Set(
     [...sql.matchAll(/CREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"?(\w+)"?/gi)].map(
@@ -42,7 +45,7 @@ const madeBy = (sql: string): Set<string> =>
     ),
   )
 
-/** Statements of a migration that an older version does not bear. */
+/** Statements of a migration that an older version would not survive. */
 function breaches(text: string): string[] {
   const sql = text.replace(/--.*$/gm, '')
   const made = madeBy(sql)
@@ -62,7 +65,7 @@ const names = readdirSync(MIGRATIONS_DIR)
   .sort()
 
 it.each(names.filter((name) => name > BEFORE))(
-  '%s only adds, or says that it is a contract step and of what',
+  '%s only adds, or is named as the contract step of another migration',
   (name) => {
     const step = CONTRACT_STEP.exec(name)
     if (!step) {
@@ -71,7 +74,7 @@ it.each(names.filter((name) => name > BEFORE))(
       return
     }
 
-    // what is removed was done without by a version before: with a migration of its own, or the step's predecessor
+    // an earlier version has to work without the removed parts: a version with a migration, or the step's predecessor
     const predecessor = names.findIndex((other) => other.startsWith(`${step[1]}_`))
     expect(predecessor).toBeGreaterThanOrEqual(0)
     expect(predecessor).toBeLessThan(names.indexOf(name))
@@ -92,7 +95,7 @@ it.each([
   'TRUNCATE "jobs"',
   'CREATE TRIGGER "t" BEFORE INSERT ON "jobs" FOR EACH STATEMENT EXECUTE FUNCTION "f"()',
   'CREATE OR REPLACE TRIGGER "t" AFTER INSERT ON "jobs" FOR EACH ROW EXECUTE FUNCTION "f"()',
-])('an older version does not bear: %s', (sql) => {
+])('an older version would not survive: %s', (sql) => {
   expect(breaches(`-- a comment\n${sql};`)).toHaveLength(1)
 })
 
@@ -103,6 +106,6 @@ it.each([
   'ALTER TABLE "jobs" ADD COLUMN "more" INTEGER DEFAULT 0 NOT NULL',
   'CREATE INDEX "i" ON "jobs" ("tx"); DROP INDEX "j" -- not a rename',
   'CREATE TRIGGER "t" AFTER INSERT ON "jobs" FOR EACH STATEMENT EXECUTE FUNCTION "f"()',
-])('an older version bears: %s', (sql) => {
+])('an older version survives: %s', (sql) => {
   expect(breaches(sql)).toEqual([])
 })

@@ -48,7 +48,7 @@ const status = () =>
     isStopping: false,
   })
 
-it('takes a chain for well only once its leader of today has said so', async () => {
+it('a chain counts as healthy only once its current leader has reported it', async () => {
   const first = await tryLead(database.pool, 'mainnet', 'index')
   await writeChainStates(database.pool, 'mainnet', [stateNow()])
   expect(await status()).toMatchObject({

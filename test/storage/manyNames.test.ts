@@ -11,7 +11,7 @@ import { bid, freshName, startApi } from '../api/support.js'
 import { loadSlice } from '../support/slice.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Names of one cluster: `MANY_NAMES=100000`, in thousands, for more. */
+/** Number of names of the cluster; `MANY_NAMES=100000`, in thousands, for more. */
 const NAMES = Number(process.env.MANY_NAMES ?? 25_000)
 
 const world = useWorld(() => startApi())
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await world.append('mainnet', [bid({ from: owner.address, name: community })])
 })
 
-/** Gives the owner's cluster names, as bids like its second one. */
+/** Adds names to the owner's cluster, like its second bid. */
 async function addNames(count: number): Promise<void> {
   const { pool } = world
   await pool.query(
@@ -51,7 +51,7 @@ async function addNames(count: number): Promise<void> {
   await pool.query('ANALYZE')
 }
 
-/** Names that a change reads under the head's lock. */
+/** Number of names that a change reads under the lock of the head. */
 const namesRead = (change: ClusterChange): Promise<number> =>
   inTransaction(world.pool, async (client) => {
     const body = encodeChange(change)
@@ -66,7 +66,7 @@ const bytesOf = ({ address }: Member): Buffer => {
   return parsed.bytes
 }
 
-/** Pages of an owner's names, by the links that each page gives. */
+/** Pages of an owner's names, following the links of each page. */
 async function pagesOf(address: string, query = ''): Promise<{ name: string }[][]> {
   const pages: { name: string }[][] = []
   for (let path: string | undefined = `/v1/names/owner/address/${address}${query}`; path; ) {
@@ -78,14 +78,14 @@ async function pagesOf(address: string, query = ''): Promise<{ name: string }[][
 }
 
 describe(`a cluster of ${NAMES} names`, () => {
-  it('is listed page by page, whole', async () => {
+  it('is listed completely, page by page', async () => {
     const pages = await pagesOf(owner.address)
     expect(pages.map(({ length }) => length)).toEqual([...Array(NAMES / 1_000).fill(1_000), 3])
     expect(new Set(pages.flat().map(({ name }) => name)).size).toBe(NAMES + 3)
     expect(pages.at(-1)!.at(-1)!.name).toBe(community)
   })
 
-  it('goes on with names below communities, and refuses what is no name', async () => {
+  it('continues with names below communities, and refuses a malformed name', async () => {
     const friend = await memberOf(world)
     const free = { prices: [], startsAt: null, ownersOnly: false, requirements: [] }
     expect((await owner.call('PUT', `/v1/communities/${community}`, free)).status).toBe(200)
@@ -109,11 +109,11 @@ describe(`a cluster of ${NAMES} names`, () => {
     }
   })
 
-  it('is not read whole for a change of its wallets, whose names still share a space with those of its communities', async () => {
+  it('is not read in full for a change of its wallets, which still cannot take names below its communities', async () => {
     const wallets = [
       { address: Buffer.concat([Buffer.of(1), Buffer.alloc(20, 5)]), name: 'x', isPrivate: false },
     ]
-    // the oldest, and the community
+    // the oldest name, and the community
     expect(await namesRead({ kind: 'add_wallets', actor: bytesOf(owner), wallets })).toBe(2)
     const taken = await owner.call('POST', '/v1/clusters/wallets', [
       { address: `0x${'05'.repeat(20)}`, name: 'ann' },

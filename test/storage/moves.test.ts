@@ -18,7 +18,7 @@ import { bigIntToWord } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { useDatabase } from '../support/database.js'
 
-/** Names of one cluster, the n-th of block n. */
+/** Names of one cluster; the n-th is from block n. */
 const NAMES = 3_500
 const database = useDatabase()
 const wallet = (n: number): Buffer => Buffer.of(1, ...Buffer.alloc(20, n))
@@ -88,7 +88,7 @@ const rowsLeft = async (): Promise<number> => {
   return rows[0].n
 }
 
-/** What is told of some of the names, the list of all, and of wallets. */
+/** Look-ups of some of the names, the list of all, and wallets. */
 async function answers() {
   const names = ['name-1', `name-${NAMES / 2}`, `name-${NAMES}`]
   const all = await findOwnedNames(pool, 'mainnet', alice, { after: 0, limit: 10_000 })
@@ -113,7 +113,7 @@ async function expectReplay(): Promise<void> {
 describe(`${NAMES} names that move`, () => {
   let before: Awaited<ReturnType<typeof answers>>
 
-  it('are their new cluster’s at once, and a thousand are written down', async () => {
+  it('belong to their new cluster at once, and a thousand rows are moved', async () => {
     expect(await make({ kind: 'verify_wallet', actor: alice, clusterId: entered })).toEqual(entered)
     expect(await rowsLeft()).toBe(NAMES - 1_000)
     before = await answers()
@@ -122,21 +122,21 @@ describe(`${NAMES} names that move`, () => {
     expect(before.named.map((hit) => hit?.clusterName ?? null)).toEqual(['name-1', 'name-1', null])
   })
 
-  it('let nobody into the cluster that they leave, and its target keep somebody', async () => {
+  it('allow no wallet into the cluster that they leave, and keep a verified wallet in the target', async () => {
     const moving = { kind: 'refused', refusal: { code: 'names_moving' } }
     expect(await ask({ kind: 'verify_wallet', actor: carol, clusterId: left })).toMatchObject(
       moving,
     )
-    // what comes meanwhile is the target's
+    // names registered meanwhile belong to the target
     await bidFor([{ from: alice, name: 'meanwhile', block: 9_000 }])
     const { listed } = await answers()
     expect(listed.at(-1)).toEqual(['meanwhile', entered])
     before = await answers()
   })
 
-  it('go on a thousand at a time, whoever leads and whatever was cut, and no answer changes', async () => {
+  it('move a thousand rows at a time, under any leader and after any interruption, and no look-up changes', async () => {
     await expect(slice(7)).rejects.toThrow(LostLeadershipError)
-    // a leader that is killed behind the head's lock
+    // kill a leader that waits for the lock of the head
     const holder = await pool.connect()
     await holder.query('BEGIN')
     await holder.query('SELECT FROM journal_heads WHERE network = 0 FOR UPDATE')
@@ -162,11 +162,11 @@ describe(`${NAMES} names that move`, () => {
     expect(await slice()).toMatchObject({ names: NAMES - 3_000, isLast: true })
     expect(await slice()).toBeNull()
     expect(await answers()).toEqual(before)
-    // and the cluster takes part in changes again
+    // the cluster can take part in changes again
     expect(await make({ kind: 'verify_wallet', actor: carol, clusterId: left })).toEqual(left)
   })
 
-  it('are moved by the same slices after a rewind, of which some find none left', async () => {
+  it('are moved by the same slices after a rewind, some of which find no names left', async () => {
     const target = { row, isHub: true, block: 2_501, parentHash: Buffer.alloc(32, 1), parentMs: 0 }
     const report = await rewind(pool, target, { apply: true })
     expect(report.withoutEffect.first).toEqual([])

@@ -33,7 +33,7 @@ const counts = async (network: Network) => {
   )
 }
 
-test('what follows the first partitions goes into the last, which refuses a log twice as they do', async () => {
+test('rows after the first partitions go into the last one, which refuses duplicate logs too', async () => {
   await database.pool.query('UPDATE journal_heads SET seq = 19999999 WHERE network = 1')
   await append('testnet', 0, 60)
   expect(await counts('testnet')).toEqual({ 0: 0, 1: 0, rest: 60 })
@@ -69,7 +69,7 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
   expect((await page('newest', null, total)).rows.map(({ publicFirst }) => publicFirst)).toEqual(
     paged.toReversed(),
   )
-  // as far as the event that follows ten, and no further
+  // up to the event after the tenth, and no further
   const { rows: ten } = await page('oldest', rows[5]!.publicFirst, total, 10)
   const end = rows[5]!.publicFirst + 10
   expect(ten).toEqual(
@@ -81,7 +81,7 @@ test('a journal in batches of any size gives the same tables, replay and feed', 
   )
 })
 
-test('a replay folds without a snapshot, and takes in what is appended meanwhile', async () => {
+test('a replay folds without a snapshot, and includes entries that are appended meanwhile', async () => {
   const { pool } = database
   let held: number | null = null
   let heads = 0
@@ -98,7 +98,7 @@ test('a replay folds without a snapshot, and takes in what is appended meanwhile
   }
   reader.query = (asked: pg.QueryConfig, values?: unknown[]) => {
     const ask = () => Object.getPrototypeOf(reader).query(asked, values)
-    // its look at the head after the first batch
+    // append when the replay reads the head after its first batch
     return asked.text?.includes('journal_heads') && ++heads === 3 ? meanwhile().then(ask) : ask()
   }
   const clients = [reader]

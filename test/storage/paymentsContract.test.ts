@@ -23,7 +23,7 @@ const identity: ChainIdentity = {
   contract: Buffer.alloc(20),
 }
 
-test('the contract of payments changes only while none of its payments is open', async () => {
+test('the payments contract can be replaced only while none of its payments is open', async () => {
   const { pool } = database
   const row = await registerChain(pool, identity)
   const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
@@ -37,7 +37,7 @@ test('the contract of payments changes only while none of its payments is open',
   await expect(keep(null), 'none').rejects.toThrow(ChainMismatchError)
   await expect(keep(second)).rejects.toThrow(`0x${'01'.repeat(20)}`)
   await keep(first)
-  // judged, and its refusal not sent
+  // decided, with a refusal that is not sent yet
   await pool.query('UPDATE payments SET state = 2')
   await pool.query(
     "INSERT INTO jobs (network, kind, chain, subject, state, created_ms, updated_ms) SELECT 0, 5, $1, '\\x01', 0, 1, 1",
@@ -46,7 +46,7 @@ test('the contract of payments changes only while none of its payments is open',
   await expect(keep(second)).rejects.toThrow(ChainMismatchError)
   await pool.query('UPDATE jobs SET state = 4')
   await keep(second)
-  // bought its name, and held until its release is queued, is sent, and is in a block
+  // bought its name, and held until its release is queued, sent, and mined
   await pool.query('DELETE FROM jobs')
   await expect(keep(first)).rejects.toThrow(ChainMismatchError)
   await pool.query(
@@ -56,7 +56,7 @@ test('the contract of payments changes only while none of its payments is open',
   await expect(keep(first)).rejects.toThrow(`0x${'02'.repeat(20)}`)
   await pool.query('UPDATE jobs SET state = 4')
   await keep(first)
-  // left to its payer, or an operator
+  // left to its payer, or to an operator
   await pool.query('UPDATE jobs SET state = 5')
   await keep(second)
   await pool.query('DELETE FROM jobs')
@@ -64,11 +64,11 @@ test('the contract of payments changes only while none of its payments is open',
   await pool.query('UPDATE payments SET outcome = 2')
   await keep(first)
   await keep(null)
-  // processes that start together: one of them is first
+  // processes that start at once: one of them is first
   await Promise.all([keep(first), keep(first), keep(first), keep(first), keep(first)])
 })
 
-test('what was left to its payers at a contract is never asked of the next one, which knows nothing of it', async () => {
+test('refusals of payments at a former contract are never sent to the next contract', async () => {
   const { pool } = database
   const row = await registerChain(pool, { ...identity, label: '10', chainId: 10 })
   const keep = (contract: Buffer | null) => keepPaymentsContract(pool, row, contract)
@@ -91,7 +91,7 @@ test('what was left to its payers at a contract is never asked of the next one, 
     `0x${'01'.repeat(20)}`,
   ])
   expect(await wake()).toBe(0)
-  // nor after a rewind, which asks for its refusal anew
+  // also after a rewind, which requeues its refusals
   await inTransaction(pool, (client) => requeueRefusals(client, 'mainnet', 1, 1))
   expect((await pool.query('SELECT state, alone FROM jobs')).rows).toEqual([
     { state: 5, alone: true },

@@ -32,7 +32,7 @@ const NUMBERED = `FROM generate_series(1, ${ROWS}) i`
 const bytesOf = (salt: string, size: number) =>
   `substr(sha256(('${salt}' || i)::bytea), 1, ${size})`
 
-/** Jobs that ended one a minute, and the newest tenth that waits. */
+/** One ended job per minute; the newest tenth is waiting. */
 const JOBS = `INSERT INTO jobs (network, kind, chain, subject, state, txs, signer, nonce, spent_wei, created_ms, updated_ms)
   SELECT 1, 3, 1, ${bytesOf('job', 32)}, CASE WHEN i > ${ROWS} * 0.9 THEN 0 ELSE 4 END,
     CASE WHEN i > ${ROWS} * 0.9 THEN '[]'::jsonb ELSE jsonb_build_array(jsonb_build_object('hash', 'x', 'raw', repeat('ab', 400))) END,
@@ -41,11 +41,11 @@ const MESSAGES = `INSERT INTO messages (network, guid, chain, block, block_hash,
   SELECT 1, ${bytesOf('message', 32)}, 1, i, ${bytesOf('block', 32)}, 0, ${bytesOf('tx', 32)}, '\\x00', i, ${bytesOf('packet', 32)}, '\\x00', true, false ${NUMBERED}`
 const PAYMENTS = `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, paid_ms, community_word, recipient, number)
   SELECT 1, ${bytesOf('payment', 32)}, 2, 1, 2, ${bytesOf('tx', 64)}, i, i, '\\x02', 'native', 1, ${bytesOf('name', 32)}, i, ${bytesOf('c', 32)}, 'r', i ${NUMBERED}`
-/** One address, mentioned by everybody. */
+/** One address, listed in many clusters. */
 const MENTIONS = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
   SELECT 1, i, $1, 'friend', false, false, false, i, i ${NUMBERED}`
 
-/** A cluster of the largest size that a change may give it, which holds as many names, and no wallet `main`. */
+/** A cluster of the largest size, with as many names, and without a wallet `main`. */
 const MEMBERS = 1_000
 const LARGEST = `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
   SELECT 1, 0, ${bytesOf('member', 20)}, 'w' || i, true, false, false, i, i FROM generate_series(1, ${MEMBERS}) i`
@@ -63,7 +63,7 @@ beforeAll(async () => {
   await pool.query('ANALYZE jobs, messages, payments, wallets, received')
 })
 
-/** The tables that a statement reads whole, and the number of rows that it gives. */
+/** The tables that a statement scans completely, and the number of rows that it returns. */
 async function look<T>(
   work: (db: Queryable) => Promise<T>,
 ): Promise<{ scanned: string[]; result: T }> {
@@ -81,8 +81,8 @@ async function look<T>(
 const LARGE = ['jobs', 'messages', 'payments', 'wallets_testnet']
 const isLarge = (table: string) => LARGE.includes(table)
 
-describe(`among ${ROWS} rows, no table is read whole for`, () => {
-  it('what a signer has spent in a day', async () => {
+describe(`among ${ROWS} rows, no table is scanned completely for`, () => {
+  it('a signer’s spending of a day', async () => {
     const { result, scanned } = await look((db) =>
       signerStats(db, CHAIN, signer, ROWS * 0.9 * 60_000 + 1),
     )
@@ -90,14 +90,14 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
     expect(scanned.filter(isLarge)).toEqual([])
   })
 
-  it('the jobs of a step, of which the oldest are taken', async () => {
+  it('the jobs of a step, the oldest first', async () => {
     const { result, scanned } = await look((db) => dueNonceJobs(db, CHAIN, Date.now()))
     expect(result.length).toBe(NONCE_JOBS_AT_ONCE)
     expect(result[0]!.createdMs).toBe((ROWS * 0.9 + 1) * 60_000)
     expect(scanned.filter(isLarge)).toEqual([])
   })
 
-  it('the messages of a step, of which the oldest are queued, and the alarm of those that are stuck', async () => {
+  it('the messages of a step, the oldest first, and the alarm of stranded ones', async () => {
     const fresh = await look((db) => messagesToQueue(db, 'testnet', Date.now()))
     expect(fresh.result.map(({ sentMs }) => sentMs)).toEqual(
       Array.from({ length: QUEUED_AT_ONCE }, (_, i) => i + 1),
@@ -107,7 +107,7 @@ describe(`among ${ROWS} rows, no table is read whole for`, () => {
     expect([...fresh.scanned, ...stuck.scanned].filter(isLarge)).toEqual([])
   })
 
-  it('the oldest mention of an address', async () => {
+  it('the oldest entry of an address', async () => {
     const { result, scanned } = await look((db) => findByAddresses(db, 'testnet', [signer]))
     expect(result).toMatchObject([{ walletName: 'friend', isVerified: false }])
     expect(scanned.filter(isLarge)).toEqual([])
@@ -128,7 +128,7 @@ async function walletsRead(work: (db: Queryable) => Promise<unknown>): Promise<n
   return read
 }
 
-it('names of one large cluster cost one look at it, in whatever number they are asked for', async () => {
+it('any number of names of one large cluster read it once', async () => {
   const of = (wallet: (i: number) => string | null) =>
     Array.from({ length: MEMBERS }, (_, i) => ({ cluster: `held-${i + 1}`, wallet: wallet(i) }))
   expect(
@@ -151,14 +151,14 @@ it('names of one large cluster cost one look at it, in whatever number they are 
   ).toBeLessThanOrEqual(2 * MEMBERS)
 })
 
-it('the wallet of a kind costs one look at its cluster', async () => {
+it('the wallet of a kind reads its cluster once', async () => {
   const read = await walletsRead((db) =>
     findByTypes(db, 'testnet', [{ cluster: 'held-1', stored: '^01' }]),
   )
   expect(read).toBeLessThanOrEqual(MEMBERS)
 })
 
-it('availability reads nothing of other names of the tail, by the plan that a connection keeps', async () => {
+it('availability reads no other names of the tail, with the plan that a connection caches', async () => {
   await database.pool.query(`INSERT INTO facts (network, chain, block_hash, log_index, block, kind, tx_hash, name, cause_ms, body)
     SELECT 1, 1, ${bytesOf('block', 32)}, 0, i, 1, ${bytesOf('tx', 32)}, 'fact-' || i, i, '' FROM generate_series(1, ${MEMBERS}) i`)
   const one = createPool({ url: database.url, max: 1, applicationName: 'test', isByIndex: true })
@@ -176,7 +176,7 @@ it('availability reads nothing of other names of the tail, by the plan that a co
   expect(Math.max(...read.map(Number))).toBe(1)
 })
 
-it(`a search among ${ROWS} names reads the names of its answer by their index, by the plan that a connection keeps`, async () => {
+it(`a search among ${ROWS} names reads only the names of its result by their index, with the plan that a connection caches`, async () => {
   await database.pool.query(`INSERT INTO names (network, seq, tx_key, name, cluster, outcome, updated_seq)
     SELECT 1, ${MEMBERS} + i, 0, 'found-' || i, i, 1, i ${NUMBERED}`)
   await database.pool.query('ANALYZE names')

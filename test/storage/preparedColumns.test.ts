@@ -2,11 +2,11 @@ import { expect, it } from 'vitest'
 import { findOpenAirdrop } from '../../src/db/airdrop/answers.js'
 import { useDatabase } from '../support/database.js'
 
-/** A newer version adds a column while this one serves, whose statements PostgreSQL has prepared. */
+/** A newer version adds a column while this version is running with prepared statements. */
 
 const database = useDatabase()
 
-it('an airdrop is read on connections that knew its table before a column came', async () => {
+it('an airdrop can be read on connections that prepared statements before the column was added', async () => {
   const client = await database.pool.connect()
   try {
     expect(await findOpenAirdrop(client, 'mainnet', 'none')).toBeNull()

@@ -10,7 +10,7 @@ import { useFolder } from '../support/folder.js'
 import { startReplica } from '../support/replica.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** An API whose database is a standby that really streams. */
+/** An API whose database is a standby with streaming replication. */
 
 const home = useFolder()
 const world = useWorld(() => startApi())
@@ -32,7 +32,7 @@ async function call(path: string, init: RequestInit = {}) {
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 
-it('answers look-ups as the primary does, and changes with 503', async () => {
+it('answers look-ups like the primary, and changes with 503', async () => {
   const name = freshName()
   await world.append('mainnet', [bid({ from: randomAddress(), name })])
   const asked = `/v1/clusters/name/${name}`
@@ -53,7 +53,7 @@ it('answers look-ups as the primary does, and changes with 503', async () => {
 
   const member = await memberOf(world)
   const change = { method: 'POST', headers: member.headers }
-  // until the standby has replayed the session, it knows of none
+  // until the standby has replayed the session, the key is unknown
   await expect.poll(async () => (await call('/v1/clusters', change)).status).toBe(503)
   expect((await world.request('/v1/clusters', change)).status).toBe(200)
 })

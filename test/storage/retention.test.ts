@@ -75,7 +75,7 @@ const entry = (generation: number, seq: number) =>
     [generation, seq],
   )
 
-test('forgets what came to nothing, and keeps what an answer rests on', async () => {
+test('deletes rows without a result, and keeps rows that a response needs', async () => {
   await sighting(1, 31)
   await sighting(2, 29)
   await sighting(3, 400, 'reverted')
@@ -121,7 +121,7 @@ test('forgets what came to nothing, and keeps what an answer rests on', async ()
   expect(await left("SELECT nonce FROM jobs WHERE txs->0->>'raw' = '' ORDER BY 1")).toEqual([1])
 })
 
-test('a job without its bytes, which a rewind looks at again, is signed anew at its nonce', async () => {
+test('a job without its bytes, which a rewind checks again, is signed again at its nonce', async () => {
   const row = (await findJobs(database.pool, 'mainnet', ['1']))[0] as NonceJob
   expect(row.txs.map(({ hash, raw }) => [hash, raw])).toEqual([
     ['first', ''],
@@ -146,7 +146,7 @@ test('a job without its bytes, which a rewind looks at again, is signed anew at 
   })
 })
 
-test('the leader does it by itself, once an hour', async () => {
+test('the leader deletes rows automatically, once an hour', async () => {
   await session(4, Date.now() - 1_000)
   const ctx = {
     pool: database.pool,
@@ -166,7 +166,7 @@ test('the leader does it by itself, once an hour', async () => {
   expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
 })
 
-test('takes as long as it takes, and shows that it lives: else its leader would be put away with it', async () => {
+test('may take long, and reports progress, so that its leader is not replaced', async () => {
   await sql('UPDATE journal_heads SET generation = 4 WHERE network = 0')
   await sql(`INSERT INTO journal (network, generation, seq, kind, at_ms, public_first, public_count, body, effects, ruleset)
     SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)

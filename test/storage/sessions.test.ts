@@ -8,10 +8,10 @@ const SENT_AT_ONCE = 16
 
 const database = useDatabase()
 
-it('the same sign-in, sent many times at once, opens one session for all', async () => {
+it('the same sign-in, sent many times at once, opens one session', async () => {
   const pool = createPool({ url: database.url, max: SENT_AT_ONCE, applicationName: 'test' })
   try {
-    // the moment between two indexes is short: of a hundred sign-ins some ten met it
+    // the race is short: about ten of a hundred sign-ins hit it
     for (let i = 0; i < 100; i++) {
       const signed = { wallet: randomBytes(21), signingMs: Date.now(), signature: '0x' }
       const session = { ...signed, keyHash: randomBytes(32), lifetimeMs: 60_000 }

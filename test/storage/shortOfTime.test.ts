@@ -6,7 +6,7 @@ import { DAY_MS, OLD_JOB_MS, SHORT_OF_TIME } from '../../src/ops/alarms.js'
 import { JOB_KIND, JOB_STATE, type JobKind, type JobState } from '../../src/registry/outbox.js'
 import { useDatabase } from '../support/database.js'
 
-/** Settlements and releases that are short of time go first, and their share of the time is shown. */
+/** Settlements and releases near their deadline come first, and the share of their time that has passed is shown. */
 
 const database = useDatabase()
 const CHAIN = { network: 'mainnet', chain: 1 } as const
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 interface Stored {
   kind: JobKind
-  /** Share of the week for which the payment has been held. */
+  /** Share of the week that the payment has been held. */
   share: number
   state?: JobState
   nonce?: number
@@ -27,7 +27,7 @@ interface Stored {
   count?: number
 }
 
-/** Stores payments with a job each. */
+/** Stores payments, each with a job. */
 async function store({ kind, share, count = 1, ...rest }: Stored): Promise<void> {
   const { state = 'queued', nonce = null, outcome = null } = rest
   const isName = kind === 'settle' || kind === 'refund'
@@ -50,7 +50,7 @@ const shown = (rows: readonly { kind: JobKind; payment: { paidMs: number } | nul
   rows.map(({ kind, payment }) => `${kind} ${((NOW_MS - payment!.paidMs) / WEEK_MS).toFixed(2)}`)
 
 describe('on an EVM chain', () => {
-  it('a release goes behind what holds a nonce, and before any number of other jobs', async () => {
+  it('a release comes after jobs that hold a nonce, and before all other jobs', async () => {
     await store({ kind: 'refuse', share: 0.95, count: NONCE_JOBS_AT_ONCE })
     await store({ kind: 'release', share: 0.79 })
     await store({ kind: 'release', share: 0.81 })
@@ -72,7 +72,7 @@ describe('on an EVM chain', () => {
 
 describe('on Solana', () => {
   it.each(['settle', 'release'] as const)(
-    'a %s goes before any number of refusals, and of older refunds',
+    'a %s comes before any number of refusals and of older refunds',
     async (kind) => {
       await store({ kind: 'refuse', share: 0.95, count: 201 })
       await store({ kind: 'refund', share: 0.96, count: 201 })
@@ -87,7 +87,7 @@ describe('on Solana', () => {
     },
   )
 
-  it('what is not short of time goes by the age of its payment, behind refusals', async () => {
+  it('jobs with enough time come after refusals, by the age of their payment', async () => {
     await store({ kind: 'settle', share: 0.2 })
     await store({ kind: 'refund', share: 0.9 })
     await store({ kind: 'refuse', share: 0.1 })
@@ -96,20 +96,23 @@ describe('on Solana', () => {
   })
 })
 
-describe('the share of its time for which a payment has been held', () => {
+describe('the share of its time that a payment has been held', () => {
   const shareOf = async (kind: JobKind) =>
     (await openJobs(database.pool, CHAIN, NOW_MS)).find((jobs) => jobs.kind === kind)?.heldShare
 
-  it.each(['settle', 'release'] as const)('is that of the oldest held one: %s', async (kind) => {
-    await store({ kind, share: 0.5 })
-    await store({ kind, share: 0.85 })
-    // its payer has taken it back
-    await store({ kind, share: 1.5, outcome: 3 })
-    expect(await shareOf(kind)).toBeCloseTo(0.85)
-  })
+  it.each(['settle', 'release'] as const)(
+    'is that of the oldest held payment: %s',
+    async (kind) => {
+      await store({ kind, share: 0.5 })
+      await store({ kind, share: 0.85 })
+      // its payer has reclaimed it
+      await store({ kind, share: 1.5, outcome: 3 })
+      expect(await shareOf(kind)).toBeCloseTo(0.85)
+    },
+  )
 
   it.each(['refund', 'refuse', 'deliver'] as const)(
-    'is not counted where silence pays back: %s',
+    'is not counted where the payer gets the money back anyway: %s',
     async (kind) => {
       await store({ kind, share: 0.9 })
       expect(await shareOf(kind)).toBeNull()
@@ -121,7 +124,7 @@ describe('the share of its time for which a payment has been held', () => {
     expect(await shareOf('settle')).toBeCloseTo(0.9)
   })
 
-  it('is an alarm later than that of a job that waits, by the shortest time that contracts take', () => {
+  it('raises its alarm later than a waiting job’s, by the shortest time that contracts allow', () => {
     expect(RELEASED_BY * DAY_MS + OLD_JOB_MS).toBeLessThan(SHORT_OF_TIME * DAY_MS)
   })
 })

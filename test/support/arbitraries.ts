@@ -7,14 +7,14 @@ import {
   type FieldKind,
   type FieldValues,
 } from '../../src/registry/journal/eventTypes.js'
-import { NAME } from '../../src/registry/primitives/nameRule.js'
+import { CANONICAL_NAME } from '../../src/registry/primitives/nameRule.js'
 
 /** Values of which several tests of the registry make theirs. */
 
 export const bytesOf = (length: number): fc.Arbitrary<Buffer> =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
 export const word = bytesOf(32)
-export const name = fc.stringMatching(NAME)
+export const name = fc.stringMatching(CANONICAL_NAME)
 /** Addresses of EVM chains and of Solana, as they are stored. */
 export const address = fc.oneof(
   bytesOf(20).map((raw) => Buffer.of(1, ...raw)),

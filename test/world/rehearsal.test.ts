@@ -148,7 +148,7 @@ const noncesOf = (address: Hex) =>
 /** Pastes what a command says that the chains file lacks. */
 function paste(file: string, out: string): void {
   const json = readChains(file)
-  for (const [, label, fields] of out.matchAll(/The chains file lacks of chain (\d+): (.*)/g))
+  for (const [, label, fields] of out.matchAll(/Missing in the chains file for chain (\d+): (.*)/g))
     Object.assign(json.chains.find((chain) => chain.label === label)!, JSON.parse(fields!))
   writeFileSync(file, JSON.stringify(json))
 }

@@ -12,14 +12,15 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
-import { type Claimant, type ClaimsRequest, type Offer, offerOf } from './offer.js'
+import { type Claimant, type ClaimOffer, type ClaimsRequest, createClaimOffer } from './offer.js'
 
-/** Attempts at an answer, since the operator may replace an airdrop while it is read. */
+/** Attempts to read the claims: the operator may replace an airdrop between two reads. */
 const TRIES = 3
 
 /**
- * Allocations of a community's airdrop to the caller's bundle: to all wallets verified in it, private ones too.
- * Unverified wallets do not count, since nobody has proven them. A caller in no bundle gets an empty answer.
+ * Allocations of a community's airdrop to the wallets verified in the caller's bundle, private wallets included.
+ * Unverified wallets are left out, because nobody has proven that they belong to the caller. A caller in no bundle
+ * gets an empty list.
  * @throws ApiError invalid_name; not_found where the community has no airdrop
  */
 export async function airdropClaims(context: Context, request: ClaimsRequest, input: string) {
@@ -30,7 +31,7 @@ export async function airdropClaims(context: Context, request: ClaimsRequest, in
     try {
       return await answerOf(context, request, airdrop)
     } catch (error) {
-      // a webhook that was replaced or removed between two reads has lost its pages
+      // the pages of an airdrop disappear when the operator replaces or removes it between two reads
       if (!(error instanceof RangeError) || tries === TRIES) throw error
     }
   }
@@ -52,7 +53,7 @@ async function answerOf(context: Context, request: ClaimsRequest, airdrop: OpenA
   )
   const positions = eligible.map(({ allocation }) => allocation.position)
   const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
-  const offer = offerOf(context, request, airdrop, wallets)
+  const offer = createClaimOffer(context, request, airdrop, wallets)
   const merkleRoot = toHex(airdrop.merkleRoot)
   const claims = await Promise.all(
     eligible.map(({ wallet, allocation }) =>
@@ -91,8 +92,8 @@ interface Eligible {
   proof: readonly string[]
 }
 
-/** Claim as it is answered. Amounts are base units of the token. */
-async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: Offer) {
+/** The claim as the response shows it. Amounts are base units of the token. */
+async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offer: ClaimOffer) {
   const { index, amount, claim } = allocation
   return {
     address: wallet.text,
@@ -101,7 +102,7 @@ async function claimOf({ merkleRoot, wallet, allocation, proof }: Eligible, offe
     merkleRoot,
     proof: proof.map((hash): Hex => `0x${hash}`),
     claimed: claim?.isConfirmed ?? false,
-    // last: V8 takes long over properties that follow a spread
+    // spread last: V8 is slow at properties that follow a spread
     ...(claim
       ? claimedBy(claim)
       : await offer(wallet, { index, account: addressToWord(wallet.address), amount, proof })),

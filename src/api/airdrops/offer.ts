@@ -7,7 +7,7 @@ import { type Context, evmChainsOf } from '../http/context.js'
 import type { Session } from '../http/route.js'
 
 /** Reasons why a claim comes without a transaction. */
-export const NO_TRANSACTION = [
+export const NO_TRANSACTION_REASONS = [
   /** The claim is confirmed. */
   'claimed',
   /** The claim is on its chain, and not confirmed yet. */
@@ -16,24 +16,24 @@ export const NO_TRANSACTION = [
   'no_distributor',
   /** The airdrop has ended. */
   'ended',
-  /** The transaction would link a private wallet with others on chain; `link=true` permits that. */
+  /** The transaction would link a private wallet with other wallets on chain. `link=true` permits it. */
   'private_wallet',
-  /** Accounts of other kinds are paid through a verified EVM wallet, and the bundle has none. */
+  /** A wallet that is no EVM account is paid through a verified EVM wallet, and the bundle has none. */
   'no_evm_wallet',
-  /** The operator signs no permissions for them. */
+  /** The operator has no key that signs permissions for wallets of other kinds. */
   'no_operator',
   /** The distributor's chain is not configured. */
   'chain_not_served',
 ] as const
-type NoTransaction = (typeof NO_TRANSACTION)[number]
+type NoTransaction = (typeof NO_TRANSACTION_REASONS)[number]
 
 export interface ClaimsRequest {
   session: Pick<Session, 'wallet' | 'type'>
-  /** Private wallets may be linked with others on chain. */
+  /** Whether the transaction may link private wallets with other wallets on chain. */
   link: boolean
 }
 
-/** Lifetime of a permission; deadlines are multiples of the grain, so requests of ten minutes share a signature. */
+/** Lifetime of a permission. Deadlines are rounded to the grain, so requests within ten minutes share a signature. */
 const PERMISSION_S = 3_600
 const PERMISSION_GRAIN_S = 600
 
@@ -44,25 +44,25 @@ type Refused = { reason: NoTransaction }
 interface Offered {
   /** Account that is paid. */
   receiver: Hex
-  /** Account that has to send the transaction; absent where anybody may. */
+  /** Account that has to send the transaction; absent where any account may send it. */
   sender?: Hex
   transaction: { to: Hex; data: Hex; value: '0' }
 }
 
-/** The transaction that claims an allocation, or the reason why there is none. */
-export type Offer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
+/** Returns the transaction that claims an allocation, or the reason why there is none. */
+export type ClaimOffer = (claimant: Claimant, claim: DistributorClaim) => Promise<Offered | Refused>
 
 /**
- * Claims of a bundle from an airdrop. An EVM account claims for itself; the tokens of any other go to an EVM
- * wallet of the bundle, by a permission that the operator's key signs, whoever sends the transaction. Only `link` lets
- * a transaction link a private wallet with others.
+ * Creates the claim transactions of a bundle for an airdrop. An EVM account claims for itself. The tokens of any
+ * other account go to an EVM wallet of the bundle, under a permission signed by the operator's key; any account may
+ * send that transaction. A transaction links a private wallet with other wallets only if the request sets `link`.
  */
-export function offerOf(
+export function createClaimOffer(
   context: Context,
   { session, link }: ClaimsRequest,
   { distributor, endsAtS, state, label }: OpenAirdrop,
   wallets: readonly Claimant[],
-): Offer {
+): ClaimOffer {
   if (!distributor || endsAtS === null) return refusing('no_distributor')
   const nowS = Math.floor(context.now() / 1_000)
   if (state === 'ended' || nowS >= endsAtS) return refusing('ended')
@@ -100,13 +100,13 @@ export function offerOf(
 }
 
 const refusing =
-  (reason: NoTransaction): Offer =>
+  (reason: NoTransaction): ClaimOffer =>
   async () => ({ reason })
 
 /**
- * EVM wallet that is paid for other accounts of a bundle: the caller itself, else the bundle's oldest public
- * wallet, else its oldest private one. The transaction shows a private one beside the other account, so that it needs
- * `link`.
+ * EVM wallet that receives the tokens of the bundle's other accounts: the caller's wallet, else the bundle's oldest
+ * public wallet, else its oldest private wallet. The transaction shows the receiver beside the other account, so a
+ * private receiver needs `link`.
  */
 function receiverOf(
   { wallet, type }: ClaimsRequest['session'],

@@ -1,8 +1,8 @@
 import { type EvmPort, type Hex, isEvmPort } from '../../chains/chain.js'
 import { openSession } from '../../db/auth/sessions.js'
 import { parseContractSignature, personalHash } from '../../registry/auth/evm.js'
-import { authKey, authKeyHash, boundNonce } from '../../registry/auth/key.js'
-import type { Check, WalletKind } from '../../registry/auth/kind.js'
+import { authKey, authKeyHash, boundMessageNonce } from '../../registry/auth/key.js'
+import type { SignatureCheck, WalletKind } from '../../registry/auth/kind.js'
 import { KINDS, type KindName, kindOf } from '../../registry/auth/kinds.js'
 import {
   boundMessage,
@@ -26,11 +26,11 @@ export interface Proof {
   wallet: string
 }
 
-/** Signer of a bound message, and the wallet whose key it asks for, if any. */
+/** Wallet that a bound message names, and the wallet whose key the message requests, if any. */
 export type Signer = Pick<Proof, 'type' | 'wallet'> & { recovered?: string | undefined }
 
 /**
- * The message to sign now: the plain one, or the one that is bound to a wallet. The server stores neither.
+ * Builds the message to sign now: the plain message, or a message bound to one wallet. The server stores neither.
  * @returns the message and its last line, the signing date
  */
 export function signingMessage(context: Context, signer?: Signer) {
@@ -45,16 +45,16 @@ export function signingMessage(context: Context, signer?: Signer) {
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
- * @throws ApiError as `requireProof`, and unauthorized where that key was revoked
+ * @throws ApiError as `requireProof`, and unauthorized where the key was revoked
  */
-export async function exchange(context: Context, proof: Proof): Promise<string> {
+export async function exchangeProof(context: Context, proof: Proof): Promise<string> {
   const { wallet, signingMs, isPlain } = await requireProof(context, proof)
   const key = authKey(context.tokenKey, wallet, proof.signingDate)
   const isOpen = await openSession(context.pool, {
     keyHash: authKeyHash(key)!,
     wallet: wallet.bytes,
     signingMs,
-    // a signature over the bound message, such as a contract's, is never shown again: it is not kept
+    // a signature over the bound message, such as a contract's, is never shown again, so it is not stored
     signature: isPlain && proof.signature.length <= KEPT_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
   })
@@ -66,20 +66,20 @@ export async function exchange(context: Context, proof: Proof): Promise<string> 
   return key
 }
 
-/** Longest signature that a session keeps: as wallets give it, without what may surround it. */
+/** Longest signature that a session stores. */
 const KEPT_CHARS = 300
 
-/** Maximum age of a message that asks for a key. */
+/** Maximum age of a message that requests the key of a generated wallet. */
 const RECOVERY_MAX_AGE_MS = 5 * 60_000
 
 /**
- * Verifies that a wallet signed the service's message of a signing date: an account either message, a contract
- * (ERC-1271) the bound one.
- * @param recovered the wallet whose key the message has to ask for: then it is the bound one
- * @returns whether it was the plain message, too
- * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date out of its
- *   window or another wallet's signature; ChainUnavailableError where only a contract can tell and its chain does not
- *   answer
+ * Verifies that a wallet signed the service's message of a signing date. An account may sign either message; a
+ * contract (ERC-1271) has to sign the bound message.
+ * @param recovered wallet whose key the message has to request; only a bound message can request a key
+ * @returns whether the signature also holds for the plain message
+ * @throws ApiError invalid_request and unsupported_address for malformed input; unauthorized for a date outside its
+ * window or another wallet's signature
+ * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
 export async function requireProof(context: Context, proof: Proof, recovered?: Address) {
   const { signingDate } = proof
@@ -124,7 +124,7 @@ const plainMessage = (context: Context, signingDate: string): string =>
   verificationMessage(context.auth.serviceDomain, signingDate)
 
 /** @throws ApiError invalid_request */
-function requireSignature({ type, signature }: Proof): Check {
+function requireSignature({ type, signature }: Proof): SignatureCheck {
   const check = KINDS[type].read(signature)
   if (!check)
     throw new ApiError(
@@ -157,20 +157,20 @@ async function isSignedByContract(
   return isValid ?? false
 }
 
-/** The mainnet's hub, on which smart wallets verify. */
+/** The mainnet's hub. Signatures of smart wallets are verified on its chain. */
 const hubOf = ({ chains }: Context): EvmPort | undefined =>
   chains.filter(isEvmPort).find(({ network, role }) => network === 'mainnet' && role === 'hub')
 
 /** Chain id in the bound message of an EVM wallet where no mainnet hub is configured. */
 const ETHEREUM_CHAIN_ID = 1
 
-/** Message that is bound to a wallet, and to the wallet whose key it asks for, if any. */
+/** Message bound to a wallet, and to the wallet whose key it requests, if any. */
 function messageFor(
   context: Context,
   wallet: Wallet,
   of: { signingDate: string; recovered?: Address | undefined },
 ): string {
-  const nonce = boundNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
+  const nonce = boundMessageNonce(context.tokenKey, wallet, of.signingDate, of.recovered)
   const chainId = hubOf(context)?.chainId ?? ETHEREUM_CHAIN_ID
   return boundMessage({ ...of, domain: context.auth.serviceDomain, wallet, chainId, nonce })
 }

@@ -8,14 +8,15 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { AuthRule, Session } from '../http/route.js'
 
-/** Header values that clients send in place of no key. */
+/** Header values that some clients send when they have no key. */
 const NO_KEY = new Set(['', 'undefined', 'null'])
 
-/** Headers as they came: of two of one name, Node's own collection keeps the first. */
+/** Raw headers, because Node's `headers` keeps only the first of two headers with the same name. */
 type Headers = Pick<IncomingMessage, 'rawHeaders'>
 
 /**
- * The key of a request, undefined where it has none: `Authorization: Bearer` or `X-AUTH-KEY`. Other schemes are no key.
+ * The key of a request, from `Authorization: Bearer` or `X-AUTH-KEY`; undefined where there is none. Other
+ * authorization schemes are ignored.
  * @throws ApiError invalid_request for two different keys
  */
 function keyOf({ rawHeaders }: Headers): string | undefined {
@@ -42,8 +43,8 @@ function given(text: string | undefined): string | undefined {
 
 /**
  * The session of a request under its route's rule.
- * @returns null without a rule, or with `optional` and no valid key
- * @throws ApiError unauthorized where a key is required and no valid one was sent; invalid_request for two keys
+ * @returns null where the route has no rule, or with `optional` and no valid key
+ * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two keys
  */
 export async function authenticate(
   request: Headers,
@@ -55,12 +56,12 @@ export async function authenticate(
   const session = key === undefined ? null : await sessionOf(key, context)
   if (session || rule === 'optional') return session
   throw key === undefined
-    ? noKey()
+    ? missingKeyError()
     : new ApiError('unauthorized', 'The key is not valid, or not any more: sign in again.')
 }
 
 /** Error of a request that needs a key. */
-export const noKey = (): ApiError =>
+export const missingKeyError = (): ApiError =>
   new ApiError(
     'unauthorized',
     'This needs a valid key: Authorization: Bearer <key> of POST /v1/auth/token.',
@@ -78,8 +79,8 @@ const VARY = { vary: 'Authorization, X-AUTH-KEY' } as const
 const PRIVATE = { ...VARY, 'cache-control': 'private, no-store' } as const
 
 /**
- * Tells caches that an answer depends on the key, and that an answer made for a key is for nobody else.
- * @param isPublic the answer was made without a session
+ * Adds cache headers to a response that depends on the key. A response made for a key must not be cached for others.
+ * @param isPublic the response was made without a session
  */
-export const markForCaches = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
+export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
   rule ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY : PRIVATE) } } : answer

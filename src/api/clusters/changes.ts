@@ -7,7 +7,7 @@ import { kindOf } from '../../registry/auth/kinds.js'
 import type { RegistrationProblem } from '../../registry/community/registration.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import type { ClusterChange } from '../../registry/journal/change.js'
-import { RULES } from '../../registry/journal/ruleset.js'
+import { NEWEST_RULES } from '../../registry/journal/ruleset.js'
 import { parseWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseName } from '../../registry/primitives/name.js'
@@ -19,60 +19,65 @@ import { changeLimitOf } from '../limits/changes.js'
 import { requireNames } from '../names/names.js'
 
 /** Caller of a signed change. */
-export type Author = Pick<Session, 'wallet'>
+export type ChangeAuthor = Pick<Session, 'wallet'>
 
 /** Wallet to add, as the request names it. */
-export interface AddedInput {
+export interface AddWalletInput {
   address: string
   name: string
-  /** Visibility; undefined keeps that of a listed entry, and makes a new one public. */
+  /** Visibility. Undefined keeps the visibility of a listed wallet, and makes a new wallet public. */
   isPrivate?: boolean | undefined
   /** Expected type of the address, checked where it is given. */
   type?: string | undefined
 }
 
-export type RenamedInput = Pick<AddedInput, 'address' | 'name'>
+export type RenameWalletInput = Pick<AddWalletInput, 'address' | 'name'>
 
 /**
- * Removes, renames and adds wallets of one cluster in this order, all or none.
+ * Removes, renames and adds wallets of one cluster, in this order, all or none.
  * @param within the cluster's id
- * @throws ApiError as the three changes, and forbidden where the caller isn't verified in that cluster
+ * @throws ApiError as the three changes, and forbidden where the caller isn't verified in the cluster
  */
 export function updateWallets(
   context: Context,
-  { wallet }: Author,
+  { wallet }: ChangeAuthor,
   {
     remove,
     update,
     add,
-  }: { remove: readonly string[]; update: readonly RenamedInput[]; add: readonly AddedInput[] },
+  }: {
+    remove: readonly string[]
+    update: readonly RenameWalletInput[]
+    add: readonly AddWalletInput[]
+  },
   within: Buffer,
 ): Promise<Buffer> {
-  const removing = removal(wallet, remove, (i) => `remove[${i}]`)
+  const removing = removeWalletsChange(wallet, remove, (i) => `remove[${i}]`)
   const rest = [
-    renaming(wallet, update, (i) => `update[${i}]`),
-    addition(wallet, add, (i) => `add[${i}]`),
+    renameWalletsChange(wallet, update, (i) => `update[${i}]`),
+    addWalletsChange(wallet, add, (i) => `add[${i}]`),
   ]
-  // even an empty renaming is refused to who has just left, so nothing is added to a cluster of its own then
+  // an empty renaming is refused for a caller who has just removed itself; otherwise `add` would create a new cluster
+  // for it
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
-  return change(context, { changes, within })
+  return appendChange(context, { changes, within })
 }
 
-/** Path of the i-th element in the request, for error details. */
+/** Path of the i-th element in the request body, for error details. */
 type PathOf = (index: number) => string
 const inList: PathOf = (i) => `[${i}]`
 /** Path of an element that is the whole body. */
-export const alone: PathOf = () => ''
+export const wholeBodyPath: PathOf = () => ''
 const under = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`)
 
 /**
- * Adds wallets to the caller's cluster, all or none; a caller without a cluster gets one.
- * @throws ApiError unsupported_address, invalid_name, invalid_request; once it is made wallet_exists,
- *   wallet_name_taken, already_public, wallet_limit
+ * The change that adds wallets to the caller's cluster, all or none. A caller without a cluster gets a new one.
+ * @throws ApiError unsupported_address, invalid_name, invalid_request; when the change is made also wallet_exists,
+ * wallet_name_taken, already_public, wallet_limit
  */
-export function addition(
+export function addWalletsChange(
   actor: Buffer,
-  input: readonly AddedInput[],
+  input: readonly AddWalletInput[],
   pathOf = inList,
 ): ClusterChange {
   const wallets = requireWallets(input, pathOf)
@@ -83,17 +88,24 @@ export function addition(
   }
 }
 
-/** @throws ApiError as `addition`, and not_in_cluster */
-export function renaming(
+/** The change that renames wallets. @throws ApiError as `addWalletsChange`, and not_in_cluster */
+export function renameWalletsChange(
   actor: Buffer,
-  input: readonly RenamedInput[],
+  input: readonly RenameWalletInput[],
   pathOf = inList,
 ): ClusterChange {
   return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
 }
 
-/** Absent wallets count as removed. @throws ApiError as `addition`, and not_in_cluster, last_verified_wallet */
-export function removal(actor: Buffer, input: readonly string[], pathOf = inList): ClusterChange {
+/**
+ * The change that removes wallets. Wallets that are not listed count as removed.
+ * @throws ApiError as `addWalletsChange`, and not_in_cluster, last_verified_wallet
+ */
+export function removeWalletsChange(
+  actor: Buffer,
+  input: readonly string[],
+  pathOf = inList,
+): ClusterChange {
   return {
     kind: 'remove_wallets',
     actor,
@@ -102,7 +114,7 @@ export function removal(actor: Buffer, input: readonly string[], pathOf = inList
 }
 
 function requireWallets(
-  input: readonly (RenamedInput & { type?: string | undefined })[],
+  input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
 ) {
   const read = addresses(
@@ -129,7 +141,7 @@ function requireWallets(
 
 const MAX_DETAILS = 20
 
-/** @throws ApiError unsupported_address, invalid_request for repeated ones */
+/** @throws ApiError unsupported_address; invalid_request for repeated addresses */
 function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
   const details: ErrorDetail[] = []
   const read: Wallet[] = []
@@ -162,26 +174,27 @@ function addresses(input: readonly string[], pathOf: PathOf): Wallet[] {
  * @returns the cluster's id
  * @throws ApiError of the refusal, catching_up, unavailable, rate_limited
  */
-export async function change(
+export async function appendChange(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Buffer> {
-  const made = await inTurn(context, request)
+  const made = await appendInTurn(context, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
   return made.clusterId!
 }
 
 /**
- * Appends signed changes in the turn of their wallet; those whose caller is gone by then are dropped.
+ * Appends signed changes when the turn of their wallet comes. Changes whose caller has disconnected by then are
+ * dropped.
  * @throws ApiError catching_up, unavailable, rate_limited
  */
-export async function inTurn(
+export async function appendInTurn(
   context: Context,
   request: Omit<SignedChanges, 'network'>,
 ): Promise<Exclude<AppendResult, { kind: 'catching_up' }>> {
   const { pool, network, patience, caller } = context
   const first = request.changes[0]!
-  // an operator's, which nobody signed, are in old journals alone
+  // only old journals have unsigned changes, made by an operator; a new change always has an actor
   const wallet = first.actor!
   const community = first.kind === 'configure_community' ? first.community : null
   const limits = {
@@ -212,7 +225,7 @@ const MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
     'Names that move along show where a private wallet belongs: make its entry public first.',
   names_moving:
     'Names are still moving from or to one of these clusters: try again when its last ones have moved.',
-  wallet_limit: `A cluster has at most ${RULES.maxClusterWallets} wallets.`,
+  wallet_limit: `A cluster has at most ${NEWEST_RULES.maxClusterWallets} wallets.`,
   forbidden: 'This wallet is not verified in that cluster.',
   rules_changed: 'The rules of the community have changed: ask again.',
   already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',

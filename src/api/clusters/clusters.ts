@@ -15,7 +15,7 @@ import type { Session } from '../http/route.js'
 import { secondsText } from '../http/timestamps.js'
 import { requireName } from '../names/names.js'
 
-/** Caller of a look-up: wallets that are verified in the cluster see its private wallets too. */
+/** Caller of a look-up. Wallets verified in the cluster also see its private wallets. */
 type Viewer = Pick<Session, 'wallet'> | null
 
 const NO_CLUSTER = 'There is no such cluster.'
@@ -50,7 +50,7 @@ export async function clusterIdByName(context: Context, input: string): Promise<
   return id
 }
 
-/** Null where the viewer may know of no cluster. */
+/** Null where the address is in no cluster that the viewer may see. */
 export async function clusterIdOfAddress(
   context: Context,
   input: string,

@@ -14,7 +14,7 @@ import {
 
 const TYPES = ['evm', 'solana'] as const
 
-/** The address of a key as wallets import it, by independent code. */
+/** The address of a key in the form of wallets, computed by another library. */
 const addressOf = (type: (typeof TYPES)[number], key: string): string =>
   type === 'evm'
     ? privateKeyToAddress(key as `0x${string}`).toLowerCase()
@@ -34,7 +34,7 @@ describe('a generated key', () => {
       ["the server's and the user's", [server, user]],
       ["the user's and the recovery's", [user, recovery]],
       ["the recovery's and the server's", [recovery, server]],
-    ])('comes back from two of its three shares: %s', async (_, pair) => {
+    ])('is recovered from two of its three shares: %s', async (_, pair) => {
       const key = await recoverKey(address, pair)
       expect(addressOf(type, key!)).toBe(address.text)
       if (type === 'solana') expect(bs58.encode(bs58.decode(key!).subarray(32))).toBe(address.text)
@@ -45,20 +45,20 @@ describe('a generated key', () => {
       ['random bytes', () => Uint8Array.from(randomBytes(SHARE_BYTES))],
       ['one with a bit changed', () => server.map((byte, i) => (i === 0 ? byte ^ 1 : byte))],
       ["another key's", async () => (await generateKey(type)).shares.server],
-    ])("does not come back from the user's share and %s", async (_, wrong) => {
+    ])("is not recovered from the user's share and %s", async (_, wrong) => {
       expect(await recoverKey(address, [user, await wrong()])).toBeNull()
     })
   })
 })
 
-describe('a kept share', () => {
+describe('a stored share', () => {
   const key = randomBytes(32)
   const former = randomBytes(32)
   const share = randomBytes(SHARE_BYTES)
   const address = Buffer.of(1, ...Buffer.alloc(20, 7))
   const sealed = sealShare([key], 'mainnet', address, share)
 
-  it('opens under its key and at its row alone, and looks different each time', () => {
+  it('is decrypted only with its key and at its row, and is encrypted differently each time', () => {
     expect(openShare([key], 'mainnet', address, sealed)).toEqual(share)
     expect(sealShare([key], 'mainnet', address, share).share).not.toEqual(sealed.share)
     expect(sealed.share.includes(share)).toBe(false)
@@ -75,7 +75,7 @@ describe('a kept share', () => {
     }
   })
 
-  it('opens under an earlier key of the list too, with the id of the key and without', () => {
+  it('is decrypted with an earlier key of the list too, with and without the key’s id', () => {
     const kept = sealShare([former], 'mainnet', address, share)
     for (const keyId of [kept.keyId, null])
       expect(openShare([key, former], 'mainnet', address, { ...kept, keyId })).toEqual(share)
@@ -84,7 +84,7 @@ describe('a kept share', () => {
     )
   })
 
-  it('is sealed under the first key, whose id tells nothing of it', () => {
+  it('is encrypted with the first key, whose id reveals nothing about it', () => {
     const { keyId } = sealShare([key, former], 'mainnet', address, share)
     expect(keyId).toEqual(shareKeyId(key))
     expect(keyId).not.toEqual(shareKeyId(former))

@@ -39,9 +39,9 @@ const KEY_TYPES: Record<AddressType, KeyType> = {
 }
 
 /**
- * Generates the key of a wallet and splits it in three shares of which two recover it (Shamir over GF(256),
- * `shamir-secret-sharing`): the user's, the server's, stored encrypted, and one for recovery. The key itself is not
- * stored.
+ * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
+ * `shamir-secret-sharing`). The shares are the user's, the server's (stored encrypted), and a spare one for recovery.
+ * The key itself is not stored.
  * @returns the wallet's address, and the shares of 33 bytes
  */
 export async function generateKey(type: AddressType) {
@@ -52,7 +52,7 @@ export async function generateKey(type: AddressType) {
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
-/** As wallets import the key; null when the shares don't give this address' key. */
+/** Recovers the private key in the form that wallets import; null when the shares do not give this address's key. */
 export async function recoverKey(
   address: Address,
   shares: readonly [Uint8Array, Uint8Array],
@@ -67,7 +67,7 @@ export async function recoverKey(
 const addressOf = (type: AddressType, key: Buffer): Address =>
   parseAddress(KEY_TYPES[type].addressOf(key)) as Address
 
-/** Keys of shares: the one in use, then earlier ones whose shares are still read. */
+/** Keys that encrypt shares: the current key first, then earlier keys that still decrypt stored shares. */
 export type ShareKeys = readonly [Uint8Array, ...Uint8Array[]]
 
 const NONCE_BYTES = 12
@@ -79,7 +79,7 @@ const rowOf = (network: Network, address: Buffer): Buffer =>
 
 const KEY_ID_BYTES = 8
 
-/** Identifies a key beside what it encrypts, and tells nothing of the key. */
+/** Identifies a key beside the data that it encrypts, without revealing the key. */
 export const shareKeyId = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
 
@@ -100,7 +100,7 @@ export function sealShare(
 }
 
 /**
- * Decrypts a share under the key of its id; one without an id under whichever key fits.
+ * Decrypts a share with the key of the id stored with it. A share without an id is tried with every key.
  * @throws Error where no key fits, for another row or altered bytes
  */
 export function openShare(

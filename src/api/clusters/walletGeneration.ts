@@ -8,7 +8,7 @@ import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import type { Session } from '../http/route.js'
 import { requireNames } from '../names/names.js'
-import { type Author, addition, alone, change } from './changes.js'
+import { addWalletsChange, appendChange, type ChangeAuthor, wholeBodyPath } from './changes.js'
 import {
   generateKey,
   openShare,
@@ -22,23 +22,27 @@ export interface GenerateInput {
   type: AddressType
   name: string
   isPrivate: boolean
-  /** The answer has the third share too. */
+  /** Return the third share too. */
   recovery: boolean
 }
 
 /**
- * Generates a wallet in the caller's cluster and stores one encrypted share of its key; the others are returned this
- * once.
+ * Generates a wallet in the caller's cluster and stores one encrypted share of its key. The other shares are returned
+ * only in this response.
  * @throws ApiError invalid_name, wallet_name_taken, wallet_limit, catching_up; unavailable without SHARE_KEY
  */
-export async function generateWallet(context: Context, author: Author, input: GenerateInput) {
+export async function generateWallet(context: Context, author: ChangeAuthor, input: GenerateInput) {
   const keys = requireShareKeys(context)
   const { network } = context
   const [wanted] = requireNames([input.name], parseName, () => 'name')
   const { address, shares } = await generateKey(input.type)
-  const added = addition(author.wallet, [{ ...input, address: address.text }], alone)
+  const added = addWalletsChange(
+    author.wallet,
+    [{ ...input, address: address.text }],
+    wholeBodyPath,
+  )
   const sealed = sealShare(keys, network, address.bytes, shares.server)
-  await change(context, {
+  await appendChange(context, {
     changes: [added],
     alongside: (db, clusterId) =>
       storeShare(db, network, {
@@ -60,9 +64,9 @@ export async function generateWallet(context: Context, author: Author, input: Ge
 
 export interface RecoverInput {
   address: string
-  /** A share of the two that are returned. */
+  /** One of the shares that `generateWallet` returned. */
   share: string
-  /** Signature of the caller over the message of `signingDate` that asks for this address' key. */
+  /** The caller's signature over the message of `signingDate` that requests this address's key. */
   signature: string
   signingDate: string
 }
@@ -70,8 +74,9 @@ export interface RecoverInput {
 const SHARE = new RegExp(`^0x[0-9a-fA-F]{${SHARE_BYTES * 2}}$`)
 
 /**
- * Recovers the key of a generated wallet, for the wallet that requested it and for those verified in its cluster. A
- * signature serves one attempt (of the latter: one that succeeds), so that whoever reads it later has no use of it.
+ * Recovers the key of a generated wallet, for the wallet that requested it and for wallets verified in its cluster. A
+ * signature works once, so it is useless to anybody who reads it later. For the requesting wallet every attempt
+ * counts, for the others only a successful attempt.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 export async function recoverWallet(
@@ -96,7 +101,7 @@ export async function recoverWallet(
   const share = Buffer.from(input.share.slice(2), 'hex')
   const own = openShare(keys, network, address.bytes, kept)
   const privateKey = await recoverKey(address, [share, own])
-  // a vain request of another member uses nothing up: it could keep the wallet's owner from the key for ever
+  // a failed attempt of another member must not count: it could lock the wallet's owner out for good
   const isCounted = privateKey !== null || kept.isOwn
   if (isCounted && !(await useRecovery(pool, network, address.bytes, signingMs)))
     throw new ApiError(

@@ -2,31 +2,38 @@ import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
 import { inTime } from '../../ops/notify.js'
-import { areRequirementsMet, inputsNeeded } from '../../registry/community/requirements.js'
+import {
+  areRequirementsMet,
+  neededRequirementInputs,
+} from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOf } from '../http/context.js'
-import { requireCurrent } from '../http/freshness.js'
+import { requireCaughtUp } from '../http/freshness.js'
 import { availabilityAnswer } from '../names/names.js'
 import { type CommunityName, requireRules } from './communities.js'
 
-/** Time for what payers own: one whose chain says nothing may get the name, and no answer waits for it. */
+/**
+ * Time limit for reading what payers own. A payer whose chain does not answer in time is assumed to meet the
+ * requirements.
+ */
 const PAYERS_MS = 3_000
 
 /** Availability of a name below a community. @throws ApiError not_found, catching_up */
-export async function availabilityOf(context: Context, asked: CommunityName) {
+export async function availabilityOfCommunityName(context: Context, asked: CommunityName) {
   const rules = await requireRules(context, asked.community)
-  await requireCurrent(context)
+  await requireCaughtUp(context)
   return availabilityAnswer(
     `${asked.community}/${asked.name}`,
-    await availabilityUnder(context, asked, rules),
+    await availabilityUnderRules(context, asked, rules),
   )
 }
 
 /**
- * The same under rules. A payment keeps a name from others only where its payer may get it: who does not meet the
- * requirements gets the money back, and would lock a name for the price of a transaction.
+ * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
+ * requirements. A payer who does not meet them gets the money back, and could otherwise block a name for the price of
+ * a transaction.
  */
-export async function availabilityUnder(
+export async function availabilityUnderRules(
   context: Context,
   asked: CommunityName,
   rules: CommunityRules | null,
@@ -39,23 +46,26 @@ export async function availabilityUnder(
   )
   if (isTaken) return 'taken'
   const mayGet = payers.map(async (payer) =>
-    meetsRequirements(context, rules!, payer, recentPorts(context)).catch((error: unknown) => {
-      if (error instanceof ChainUnavailableError) return true
-      throw error
-    }),
+    meetsRequirements(context, rules!, payer, recentBalancePorts(context)).catch(
+      (error: unknown) => {
+        if (error instanceof ChainUnavailableError) return true
+        throw error
+      },
+    ),
   )
   const isKept = Promise.all(mayGet).then((each) => each.includes(true))
   return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
-/** Ports that may answer with balances of some seconds ago. */
-export const recentPorts = (context: Context): readonly BalancePort[] =>
+/** Ports whose balances may be some seconds old. */
+export const recentBalancePorts = (context: Context): readonly BalancePort[] =>
   chainsOf(context).map(({ label, recentBalance, tokenBalance }) => {
     return { label, tokenBalance: recentBalance ?? tokenBalance }
   })
 
 /**
- * True if a wallet (a stored address) meets the requirements of rules. Each balance is a unit of its caller's.
+ * True if a wallet (a stored address) meets the requirements of rules. Each balance look-up costs the caller one
+ * rate-limit unit.
  * @throws ChainUnavailableError
  */
 export async function meetsRequirements(
@@ -64,7 +74,7 @@ export async function meetsRequirements(
   wallet: Buffer,
   ports: readonly BalancePort[] = chainsOf(context),
 ): Promise<boolean> {
-  context.caller?.owe(inputsNeeded(requirements).tokens.length)
+  context.caller?.owe(neededRequirementInputs(requirements).tokens.length)
   const inputs = await readRequirementInputs({
     wallet,
     requirements,

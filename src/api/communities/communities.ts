@@ -7,7 +7,7 @@ import {
   problemsOnChains,
 } from '../../registry/community/rules.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { type Author, change, registrationError } from '../clusters/changes.js'
+import { appendChange, type ChangeAuthor, registrationError } from '../clusters/changes.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNames } from '../names/names.js'
@@ -25,7 +25,7 @@ export async function communityByName(context: Context, input: string) {
  */
 export async function configureCommunity(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   { name, rules }: { name: string; rules: CommunityRules },
 ) {
   const community = requireName(name)
@@ -33,7 +33,7 @@ export async function configureCommunity(
   const details = problemsOnChains(rules, ports)
   if (details.length > 0) throw refusedRules(details)
   await checkTokens(ports, rules)
-  await change(context, {
+  await appendChange(context, {
     changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }],
   })
   return { name: community, ...communityRulesJson(rules) }

@@ -4,10 +4,10 @@ import { type Context, chainsOf } from '../http/context.js'
 import { requireName } from '../names/names.js'
 import { requireRules } from './communities.js'
 
-/** Payments that one transaction takes: about 45,000 gas each. */
+/** Payments per transaction: each needs about 45,000 gas. */
 const AT_ONCE = 50
 
-/** Not taken yet by their recipients. @throws ApiError invalid_name, not_found */
+/** Payments that their recipients have not taken yet. @throws ApiError invalid_name, not_found */
 export async function payoutsOf(context: Context, input: string) {
   const name = requireName(input)
   await requireRules(context, name)

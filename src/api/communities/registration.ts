@@ -4,7 +4,7 @@ import { findClusterId } from '../../db/registry/clusters.js'
 import { findCommunityRules, standingOf } from '../../db/registry/communityNames.js'
 import {
   decideRegistration,
-  type PaymentWish,
+  type PaymentPreference,
   type PriceFault,
   type RegistrationInputs,
 } from '../../registry/community/registration.js'
@@ -14,26 +14,26 @@ import { isLabelOf } from '../../registry/families.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import {
-  type Author,
-  change,
-  inTurn,
+  appendChange,
+  appendInTurn,
+  type ChangeAuthor,
   refusalError,
   registrationError,
 } from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { requireCurrent } from '../http/freshness.js'
-import { availabilityUnder, meetsRequirements, recentPorts } from './availability.js'
+import { requireCaughtUp } from '../http/freshness.js'
+import { availabilityUnderRules, meetsRequirements, recentBalancePorts } from './availability.js'
 import { type CommunityName, requireRules } from './communities.js'
 
 export interface RegistrationRequest extends CommunityName {
   /** New owner of the name; null where the request names none. */
   wallet: Wallet | null
-  /** Owner where the request names none: the caller itself, or none yet. */
+  /** Owner where the request names none: the caller's own wallet, or nobody yet. */
   unnamed: 'own' | 'none'
-  /** Price to pay; by default the first that the wallet can pay. */
-  wish: Omit<PaymentWish, 'payer'>
+  /** Price to pay; by default the first price that the wallet can pay. */
+  preference: Omit<PaymentPreference, 'payer'>
 }
 
 export type PaymentInfo = { price: CommunityPrice; transaction: CommunityPayment }
@@ -41,7 +41,7 @@ export type Registration =
   | { kind: 'registered'; owner: Wallet }
   | { kind: 'to_pay'; owner: Wallet; info: PaymentInfo }
 
-/** Rules or name have changed since they were read: the attempt is made again. */
+/** The rules or the name have changed since they were read, so the registration is attempted again. */
 interface Changed {
   kind: 'changed'
   refusal: ChangeRefusal
@@ -51,14 +51,14 @@ interface Changed {
 const TRIES = 3
 
 /**
- * Registers a name below a community where it is free; else returns the payment. The payer becomes the owner of the
- * name. Who holds the name already gets the answer of a registration.
- * @throws ApiError of each problem in their order (REGISTRATION_PROBLEMS); catching_up, unavailable
+ * Registers a name below a community where it is free, else returns the payment to make. The payer becomes the owner
+ * of the name. A caller who already holds the name gets the same response as after a registration.
+ * @throws ApiError of the first problem in the order of REGISTRATION_PROBLEMS; catching_up, unavailable
  * @throws ChainUnavailableError where requirements or the payment need a chain that does not answer
  */
 export async function registerCommunityName(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   request: RegistrationRequest,
 ): Promise<Registration> {
   for (let tries = 1; ; tries++) {
@@ -70,13 +70,13 @@ export async function registerCommunityName(
 
 async function attemptRegistration(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   request: RegistrationRequest,
 ): Promise<Registration | Changed> {
-  const { community, name, wallet, wish } = request
+  const { community, name, wallet, preference } = request
   const owner = wallet ?? decodeWallet(author.wallet)
   const rules = await findCommunityRules(context.pool, context.network, community)
-  if (rules) await requireCurrent(context)
+  if (rules) await requireCaughtUp(context)
   const readStanding = () =>
     standingOf(context.pool, context.network, {
       community,
@@ -86,15 +86,15 @@ async function attemptRegistration(
     })
   const [before, availability] = await Promise.all([
     readStanding(),
-    availabilityUnder(context, { community, name }, rules),
+    availabilityUnderRules(context, { community, name }, rules),
   ])
-  // a name may have gone to this very wallet between the two reads, by the same request sent twice
+  // the same request, sent twice, may have registered the name for this wallet between the two reads
   const standing = availability === 'free' || before.isHeld ? before : await readStanding()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationInputs = {
     rules,
-    wish: { ...wish, payer: owner.type },
-    isNetworkKnown: wish.network === null || isLabelOf(context.network, wish.network),
+    preference: { ...preference, payer: owner.type },
+    isNetworkKnown: preference.network === null || isLabelOf(context.network, preference.network),
     nowMs: context.now(),
     isOwner: standing.isOwner,
     beneficiary: wallet === null ? request.unnamed : named,
@@ -135,7 +135,7 @@ const FAULT_MESSAGE: Record<PriceFault, string> = {
 
 async function registerFree(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   { community, name, owner, rules }: CommunityName & { owner: Wallet; rules: CommunityRules },
 ): Promise<Registration | Changed> {
   const registering = {
@@ -145,12 +145,12 @@ async function registerFree(
     name,
   } as const
   const met = rules.requirements.length > 0 ? requirementsHash(rules.requirements) : null
-  const made = await inTurn(context, {
+  const made = await appendInTurn(context, {
     changes: [{ ...registering, wallet: owner.bytes, met, isAssigned: false }],
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
-  // the same request, sent twice, may have given the name to this very wallet
+  // the same request, sent twice, may have registered the name for this wallet
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
   if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed', refusal }
   throw refusalError(refusal)
@@ -189,20 +189,20 @@ export async function areRequirementsMetBy(
     context,
     await requireRules(context, community),
     wallet.bytes,
-    recentPorts(context),
+    recentBalancePorts(context),
   )
 }
 
 /**
- * Registers a name below a community for the caller's bundle without price, once a wallet of the bundle has claimed the
- * community's airdrop. One name per bundle and per claim; a repeated request gets the same answer.
+ * Registers a name below a community for the caller's bundle, without a price, once a wallet of the bundle has
+ * claimed the community's airdrop. A bundle gets one name per claim. A repeated request gets the same response.
  * @param bundleId expected id of the caller's bundle
- * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, requirements_not_met before a claim,
- *   already_assigned, not_available, catching_up
+ * @throws ApiError invalid_request, not_found, not_in_cluster, forbidden, already_assigned, not_available,
+ * catching_up; requirements_not_met before a claim
  */
 export async function assignCommunityName(
   context: Context,
-  author: Author,
+  author: ChangeAuthor,
   { community, name, bundleId }: CommunityName & { bundleId?: string | undefined },
 ): Promise<void> {
   const { pool } = context
@@ -225,7 +225,7 @@ export async function assignCommunityName(
     name,
   } as const
   const met = addressToWord(claim)
-  await change(context, {
+  await appendChange(context, {
     changes: [{ ...registering, wallet: author.wallet, met, isAssigned: true }],
   })
 }

@@ -1,8 +1,8 @@
 import { type EvmPort, type EvmQuote, isEvmPort } from '../../chains/chain.js'
 import { EVM } from '../../registry/families.js'
-import { OWNER } from '../examples.js'
-import { MAX_CHANGES, named, z } from '../http/schema.js'
-import { CHAIN } from '../limits/costs.js'
+import { EXAMPLE_OWNER } from '../examples.js'
+import { MAX_CHANGES, namedObject, z } from '../http/schema.js'
+import { CHAIN_PRICE } from '../limits/costs.js'
 import {
   callView,
   EVM_QUOTE_ERRORS,
@@ -11,28 +11,30 @@ import {
   quoteFieldsV01,
 } from './family.js'
 
-/** 0x and hex digits, which are a type of their own in the client. */
+/** 0x and hex digits. The generated client has a type for this format. */
 const hexText = z.string().openapi({ format: 'hex' })
-/** Wei in decimal digits, which the client gives as a bigint. */
+/** Wei in decimal digits. The client returns a bigint for this format. */
 const weiText = z.string().openapi({ format: 'wei' })
 export const EvmTransactionSchema = z.object({ to: hexText, data: hexText, value: weiText })
 
 const gasToken = z.object({ symbol: z.string(), decimals: z.int() })
-const own = ({ transactionData }: EvmQuote) => ({ transactionData: callView(transactionData) })
+const ownFields = ({ transactionData }: EvmQuote) => ({
+  transactionData: callView(transactionData),
+})
 
-export const evmForm: FamilyForm<EvmPort> = {
+export const evmFamilyForm: FamilyForm<EvmPort> = {
   family: EVM,
   isOf: isEvmPort,
-  example: ['1', OWNER],
+  example: ['1', EXAMPLE_OWNER],
   testnet: '11155111',
   maxNames: MAX_CHANGES,
   summary: 'Transaction data for registering names from an EVM chain',
   beyond:
     '`names[].amountWei` and `referral`. An amount below the minimum of 0.01 ETH is 400 `invalid_amount`.',
-  price: CHAIN,
+  price: CHAIN_PRICE,
   errors: EVM_QUOTE_ERRORS,
   v1: {
-    schema: named('EvmQuote', {
+    schema: namedObject('EvmQuote', {
       ...quoteFields,
       type: z.literal('evm'),
       gasToken,
@@ -41,24 +43,25 @@ export const evmForm: FamilyForm<EvmPort> = {
         .string()
         .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
     }),
-    own,
+    ownFields,
   },
   v01: {
-    schema: named('QuoteV01', {
+    schema: namedObject('QuoteV01', {
       ...quoteFieldsV01,
       gasToken,
       transactionData: EvmTransactionSchema,
     }),
-    own,
+    ownFields,
   },
   transaction: EvmTransactionSchema,
   approvals: {
     approval: EvmTransactionSchema.optional().openapi({
-      description: 'To be sent before, where the payment is in a token that is not approved yet',
+      description:
+        'Transaction to send before the payment, if the payment is in a token that is not approved yet',
     }),
     approvalReset: EvmTransactionSchema.optional().openapi({
       description:
-        'To be sent before the approval: a smaller one is left, and some tokens take no other meanwhile',
+        'Transaction to send before the approval: it removes a smaller approval, which some tokens require',
     }),
   },
 }

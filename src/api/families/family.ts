@@ -1,22 +1,22 @@
 import type { ChainPort, Quote, UnsignedTransaction } from '../../chains/chain.js'
 import type { Family } from '../../registry/families.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { registration } from '../examples.js'
+import { registrationExample } from '../examples.js'
 import { ok } from '../http/answer.js'
-import { manyNames } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Price, type Route, route } from '../http/route.js'
-import { answers, MAX_CHANGES, z } from '../http/schema.js'
+import { manyNames } from '../http/sampleRequests.js'
+import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
 import { AMOUNT_SYNONYMS, amountOf, type QuoteOf, quoteOn } from '../names/quote.js'
 import { addressText, clusterIdText, nameText } from '../v1/schemas.js'
 
-/** A family's quotes as a version of the interface shows them. */
+/** How a version of the interface shows a family's quotes. */
 interface QuoteForm<Port extends ChainPort> {
   readonly schema: z.ZodType
-  /** Bounds of the lists among its own fields. */
+  /** Bounds of the lists in the family's own fields. */
   readonly bounds?: Route['bounds']
   /** Fields that only quotes of this family have. */
-  own(quote: QuoteOf<Port>): object
+  ownFields(quote: QuoteOf<Port>): object
 }
 
 /** A row of the interface's table of families: how a family quotes, and what its wallets sign. */
@@ -24,7 +24,7 @@ export interface FamilyForm<Port extends ChainPort = ChainPort>
   extends Pick<Route, 'summary' | 'beyond' | 'description'> {
   readonly family: Family
   isOf(port: ChainPort): port is Port
-  /** Label and wallet of the example of a quote. */
+  /** Network label and wallet in the example of a quote. */
   readonly example: readonly [label: string, wallet: string]
   /** Label of the testnet. */
   readonly testnet: string
@@ -40,7 +40,7 @@ export interface FamilyForm<Port extends ChainPort = ChainPort>
   readonly approvals: z.ZodRawShape
 }
 
-/** The route of a family's quotes, of v1. */
+/** The v1 route of a family's quotes. */
 export const quoteRoute = ({
   family,
   example,
@@ -51,27 +51,27 @@ export const quoteRoute = ({
 }: FamilyForm): Route =>
   route.post(`/v1/names/register/${family.key}`, {
     bad: { what: '101 names', body: manyNames(testnet, MAX_CHANGES + 1), error: 'too_many' },
-    dearest: { what: `${maxNames} names`, body: manyNames(testnet, maxNames) },
-    example: registration(...example),
+    costliest: { what: `${maxNames} names`, body: manyNames(testnet, maxNames) },
+    example: registrationExample(...example),
     bounds: { ...v1.bounds, 'names[]': `asked: ${maxNames}` },
     aliases: [`/v1/register/${family.key}`],
     summary: form.summary,
     beyond: form.beyond,
     description: form.description,
     price: form.price,
-    body: Registration.extend({
+    body: RegistrationBody.extend({
       network: z.string().openapi({
         description: `Label of the chain to pay on; ${family.label === null ? 'it also' : 'testnet=true'} selects the testnet`,
         example: example[0],
       }),
       referralClusterId: clusterIdText.optional(),
     }),
-    responses: answers('The quote, with the transactions to sign and send', v1.schema),
+    responses: okResponses('The quote, with the transactions to sign and send', v1.schema),
     errors: form.errors,
     async handle({ body, isTestnet }, context) {
       const quote = await quoteOn(context, quoteRequest(body, isTestnet), form.isOf)
       const referral = quote.referral && toHex(quote.referral)
-      return ok({ type: family.key, ...fees(quote), referral, ...v1.own(quote) })
+      return ok({ type: family.key, ...commonQuoteView(quote), referral, ...v1.ownFields(quote) })
     },
   })
 
@@ -79,16 +79,16 @@ const amount = z.unknown().openapi({
   type: 'string',
   pattern: '^(0|[1-9][0-9]{0,77})$',
   description:
-    'What the bid is worth on the hub in wei of ETH; default 0.01 ETH. One of its names at most may be used.',
+    'Value of the bid on the hub in wei of ETH; default 0.01 ETH. At most one of the field’s names may be used.',
   example: '10000000000000000',
 })
-/** The amount of an element, under each of its names. */
+/** Schema of an element's amount, once for each accepted field name. */
 const amounts = Object.fromEntries(
   AMOUNT_SYNONYMS.map((name) => [name, amount.optional()]),
 ) as Record<(typeof AMOUNT_SYNONYMS)[number], z.ZodOptional<typeof amount>>
 
-/** Body of a registration, which each route extends by its network and its referral. */
-export const Registration = z.object({
+/** Body of a registration. Each route adds its network and its referral. */
+export const RegistrationBody = z.object({
   sender: addressText,
   names: z
     .array(z.object({ name: nameText, ...amounts }))
@@ -96,7 +96,7 @@ export const Registration = z.object({
     .max(MAX_CHANGES),
 })
 
-export const quoteRequest = <Body extends z.output<typeof Registration>>(
+export const quoteRequest = <Body extends z.output<typeof RegistrationBody>>(
   body: Body,
   isTestnet: boolean,
 ) => ({
@@ -134,24 +134,24 @@ export const transactionView = (transaction: UnsignedTransaction) =>
     ? { type: transaction.type, ...callView(transaction) }
     : { type: transaction.type, data: transaction.data }
 
-/** What the quotes of all families have, but for the coin. */
+/** Schema of the fields that quotes of all families have, except the coin. */
 export const quoteFields = {
   registrationFee: z.string().openapi({ description: 'Smallest unit of the gas token' }),
   names: z.array(
     z.object({
       name: z.string(),
-      amountWei: z.string().openapi({ description: 'What the bid is worth on the hub, ETH wei' }),
+      amountWei: z.string().openapi({ description: 'Value of the bid on the hub, wei of ETH' }),
       amount: z.string().openapi({
-        description: 'The same in the smallest unit of the gas token of the source chain',
+        description: 'The same value in the smallest unit of the source chain’s gas token',
       }),
     }),
   ),
   referral: clusterIdText.nullable().openapi({
-    description: 'The cluster that is credited; null where none was named, or none has that id',
+    description: 'The credited cluster; null where none was named or its id is unknown',
   }),
 }
 
-/** The same of v0.1. */
+/** The same fields as v0.1 shows them. */
 export const quoteFieldsV01 = {
   registrationFee: z.string(),
   bridgeFee: z.string(),
@@ -163,8 +163,8 @@ export const quoteFieldsV01 = {
   ),
 }
 
-/** Fields of a quote that all families have. */
-export const fees = (quote: Quote) => ({
+/** The response's fields that quotes of all families have. */
+export const commonQuoteView = (quote: Quote) => ({
   gasToken: quote.gasToken,
   registrationFee: quote.registrationFee.toString(),
   bridgeFee: quote.bridgeFee.toString(),

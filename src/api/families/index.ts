@@ -1,15 +1,18 @@
 import { type FamilyKey, familyOf } from '../../registry/families.js'
-import { evmForm } from './evm.js'
+import { evmFamilyForm } from './evm.js'
 import { type FamilyForm, quoteRoute } from './family.js'
-import { solanaForm } from './solana.js'
+import { solanaFamilyForm } from './solana.js'
 
-const BY_KEY: Readonly<Record<FamilyKey, FamilyForm>> = { evm: evmForm, solana: solanaForm }
+const BY_KEY: Readonly<Record<FamilyKey, FamilyForm>> = {
+  evm: evmFamilyForm,
+  solana: solanaFamilyForm,
+}
 
-/** The interface's table of families: a row each. */
+/** The interface's table of families, one row for each. */
 export const FAMILY_FORMS: readonly FamilyForm[] = Object.values(BY_KEY)
 
-/** A route of quotes for each. */
+/** The route of quotes of each family. */
 export const quoteRoutes = FAMILY_FORMS.map(quoteRoute)
 
-/** The row of the chain behind a network label; that of EVM chains for a label of no family. */
-export const formOf = (label: string): FamilyForm => BY_KEY[familyOf(label).key]
+/** The family of a network label; the EVM family for an unknown label. */
+export const familyFormOf = (label: string): FamilyForm => BY_KEY[familyOf(label).key]

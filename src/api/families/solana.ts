@@ -1,48 +1,46 @@
 import { isSolanaPort, type SolanaPort, type SolanaQuote } from '../../chains/solana/port.js'
 import { SOLANA } from '../../registry/families.js'
-import { SOLANA_WALLET } from '../examples.js'
-import { named, z } from '../http/schema.js'
-import { QUOTE_PER_NAME } from '../limits/costs.js'
+import { EXAMPLE_SOLANA_WALLET } from '../examples.js'
+import { namedObject, z } from '../http/schema.js'
+import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
 import { type FamilyForm, QUOTE_ERRORS, quoteFields, quoteFieldsV01 } from './family.js'
 
 const gasToken = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
 const HOLDS = 'rule: what a transaction of Solana holds'
 const ONE_A_NAME = { 'transactionData[]': 'asked: 25' }
 
-export const solanaForm: FamilyForm<SolanaPort> = {
+export const solanaFamilyForm: FamilyForm<SolanaPort> = {
   family: SOLANA,
   isOf: isSolanaPort,
-  example: ['solana', SOLANA_WALLET],
+  example: ['solana', EXAMPLE_SOLANA_WALLET],
   testnet: 'solana',
   maxNames: 25,
   summary: 'Transactions for registering names on Solana',
   beyond:
     '`gasToken.decimals` is the text `lamports`. `expiresAt`, `names[].amountWei` and `referral`.',
   description:
-    'One transaction per name, each to be signed by the sender and paid until `expiresAt`.',
-  price: QUOTE_PER_NAME,
+    'One transaction per name. The sender signs and sends each of them before `expiresAt`.',
+  price: QUOTE_PER_NAME_PRICE,
   errors: QUOTE_ERRORS,
   v1: {
-    schema: named('SolanaQuote', {
+    schema: namedObject('SolanaQuote', {
       ...quoteFields,
       type: z.literal('solana'),
       gasToken,
       transactionData: z.array(z.string()).openapi({
-        description: 'One unsigned transaction per name, in its order: serialized, base64',
+        description: 'One unsigned transaction per name, in order: serialized, base64',
       }),
-      bridgeFee: z.string().openapi({ description: 'Lamports: what the relay costs the hub' }),
-      expiresAt: z
-        .string()
-        .openapi({ description: 'ISO 8601; a payment from then on fails on chain' }),
+      bridgeFee: z.string().openapi({ description: 'Price of the relay to the hub, lamports' }),
+      expiresAt: z.string().openapi({ description: 'ISO 8601; a later payment fails on chain' }),
     }),
     bounds: ONE_A_NAME,
-    own: (quote: SolanaQuote) => ({
+    ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map(({ base64 }) => base64),
       expiresAt: quote.expiresAt.toISOString(),
     }),
   },
   v01: {
-    schema: named('SolanaQuoteV01', {
+    schema: namedObject('SolanaQuoteV01', {
       ...quoteFieldsV01,
       gasToken,
       expiresAt: z.string(),
@@ -73,7 +71,7 @@ export const solanaForm: FamilyForm<SolanaPort> = {
       'transactionData[].instructions[].data[]': HOLDS,
       'transactionData[].signers[]': HOLDS,
     },
-    own: (quote: SolanaQuote) => ({
+    ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map((one) => one.json()),
       expiresAt: quote.expiresAt.toISOString(),
     }),

@@ -2,12 +2,18 @@ import { readClusterIds } from '../../db/journal/feed.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** Ids from which on none of them is kept any longer, of some 150 bytes each. */
+/** The cache is emptied when it holds more ids than this; an id takes some 150 bytes. */
 const MAX_IDS = 20_000
-/** Bound on what anything that goes past the feed's number could keep wrong. */
+/**
+ * Lifetime of the cache. It limits how long a wrong id can live after a change that does not increase the feed's
+ * number.
+ */
 const KEPT_MS = 60_000
 
-/** Hex, by serial, among others; where one is missing the generation has ended. */
+/**
+ * Looks up hex ids of clusters by serial. The map may hold other clusters too. A missing serial means that the
+ * generation has ended.
+ */
 export type ClusterIds = (
   db: Queryable,
   serials: readonly number[],
@@ -15,8 +21,8 @@ export type ClusterIds = (
 ) => Promise<ReadonlyMap<number, string>>
 
 /**
- * Creates the memory of a network's ids for pages of the feed: within one generation a cluster keeps its id, and those
- * of the newest events, as those of the first, are asked for by all who walk there.
+ * Creates a cache of cluster ids for pages of the feed. A cluster keeps its id within one generation, and most
+ * readers ask for the newest or the oldest events.
  */
 export function createClusterIds(network: Network): ClusterIds {
   let kept = { generation: 0, ids: new Map<number, string>(), untilMs: 0 }

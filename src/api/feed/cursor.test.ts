@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { openPage, type PagePosition, sealPage } from './cursor.js'
+import { decryptPageToken, encryptPageToken, type PagePosition } from './cursor.js'
 
 const key = randomBytes(32)
 const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
@@ -20,27 +20,27 @@ const page: fc.Arbitrary<PagePosition> = fc.record({
 })
 
 describe('page tokens', () => {
-  it('carry a position there and back', () => {
+  it('decrypt to the encrypted position', () => {
     fc.assert(
       fc.property(page, (position) => {
-        expect(openPage(key, sealPage(key, position))).toEqual(position)
+        expect(decryptPageToken(key, encryptPageToken(key, position))).toEqual(position)
       }),
     )
   })
 
-  it('open for nobody else’s key and after no change of a character', () => {
+  it('cannot be decrypted with another key, or after a change of any character', () => {
     const letter = fc.constantFrom(
       ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/',
     )
     fc.assert(
       fc.property(page, fc.nat(), letter, (position, at, other) => {
-        const token = sealPage(key, position)
-        expect(openPage(randomBytes(32), token)).toBeNull()
+        const token = encryptPageToken(key, position)
+        expect(decryptPageToken(randomBytes(32), token)).toBeNull()
         const i = at % token.length
         fc.pre(token[i] !== other)
-        expect(openPage(key, token.slice(0, i) + other + token.slice(i + 1))).toBeNull()
+        expect(decryptPageToken(key, token.slice(0, i) + other + token.slice(i + 1))).toBeNull()
         for (const odd of [`${token}=`, `${token}A`, token.slice(0, -1), token.slice(1)])
-          expect(openPage(key, odd)).toBeNull()
+          expect(decryptPageToken(key, odd)).toBeNull()
       }),
     )
   })
@@ -48,7 +48,7 @@ describe('page tokens', () => {
   it('are distinguished from any other text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
-        expect(openPage(key, text)).toBeNull()
+        expect(decryptPageToken(key, text)).toBeNull()
       }),
     )
   })
@@ -58,6 +58,6 @@ describe('page tokens', () => {
     ['one', 'A'],
     ['a million', 'A'.repeat(1_000_000)],
   ])('are distinguished from a text of %s', (_, text) => {
-    expect(openPage(key, text)).toBeNull()
+    expect(decryptPageToken(key, text)).toBeNull()
   })
 })

@@ -11,16 +11,16 @@ export interface PagePosition {
   first: number
   /** Events of that entry, in the order of the walk, that earlier pages returned. */
   skip: number
-  /** Lowest number of the walk. */
+  /** Lowest event number of the walk. */
   floor: number
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
-  /** Requested time bound, kept until an entry as late as it exists; null from then on. */
+  /** Requested time bound, ms; null once the walk has found an event at or after it. */
   sinceMs: number | null
 }
 
 /** Where a walk from the oldest event begins. */
-export const BEGINNING = {
+export const FEED_BEGINNING = {
   order: 'oldest',
   first: 1,
   skip: 0,
@@ -32,19 +32,20 @@ export const BEGINNING = {
 const VERSION = 4
 const FLAG = { newest: 1, since: 2, from: 4 }
 const TAG_BYTES = 16
-/** AES-256-GCM-SIV (RFC 8452) keeps its strength under one nonce; equal positions then give equal tokens. */
+/** AES-256-GCM-SIV (RFC 8452) stays secure when a nonce repeats. Equal positions then give equal tokens. */
 const NONCE = new Uint8Array(12)
 const HEAD_BYTES = 35
 const MAX_FROM_BYTES = 64
 const MAX_TOKEN_CHARS = Math.ceil(((HEAD_BYTES + MAX_FROM_BYTES + TAG_BYTES) * 4) / 3)
 
 /**
- * Seals a position into a page token: base64url of version u8, network u8, flags u8, generation u32, first u64,
+ * Encrypts a position into a page token: base64url of version u8, network u8, flags u8, generation u32, first u64,
  * skip u32, floor u64, sinceMs u64 and the actor's stored address, encrypted and authenticated with AES-256-GCM-SIV.
- * Its numbers are those of events, since the journal's count private entries too: equal positions have equal tokens.
+ * The numbers are event numbers. Journal numbers would reveal how many private entries there are, and would give
+ * equal positions different tokens.
  * @param key 32 bytes
  */
-export function sealPage(key: Buffer, page: PagePosition): string {
+export function encryptPageToken(key: Buffer, page: PagePosition): string {
   const head = Buffer.alloc(HEAD_BYTES)
   head[0] = VERSION
   head[1] = NETWORK_CODE[page.network]
@@ -61,11 +62,14 @@ export function sealPage(key: Buffer, page: PagePosition): string {
   return Buffer.from(gcmsiv(key, NONCE).encrypt(content)).toString('base64url')
 }
 
-/** Null for a foreign page token, and for one altered in any bit. One of an earlier version is of no generation. */
-export function openPage(key: Buffer, token: string): PagePosition | null {
+/**
+ * Decrypts a page token. Null for a token of another service and for an altered token. A token of an earlier format
+ * belongs to no generation.
+ */
+export function decryptPageToken(key: Buffer, token: string): PagePosition | null {
   if (token.length > MAX_TOKEN_CHARS) return null
   const bytes = Buffer.from(token, 'base64url')
-  // base64 has several spellings of the same bytes, of which one is accepted
+  // base64 can spell the same bytes in several ways; only the canonical spelling is accepted
   if (bytes.length < HEAD_BYTES + TAG_BYTES || bytes.toString('base64url') !== token) return null
   const content = decrypt(key, bytes)
   const network = NETWORKS.find((candidate) => NETWORK_CODE[candidate] === content?.[1])

@@ -1,14 +1,19 @@
 import { type FeedOrder, findSince, readStretch } from '../../db/journal/feed.js'
 import { mapInTurns } from '../../ops/turns.js'
 import { clustersOf } from '../../registry/journal/eventForms.js'
-import { type FeedItem, type FeedRow, itemsOf, type Place } from '../../registry/journal/events.js'
+import {
+  type FeedItem,
+  type FeedRow,
+  feedItemsOf,
+  type WalkPosition,
+} from '../../registry/journal/events.js'
 import type { PublicEvent } from '../../registry/journal/eventTypes.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
-import { BEGINNING, openPage, type PagePosition, sealPage } from './cursor.js'
+import { decryptPageToken, encryptPageToken, FEED_BEGINNING, type PagePosition } from './cursor.js'
 
 export interface FeedRequest {
-  /** The query says `testnet=true`; a token of the mainnet contradicts it. */
+  /** The query has `testnet=true`. A page token of the mainnet contradicts it. */
   isTestnet: boolean
   /** Token of an earlier page. */
   page?: string | undefined
@@ -19,18 +24,20 @@ export interface FeedRequest {
   from?: Buffer | undefined
   /** Inclusive lower bound, ms; ignored with a token. */
   sinceMs?: number | undefined
-  /** Filter of events; without it all of them are on the page. */
+  /** Filter of events; without it the page has all events. */
   shows?: (event: PublicEvent) => boolean
 }
 
-/** Least entries per read of a filtered feed. */
+/** Minimum number of entries per read of a filtered feed. */
 const FILTERED_ROWS = 256
-/** Most entries per read, so other requests get their turn between two reads. */
+/** Maximum number of entries per read, so that other requests run between two reads. */
 const ROWS_AT_ONCE = 1_024
-/** Entries from which a page of a filtered feed ends, even an empty one: its token leads on. */
+/**
+ * Number of entries after which a page of a filtered feed ends, even without an event. Its token continues the walk.
+ */
 const MAX_FILTERED_ROWS = 2_048
 
-/** Position to read from; without a generation the walk has not begun. */
+/** Position to read from. A walk that has not begun has no generation. */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
   generation: number | null
   first: number | null
@@ -39,8 +46,8 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
 /**
  * Reads a page of a network's public events. Consecutive pages concatenate exactly, in both orders, while events are
  * added.
- * @throws ApiError invalid_page for a foreign token or one that contradicts the request, feed_restarted for a token of
- *   another generation, or of entries that the journal lost
+ * @throws ApiError invalid_page for a token of another service or a token that contradicts the request;
+ * feed_restarted for a token of another generation, or of entries that the journal has lost
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
@@ -52,7 +59,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     ? await collect(context, request, walk)
     : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null }
   const end = next ? { ...walk, generation, ...next } : { ...endOf(asked, walk, last), generation }
-  const token = sealPage(key, end)
+  const token = encryptPageToken(key, end)
   const serials = [...new Set(items.flatMap(({ event }) => clustersOf(event)))]
   const ids = await context.clusterIds[walk.network](context.pool, serials, generation)
   if (!serials.every((serial) => ids.has(serial))) throw await whyMissing(context, generation)
@@ -62,7 +69,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
     items,
     /** Number of the newest event when this was read. */
     newest,
-    /** Place at which the walk goes on. */
+    /** Position at which the walk continues. */
     end,
     /** Public id of a cluster that the items name, by its serial. */
     idOf: (serial: number): string => ids.get(serial)!,
@@ -73,8 +80,8 @@ export async function feedPage(context: Context, request: FeedRequest) {
   }
 }
 
-/** @param asked the walk before its time bound became an event @param last the last entry that was read */
-function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
+/** @param asked the walk before its time bound became an event number @param last the last entry that was read */
+function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & WalkPosition {
   if (last === null && asked.sinceMs !== null) return { ...asked, first: asked.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
   return last ? { ...walk, first: after(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
@@ -82,11 +89,11 @@ function endOf(asked: Walk, walk: Walk, last: FeedRow | null): Walk & Place {
 
 const after = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
 
-export async function endToken(context: Context, from: Buffer | null): Promise<string> {
+export async function feedEndToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readEnd(context)
-  const end = { ...BEGINNING, network, generation, from, first: newest + 1 }
-  return sealPage(await context.pageKey(), end)
+  const end = { ...FEED_BEGINNING, network, generation, from, first: newest + 1 }
+  return encryptPageToken(await context.pageKey(), end)
 }
 
 const readEnd = ({ pool, network }: Context) =>
@@ -100,8 +107,8 @@ const readEnd = ({ pool, network }: Context) =>
   })
 
 /**
- * Why a page's clusters have no rows: a rewind switched the generation between the two queries, or the second of them
- * was answered by a server that is behind, as in a fail-over.
+ * The error for clusters of a page that have no rows. Either a rewind switched the generation between the two
+ * queries, or a server that lags behind answered the second query, as during a fail-over.
  */
 async function whyMissing(context: Context, generation: number): Promise<ApiError> {
   if ((await readEnd(context)).generation !== generation) return restarted()
@@ -113,7 +120,7 @@ async function whyMissing(context: Context, generation: number): Promise<ApiErro
 
 function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRequest): Walk {
   return {
-    ...BEGINNING,
+    ...FEED_BEGINNING,
     network,
     generation: null,
     order,
@@ -124,7 +131,7 @@ function begin({ network }: Context, { order = 'oldest', from, sinceMs }: FeedRe
 }
 
 function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
-  const page = openPage(key, token)
+  const page = decryptPageToken(key, token)
   if (!page)
     throw new ApiError('invalid_page', 'The page token is not one that was given out here.')
   const contradicts =
@@ -138,8 +145,8 @@ function goOn(key: Buffer, request: FeedRequest, token: string): Walk {
 }
 
 /**
- * Replaces a walk's time bound by its first event.
- * @returns false while no event is as late as the bound, which the token then keeps
+ * Replaces a walk's time bound by the number of the first event at or after it.
+ * @returns false while there is no such event; the token then keeps the bound
  */
 async function place(context: Context, walk: Walk): Promise<boolean> {
   if (walk.sinceMs === null) return true
@@ -155,8 +162,8 @@ async function place(context: Context, walk: Walk): Promise<boolean> {
 }
 
 /**
- * Reads the events of a page. Every entry has a public event, yet a filtered page may take several reads.
- * @returns the first event of the next page (null at the end) and the last entry that was read (null for none) as well
+ * Reads the events of a page. Every entry has a public event, yet a filtered page may need several reads.
+ * @returns also the first event of the next page (null at the end) and the last entry that was read (null for none)
  */
 async function collect(context: Context, request: FeedRequest, walk: Walk) {
   const least = request.shows ? FILTERED_ROWS : 1
@@ -170,7 +177,7 @@ async function collect(context: Context, request: FeedRequest, walk: Walk) {
     const { generation, newest, rows } = await readRows(context, from, asked, events)
     const entries = await mapInTurns(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
-      own: itemsOf(row),
+      own: feedItemsOf(row),
     }))
     const next = take(items, entries, from, request)
     last = rows.at(-1) ?? last
@@ -195,18 +202,18 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw restarted()
-  // past the end of a feed that went back in time: other events will take those numbers
+  // the position is after the end of a feed that was rewound: other events will get these numbers
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw restarted()
   return stretch
 }
 
-/** @returns the first event that did not fit, null where all did */
+/** @returns the first event that did not fit, null where all events fit */
 function take(
   items: FeedItem[],
   entries: readonly { publicFirst: number; own: readonly FeedItem[] }[],
   walk: Walk,
   { limit, shows }: FeedRequest,
-): Place | null {
+): WalkPosition | null {
   for (const { publicFirst, own } of entries) {
     for (let i = publicFirst === walk.first ? walk.skip : 0; i < own.length; i++) {
       const item = own[walk.order === 'newest' ? own.length - 1 - i : i]!

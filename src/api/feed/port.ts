@@ -5,8 +5,9 @@ import { ApiError } from '../http/errors.js'
 import { feedPage } from './feed.js'
 
 /**
- * A page of the feed for what this process sends by itself; its events are those of `GET /v1/events`, byte for byte.
- * @returns null where the feed has begun anew since the cursor was given out
+ * A page of the feed for webhooks and other deliveries that this process starts. Its events are the bytes of `GET
+ * /v1/events`.
+ * @returns null where the feed has restarted since the cursor was issued
  */
 export async function readFeed(
   context: Context,

@@ -1,35 +1,35 @@
 import type { ServerResponse } from 'node:http'
-import type { WrittenEvent } from '../../push/feedReader.js'
-import { drained } from '../../push/streams.js'
-import { eventWriter, type FeedItem, placeAfter } from '../../registry/journal/events.js'
-import { NOBODY } from '../../registry/primitives/address.js'
+import type { SerializedEvent } from '../../push/feedReader.js'
+import { waitForDrain } from '../../push/streams.js'
+import { eventWriter, type FeedItem, positionAfter } from '../../registry/journal/events.js'
+import { STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
-import { type PagePosition, sealPage } from './cursor.js'
-import { endToken, feedPage } from './feed.js'
+import { encryptPageToken, type PagePosition } from './cursor.js'
+import { feedEndToken, feedPage } from './feed.js'
 
-/** Events that are written at once to a stream that is behind: what may lie unread in memory. */
+/** Events written at once to a stream that is behind. They may stay unread in memory. */
 const PAGE_EVENTS = 100
-/** Time after which a browser connects again, ms. */
+/** Time after which a browser reconnects, ms. */
 const RETRY_MS = 2_000
 
 export interface StreamRequest {
   isTestnet: boolean
-  /** Token of a page, or id of an event; without it and `sinceMs` the stream begins with what comes next. */
+  /** Token of a page, or id of an event. Without it and without `sinceMs` the stream begins with the next event. */
   token: string | undefined
   from: Buffer | undefined
   sinceMs: number | undefined
 }
 
-/** The walk of a stream, wherever it is. */
+/** The parameters of a stream's walk, without its position. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
 type Page = Awaited<ReturnType<typeof feedPage>>
 
 /**
- * Opens a stream of the feed, from a token on.
- * @returns function that writes it to a response whose head was sent
- * @throws ApiError as feedPage, rate_limited and unavailable where no place is free
+ * Opens a stream of the feed after a token.
+ * @returns function that writes the stream to a response whose head was sent
+ * @throws ApiError as feedPage; rate_limited and unavailable where no place is free
  */
 export async function openStream(
   context: Context,
@@ -47,12 +47,12 @@ export async function openStream(
   return (res) => void run({ ...reader, res }, page, token)
 }
 
-/** @returns undefined where the walk begins at a time */
+/** @returns undefined where the stream begins at a time */
 const beginning = async (
   context: Context,
   { sinceMs, from }: StreamRequest,
 ): Promise<string | undefined> =>
-  sinceMs === undefined ? endToken(context, from ?? null) : undefined
+  sinceMs === undefined ? feedEndToken(context, from ?? null) : undefined
 
 function takePlace({ streams, caller }: Context): void {
   const free = streams.places.take(caller!.address)
@@ -70,7 +70,7 @@ function takePlace({ streams, caller }: Context): void {
 
 const STREAM_LIMIT = { headers: { 'retry-after': '60' }, limit: 'streams' } as const
 
-/** A reader of a stream: pages while he is behind, then what the tail reads for all. */
+/** A reader of a stream. It gets pages while it is behind, and later the events that the shared tail reads for all. */
 interface Reader {
   context: Context
   res: ServerResponse
@@ -81,18 +81,18 @@ interface Reader {
 
 async function run(reader: Reader, first: Page, token: string | undefined): Promise<void> {
   const { context, res, key } = reader
-  // an id without data sets the place from which a browser goes on
+  // an id without data sets the position from which a browser reconnects
   write(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   if (!context.streams.open(res)) return void res.end()
   try {
-    // a reader who left while his page was read would follow for ever: his connection closes no second time
+    // without this check a reader who left during the read would follow for ever: `close` fires only once
     for (let page: Page | null = first; page && !res.destroyed; ) {
       const { network, generation, idOf, items, end } = page
       const json = eventWriter(network, generation, idOf)
       if (items.length > 0)
         write(res, items.map((item) => frame(tokenAfter(key, end, item), json(item))).join(''))
       const next: string | null = page.nextPage ?? (await follow(reader, page))
-      if (next === null || !(await drained(res))) return
+      if (next === null || !(await waitForDrain(res))) return
       page = await context.streams.page(res, () => nextPage(context, next))
     }
   } catch (error) {
@@ -103,12 +103,12 @@ async function run(reader: Reader, first: Page, token: string | undefined): Prom
 const nextPage = (context: Context, page: string): Promise<Page> =>
   feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
 
-/** A write after the end would be an error of the process. */
+/** Node raises an unhandled error for a write after the end. */
 function write(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
 
-/** Tells why a stream ends; its last id leads on, except after a restart of the feed. */
+/** Ends a stream with its reason. The client can reconnect with the last id, except after a restart of the feed. */
 function refuse(res: ServerResponse, error: ApiError): void {
   if (error.code === 'feed_restarted')
     write(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
@@ -120,7 +120,7 @@ const RESTARTED = new ApiError(
   'The feed was started anew: begin from the first page.',
 )
 
-/** @returns token of where the stream is behind again; null once it has ended */
+/** @returns token from which the stream has to catch up again; null once it has ended */
 function follow({ context, res, key, from }: Reader, page: Page): Promise<string | null> {
   const { network, generation, newest, end, resume } = page
   const tail = context.tails[network]
@@ -132,7 +132,7 @@ function follow({ context, res, key, from }: Reader, page: Page): Promise<string
         const first = events[0]!
         const last = events.at(-1)!
         if (last.number <= newest) return
-        // neither numbers nor times decrease
+        // event numbers and times never decrease
         const isAll = first.number > newest && first.atMs >= sinceMs
         const fresh = isAll
           ? events
@@ -153,25 +153,25 @@ function follow({ context, res, key, from }: Reader, page: Page): Promise<string
       resolve(token)
     }
     if (leave) res.once('close', close)
-    else void tail.look().then(() => resolve(resume))
+    else void tail.readNew().then(() => resolve(resume))
   })
 }
 
-/** Bytes of events by the actor that is followed, in hex. */
-const written = new WeakMap<readonly WrittenEvent[], Map<string, Buffer>>()
+/** Serialized events, by the hex address of the actor that a stream follows. */
+const written = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**
- * Bytes of events that a filter shows: made once for all who get the same, since a token takes some 30 µs and thousands
- * may follow one actor.
+ * Serialized events that a filter shows. Streams with the same filter share the bytes, because a token takes some 30
+ * µs and thousands of streams may follow one actor.
  */
-function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk): Buffer {
+function bytesFor(events: readonly SerializedEvent[], key: Buffer, walk: StreamWalk): Buffer {
   const known = written.get(events) ?? new Map<string, Buffer>()
   written.set(events, known)
   const { from } = walk
   const actor = from?.toString('hex') ?? ''
-  // the zero address stands for private actors too
+  // the zero address also stands for private actors
   const shown = () =>
-    from === null ? events : events.filter(({ actor }) => from.equals(actor ?? NOBODY))
+    from === null ? events : events.filter(({ actor }) => from.equals(actor ?? STORED_ZERO_ADDRESS))
   const made = () =>
     Buffer.from(
       shown()
@@ -183,9 +183,9 @@ function bytesFor(events: readonly WrittenEvent[], key: Buffer, walk: StreamWalk
   return bytes
 }
 
-/** Token that goes on after an event. */
+/** Token that continues after an event. */
 const tokenAfter = (key: Buffer, walk: StreamWalk, item: FeedItem): string =>
-  sealPage(key, { ...walk, ...placeAfter(item), sinceMs: null })
+  encryptPageToken(key, { ...walk, ...positionAfter(item), sinceMs: null })
 
-/** An event of a stream (WHATWG HTML, 9.2): its id goes on after it. */
+/** A message of a stream (WHATWG HTML, 9.2). A client that reconnects with its id continues after it. */
 const frame = (token: string, json: string): string => `id: ${token}\ndata: ${json}\n\n`

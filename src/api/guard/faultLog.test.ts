@@ -6,7 +6,7 @@ import { createFaultLog, FAULT_WINDOW_MS } from './faultLog.js'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('a flood of faults that are alike is one line and a count for each window', () => {
+it('equal faults are logged as one line, and as a count for each window', () => {
   const lines: Record<string, unknown>[] = []
   const sink = new Writable({
     write: (chunk, _encoding, done) => done(void lines.push(JSON.parse(String(chunk)))),

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 
-/** Time for which faults that are alike are counted. */
+/** Time window in which equal faults are counted. */
 export const FAULT_WINDOW_MS = 5_000
 
-/** A request that failed by our fault. */
+/** A request that failed because of the service, not because of its caller. */
 export interface Fault {
   id: string
   trace?: string | undefined
@@ -14,7 +14,7 @@ export interface Fault {
   err: unknown
 }
 
-/** The first of equal failures is written, the others as a count after the window. */
+/** Logs the first of equal faults at once, and the number of further ones at the end of the window. */
 export function createFaultLog(log: Logger): (fault: Fault) => void {
   const counts = new Map<string, number>()
   return (fault) => {
@@ -31,7 +31,7 @@ export function createFaultLog(log: Logger): (fault: Fault) => void {
       if (count)
         log.warn(
           { method, route, status, count, ms: FAULT_WINDOW_MS },
-          'more requests failed alike',
+          'more requests failed with the same error',
         )
     }, FAULT_WINDOW_MS)
     timer.unref()

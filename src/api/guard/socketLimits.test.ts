@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { endAfter, protectServer, serverLimits } from './socketLimits.js'
+import { closeAfterResponse, protectServer, serverLimits } from './socketLimits.js'
 
-it('a server that closes waits for requests under way, and for no connection that has asked for nothing', async () => {
+it('a closing server waits for requests in progress, and not for connections without a request', async () => {
   let begun = (_res: ServerResponse): void => {}
   const asked = new Promise<ServerResponse>((resolve) => {
     begun = resolve
@@ -33,7 +33,7 @@ it('a server that closes waits for requests under way, and for no connection tha
   await expect.poll(() => isClosed, { timeout: 2_000 }).toBe(true)
 })
 
-/** A protected server with a connection of its own, and what came on that so far. */
+/** A protected server, and a connection to it with the data received so far. */
 async function connectTo(listener: RequestListener) {
   const server = createServer(serverLimits(), listener)
   protectServer(server)
@@ -46,11 +46,11 @@ async function connectTo(listener: RequestListener) {
   return { socket, text: () => text, stop: () => server.close() }
 }
 
-it('requests that are pipelined behind the last answer of a connection are not parsed', async () => {
+it('requests that are pipelined after the last response of a connection are not parsed', async () => {
   let parsed = 0
   const { socket, text, stop } = await connectTo((req, res) => {
     parsed += 1
-    endAfter({ req, res })
+    closeAfterResponse({ req, res })
     res.end('refused')
   })
   socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(500))
@@ -61,12 +61,12 @@ it('requests that are pipelined behind the last answer of a connection are not p
   expect(text().endsWith('\r\n\r\nrefused')).toBe(true)
 })
 
-it('an upgrade that is pipelined behind the last answer of a connection takes no answer from it', async () => {
+it('an upgrade that is pipelined after the last response of a connection does not prevent that response', async () => {
   let finish = (): void => {}
   const { socket, text, stop } = await connectTo((req, res) => {
     if (req.url === '/first') finish = () => res.end('first')
     else {
-      endAfter({ req, res })
+      closeAfterResponse({ req, res })
       res.end('refused')
       setTimeout(finish, 50)
     }
@@ -78,13 +78,13 @@ it('an upgrade that is pipelined behind the last answer of a connection takes no
   expect(text()).toMatch(/first.*refused$/s)
 })
 
-it('a body that came with a refused head is not parsed, and the refusal arrives', async () => {
+it('a body that arrived with a refused head is not parsed, and the refusal is sent', async () => {
   let pieces = 0
   const { socket, text, stop } = await connectTo((req, res) => {
     req.on('data', () => {
       pieces += 1
     })
-    endAfter({ req, res })
+    closeAfterResponse({ req, res })
     setImmediate(() => res.end('refused'))
   })
   const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'

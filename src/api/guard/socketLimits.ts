@@ -6,28 +6,33 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { messageOf, send } from '../http/answer.js'
+import { responseMessage, send } from '../http/answer.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import type { Exchange } from '../serving/exchange.js'
 
 const HEADER_LIMIT_BYTES = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
-/** Time from the first byte of a request to the last of its body. */
+/** Time from the first byte of a request to the last byte of its body. */
 const REQUEST_TIMEOUT_MS = 20_000
 const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
-/** Time without a byte in either direction while an answer is under way: longer than any handler works. */
+/** Time without a byte in either direction while a response is pending: longer than any handler takes. */
 const IDLE_TIMEOUT_MS = 30_000
-/** Half of what files and sockets a process is usually given. */
+/** Half of the file descriptors that a process usually gets. */
 const MAX_CONNECTIONS = 10_000
-/** Time for the answers of a socket that is closed to reach its other end. */
+/** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
 
-/** Parts of a chunked body: so many, and another for each so many bytes. Each takes as long as some hundred bytes. */
+/**
+ * Parts allowed in a chunked body: 256, and one more for every 32 bytes. Handling a part costs as much as some
+ * hundred bytes.
+ */
 const MAX_SMALL_PARTS = 256
 const BYTES_PER_PART = 32
 
-/** Nothing here looks at Host, and Node refuses without JSON. */
+/**
+ * The Host header is not required: it is never read, and Node refuses a request without it in another form than JSON.
+ */
 export const serverLimits = (keepAliveMs = KEEP_ALIVE_MS): ServerOptions => ({
   maxHeaderSize: HEADER_LIMIT_BYTES,
   headersTimeout: HEADERS_TIMEOUT_MS,
@@ -51,10 +56,10 @@ const EXPECTATION = new ApiError('invalid_request', NOT_DONE, { status: 417 })
 const BAD_REQUEST = new ApiError('invalid_request', 'The request is not well-formed HTTP.')
 
 /**
- * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. Connections of one address, and
- * requests that it pipelines, are a proxy's to bound.
- * @returns closes the connections that have asked for nothing yet, as a browser opens them ahead: Node counts them as
- *   busy, and a server that closes waits for them without end
+ * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A proxy has to limit
+ * connections of one address and pipelined requests.
+ * @returns function that closes connections without a request yet, as browsers open them in advance. Node counts them
+ * as busy, and a closing server would wait for them for ever
  */
 export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   const unused = new Set<Socket>()
@@ -74,37 +79,37 @@ export function protectServer(server: Server, maxConnections = MAX_CONNECTIONS):
   server.timeout = IDLE_TIMEOUT_MS
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-    // what follows the last request is no HTTP to the parser
+    // after the last request of a connection the parser skips bytes, and reports them as malformed HTTP
     if (ended.has(socket)) return
     const refuse = () => {
       if (socket.writable) socket.write(rawAnswer(FAULTS[error.code ?? ''] ?? BAD_REQUEST))
       closeGently(socket)
     }
     const before = newest.get(socket)
-    // what is malformed behind a whole request waits for its answer
+    // malformed bytes after a complete request are answered after its response
     if (before?.req.complete && !before.res.closed) before.res.once('close', refuse)
-    // Node reports once that a request takes too long
+    // a timeout is answered at once: Node reports it only once
     else refuse()
   })
   server.on('checkExpectation', (_req, res) =>
-    send(res, messageOf(errorAnswer(EXPECTATION)), ['connection', 'close']),
+    send(res, responseMessage(errorAnswer(EXPECTATION)), ['connection', 'close']),
   )
   return () => {
     for (const socket of unused) socket.destroy()
   }
 }
 
-/** A request and its answer. */
+/** A request and its response. */
 type Asked = Pick<Exchange, 'req' | 'res'>
 
-/** Last requests of the sockets whose last answer is decided. */
+/** Last request of each socket whose final response is decided. */
 const ended = new WeakMap<Socket, IncomingMessage>()
 
-/** True if the answer of another request ends the connection that this request came on: it gets no answer. */
-export const isEnded = (req: IncomingMessage): boolean =>
+/** True if the response to another request closes the connection of this request, which then gets no response. */
+export const isAfterLastResponse = (req: IncomingMessage): boolean =>
   ended.has(req.socket) && ended.get(req.socket) !== req
 
-/** What Node's parser calls for each request of a connection (lib/_http_server.js): no part of its documented interface. */
+/** Undocumented part of Node's parser that is called for each request of a connection (lib/_http_server.js). */
 interface Parsed {
   parser?: {
     onIncoming?: (req: IncomingMessage & { upgrade?: boolean }, isKept: boolean) => number
@@ -112,15 +117,15 @@ interface Parsed {
   } | null
 }
 
-/** Index of what the parser calls for each part of a body (`kOnBody`). */
+/** Index of the parser's callback for each part of a body (`kOnBody`). */
 const ON_BODY = 3
 
-/** An upgrade, after which Node reads no more HTTP from a connection. */
+/** Value that means an upgrade: Node parses no more HTTP on the connection. */
 const STOP = 2
 
 /**
- * Parses nothing of a connection behind the head of its last request: neither its body nor requests that were pipelined,
- * each piece of which would take as long as a refusal.
+ * Stops parsing after the head of a connection's last request. Neither its body nor pipelined requests are parsed,
+ * because each piece would cost as much as a refusal.
  */
 function stopBehindLast(socket: Socket): void {
   const { parser } = socket as Parsed
@@ -129,33 +134,33 @@ function stopBehindLast(socket: Socket): void {
   parser.onIncoming = (req, isKept) => {
     const step = ended.has(socket) ? STOP : serve(req, isKept)
     if (!ended.has(socket)) return step
-    // Node destroys a connection whose upgrade nobody takes, and the answers that wait with it
+    // Node destroys a connection whose upgrade has no handler, with the responses that are still queued
     req.upgrade = false
     return STOP
   }
 }
 
-/** Makes an answer the last of its connection. What was not read of the request is left unread. */
-export function endAfter({ req, res }: Asked): void {
+/** Makes a response the last of its connection. The unread rest of the request stays unread. */
+export function closeAfterResponse({ req, res }: Asked): void {
   const { socket } = req
-  // a refusal ends it at once, and again with its answer
+  // a refused request comes here twice: when it is refused, and when its response is sent
   if (ended.get(socket) === req) return
   if (!ended.has(socket)) ended.set(socket, req)
   dropBody(socket)
   res.shouldKeepAlive = false
   const close = socket.destroySoon.bind(socket)
   const isWhole = req.complete || !hasBody(req)
-  // bytes that were not read would reset the connection, and the answer with it
+  // unread bytes would reset the connection before the response arrives
   socket.destroySoon = () => (isWhole ? close() : closeGently(socket))
 }
 
-/** Hands on no more parts of a body: the parser skips each in a tenth of the time, to the end of what was read. */
+/** Drops the remaining parts of a body. The parser then skips each part in a tenth of the time. */
 function dropBody(socket: Socket): void {
   const { parser } = socket as Parsed
   const onBody = parser?.[ON_BODY]
   if (!parser || !onBody) return
   parser[ON_BODY] = null
-  // Node gives the parser to another connection
+  // Node reuses the parser for another connection
   socket.once('close', () => {
     parser[ON_BODY] = onBody
   })
@@ -165,11 +170,11 @@ function dropBody(socket: Socket): void {
 const inParts = new WeakSet<IncomingMessage>()
 
 /** True if a body has more parts than its bytes allow. The rest of it is not parsed. */
-export const isInParts = (req: IncomingMessage): boolean => inParts.has(req)
+export const hasTooManyParts = (req: IncomingMessage): boolean => inParts.has(req)
 
 /**
- * Ends a request at the first part too many, whether anybody reads its body yet or not: one read of a socket has eleven
- * thousand parts of a byte, which Node's parser hands on in a single turn of the event loop.
+ * Ends a request at the first part above the limit, whether its body is being read yet or not. One read of a socket
+ * can hold eleven thousand one-byte parts, and Node's parser emits them all in one turn of the event loop.
  */
 function boundParts({ req, res }: Asked): void {
   const push = req.push.bind(req)
@@ -178,7 +183,7 @@ function boundParts({ req, res }: Asked): void {
     allowed += (part?.length ?? 0) / BYTES_PER_PART - 1
     if (allowed < 0 && !inParts.has(req)) {
       inParts.add(req)
-      endAfter({ req, res })
+      closeAfterResponse({ req, res })
     }
     return push(part, ...encoding)
   }
@@ -187,18 +192,21 @@ function boundParts({ req, res }: Asked): void {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** Closes our half at once, and the rest when the other end had time to read. Nothing more is read. */
+/**
+ * Closes our side at once, and the socket after `LINGER_MS`, so that the client can read the response. Nothing more
+ * is read.
+ */
 function closeGently(socket: Socket): void {
   socket.end()
-  // after Node has resumed it, to throw away what nobody reads
+  // pause after Node has resumed the socket to discard unread data
   setImmediate(() => socket.pause())
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => clearTimeout(timer))
 }
 
-/** The answer to what is no request yet, as bytes of HTTP. */
+/** The response to a malformed request, as bytes of HTTP. */
 function rawAnswer(error: ApiError): string {
-  const { status, headers, text } = messageOf(errorAnswer(error))
+  const { status, headers, text } = responseMessage(errorAnswer(error))
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`
 }

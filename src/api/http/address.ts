@@ -7,13 +7,16 @@ import {
 } from '../../registry/primitives/address.js'
 import { ApiError } from './errors.js'
 
-/** Sentences about texts that are no addresses. */
+/** Error messages for texts that are not addresses. */
 export const ADDRESS_PROBLEM = {
   unsupported_address: 'This is no address of a kind that is known here.',
   bad_checksum: 'The checksum of the address (EIP-55) is wrong.',
 }
 
-/** The address of a wallet that pays on a chain here. @param path of the field @throws ApiError unsupported_address */
+/**
+ * The address of a wallet that can pay on a supported chain. @param path of the field @throws ApiError
+ * unsupported_address
+ */
 export const requireAddress = (input: string, path: string): Address =>
   readable(parseAddress(input), path)
 

@@ -1,17 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
-/** Answer to a request. */
+/** Response to a request. */
 export interface Answer {
   status: number
   content: Content
-  /** Writes the answer bit by bit, once its head was sent. */
+  /** Writes the body in pieces, after the head was sent. */
   stream?: (res: ServerResponse) => void
   headers?: Readonly<Record<string, string>> | undefined
-  /** Part of the route's cost that this answer did not have; below 0, what it had beyond. */
+  /**
+   * Units of the route's price to give back, because this response did not need them. A negative number is charged in
+   * addition.
+   */
   unspent?: number
-  /** Depends on more than its route's `kept` names. */
-  isPassing?: boolean
+  /** The response depends on more than the counter that its route's cache key names, so it is not cached. */
+  isTransient?: boolean
 }
 
 /** Text with its media type. */
@@ -25,10 +28,10 @@ interface Content {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Length from which a text is sent as bytes: Node takes long over it. */
+/** Length from which a text is sent as a Buffer, because Node is slow at long strings. */
 const LONG = 16_384
 
-/** Answer in JSON. */
+/** Response in JSON. */
 export function json(status: number, body: unknown, headers?: Answer['headers']): Answer {
   const text = JSON.stringify(body)
   return {
@@ -38,22 +41,22 @@ export function json(status: number, body: unknown, headers?: Answer['headers'])
   }
 }
 
-/** Answer with status 200. */
+/** Response with status 200. */
 export const ok = (body: unknown, headers?: Answer['headers']): Answer => json(200, body, headers)
 
-/** Answer with status 200 of any media type. */
+/** Response with status 200 of any media type. */
 export const okContent = (
   type: string,
   text: string | Buffer,
   headers?: Answer['headers'],
 ): Answer => ({ status: 200, content: { type, text }, headers })
 
-export const okJson = (text: Buffer): Answer => okContent(JSON_TYPE, text)
+export const okJsonBytes = (text: Buffer): Answer => okContent(JSON_TYPE, text)
 
-/** Headers of answers that change from one poll to the next, or hold secrets. */
+/** Headers of responses that change from one poll to the next, or that hold secrets. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
 
-/** Answer with a stream of events (WHATWG HTML, 9.2), which no cache keeps and no proxy holds back or compresses. */
+/** Response with an event stream (WHATWG HTML, 9.2). No cache stores it, and no proxy buffers or compresses it. */
 export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
   status: 200,
   stream,
@@ -63,16 +66,21 @@ export const eventStream = (stream: NonNullable<Answer['stream']>): Answer => ({
 
 const NOT_MODIFIED = 304
 
-/** An answer as it goes out, but for what its request adds. */
-export interface Message extends Pick<Answer, 'status' | 'stream'> {
-  /** Names and values in turn. */
+/** A response as it is sent, without the headers that depend on its request. */
+export interface ResponseMessage extends Pick<Answer, 'status' | 'stream'> {
+  /** Names and values in alternation. */
   headers: readonly string[]
   text: string | Buffer
   /** Bytes of the text. */
   bytes: number
 }
 
-export function messageOf({ status, stream, content, headers: own = {} }: Answer): Message {
+export function responseMessage({
+  status,
+  stream,
+  content,
+  headers: own = {},
+}: Answer): ResponseMessage {
   const { type, policy } = content
   const text = status === NOT_MODIFIED ? '' : content.text
   const bytes = Buffer.byteLength(text)
@@ -84,13 +92,13 @@ export function messageOf({ status, stream, content, headers: own = {} }: Answer
 }
 
 /**
- * Sends a message in one write, unless the socket is closed or an answer was sent before.
- * @param own headers of this request's answer: names and values in turn
+ * Sends a message in one write, unless the socket is closed or a response was sent before.
+ * @param own further headers of this response: names and values in alternation
  */
-export function send(res: ServerResponse, message: Message, own: readonly string[]): void {
+export function send(res: ServerResponse, message: ResponseMessage, own: readonly string[]): void {
   if (res.headersSent || res.destroyed) return
   const { status, stream, headers, text } = message
-  // a stream ends with its connection
+  // a stream ends together with its connection
   if (stream) res.shouldKeepAlive = false
   res.writeHead(status, headers.concat(own))
   if (stream && res.req.method !== 'HEAD') stream(res)

@@ -12,19 +12,19 @@ import {
 import type { FullName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
 
-/** More in a statement save nothing, and would delay those that came first. */
+/** Look-ups per statement. More save nothing, and delay the first ones. */
 const MAX_TOGETHER = 64
 
-/** Time after which the next statement waits for the last one no longer. */
+/** The next statement starts when the last one has ended, or after this time. */
 const PATIENCE_MS = 10
 
-export type Batches = ReturnType<typeof createBatches>
+export type BatchedLookups = ReturnType<typeof createBatchedLookups>
 
 /**
- * Creates the look-ups of a network. Those that arrive while a statement of their kind is under way share the next one,
- * so it is PostgreSQL's round trips that load decides and not their number. Nothing is remembered.
+ * Creates the look-ups of a network. Look-ups of one kind that arrive while a statement is running share the next
+ * statement, so load determines the number of round trips to PostgreSQL. Nothing is cached.
  */
-export function createBatches(pool: pg.Pool, network: Network) {
+export function createBatchedLookups(pool: pg.Pool, network: Network) {
   const version = together<Network, Version>(async (asked) => {
     const read = await readVersion(pool, network)
     return asked.map(() => read)
@@ -32,21 +32,24 @@ export function createBatches(pool: pg.Pool, network: Network) {
   return {
     nameOf: together((addresses: readonly Buffer[]) => findByAddresses(pool, network, addresses)),
     walletOf: together((names: readonly FullName[]) => findByNames(pool, network, names)),
-    /** Verified public wallet of a kind that a cluster alone stands for. */
+    /** The only verified public wallet of a kind in a cluster. */
     verifiedOf: together((asked: readonly { cluster: string; stored: string }[]) =>
       findByTypes(pool, network, asked),
     ),
     availabilityOf: together((names: readonly string[]) => readAvailability(pool, network, names)),
-    /** Journalled bids of a transaction by its hash. */
+    /** Bids in the journal, by transaction hash. */
     journalled: together((hashes: readonly Buffer[]) => findJournalled(pool, network, hashes)),
     /** Progress of a transaction, by its hash or signature. */
     progressOf: together((txs: readonly Buffer[]) => readProgress(pool, network, txs)),
-    /** The version of what public answers are made of. */
+    /** The counters that public responses depend on. */
     version: () => version(network),
   }
 }
 
-/** Groups reads of a kind: one is under way; later ones join the next, a turn after it. */
+/**
+ * Batches reads of one kind. One batch runs at a time; later reads join the next batch, which starts one turn after
+ * it.
+ */
 function together<Key, Value>(
   read: (keys: readonly Key[]) => Promise<Value[]>,
 ): (key: Key) => Promise<Value> {

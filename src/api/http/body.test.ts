@@ -17,7 +17,7 @@ it('the elements of a join are read in turns', async () => {
   expect(turns).toBe(10)
 })
 
-it('another body does not wait', async () => {
+it('another body is read at once', async () => {
   const turn = () => Promise.reject(new Error('a turn'))
   expect(await bodyOf(REQUEST, Buffer.from('[1]'), routeOf('/v1/names'), turn)).toEqual([1])
 })

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { mapInTurns, type Turn } from '../../ops/turns.js'
-import { isInParts } from '../guard/socketLimits.js'
+import { hasTooManyParts } from '../guard/socketLimits.js'
 import { ApiError } from './errors.js'
 import type { Route } from './route.js'
 import { MAX_BULK, z } from './schema.js'
 
-/** Size of a list, as a bulk look-up takes it. */
+/** Size limit of a list, as in a bulk look-up. */
 const LIST_LIMIT_BYTES = 128 * 1024
-/** Size of an object: the rules of a community are the largest. */
+/** Size limit of an object. The rules of a community are the largest. */
 const OBJECT_LIMIT_BYTES = 64 * 1024
-/** Size of a bulk. */
+/** Size limit of a join's list. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
-/** Most bytes that a route reads of a body. */
+/** Size limit of a route's body. */
 export function bodyLimit({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
   return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES
@@ -25,8 +25,8 @@ const TOO_SMALL = 'The parts of the body are too small: send at least 32 bytes i
 const tooManyParts = () => new ApiError('invalid_request', TOO_SMALL, { status: 413 })
 
 /**
- * A request's body as JSON whatever its content type says; undefined when it is empty.
- * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; as `turn`
+ * A request's body, parsed as JSON whatever its content type; undefined when it is empty.
+ * @throws ApiError invalid_request for a body that is compressed, not UTF-8 or not JSON; what `turn` throws
  */
 export async function bodyOf(
   { headers }: IncomingMessage,
@@ -41,10 +41,11 @@ export async function bodyOf(
 }
 
 /**
- * Reads a body. Nothing is read beyond its limit, nor after `arrived` has thrown.
+ * Reads a body. Reading stops at the limit, and when `arrived` throws.
  * @param limit bytes
  * @param arrived called with the length of each piece
- * @throws ApiError invalid_request for a body that is too large or in too many parts (413), or cut off; what `arrived` throws
+ * @throws ApiError invalid_request for a body that is too large or in too many parts (413), or cut off; what
+ * `arrived` throws
  */
 export const readBytes = (
   req: IncomingMessage,
@@ -60,7 +61,7 @@ export const readBytes = (
     }
     const take = (chunk: Buffer) => {
       left -= chunk.length
-      if (isInParts(req)) return refuse(tooManyParts())
+      if (hasTooManyParts(req)) return refuse(tooManyParts())
       if (left < 0) return refuse(tooLarge(limit))
       try {
         arrived(chunk.length)
@@ -75,8 +76,8 @@ export const readBytes = (
     req.once('error', () => reject(new ApiError('invalid_request', 'The body was cut off.')))
   })
 
-/** Error of a body that drips. */
-export const tooSlow = () =>
+/** Error of a body that arrives too slowly. */
+export const bodyTooSlowError = () =>
   new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
@@ -92,10 +93,10 @@ export function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** Text of a bulk, bare or in quotes: short, with nothing that JSON would read. */
+/** An element of a line-by-line list, bare or in quotes: short, without characters that JSON would interpret. */
 const TEXT = /^("?)([^",\\[\]{}\p{Cc}]{0,128})\1$/u
 
-/** An array of texts, or one in each line, read in turns. @throws ApiError invalid_request, too_many */
+/** Reads an array of texts, or one text per line, in turns. @throws ApiError invalid_request, too_many */
 async function textsOf(bytes: Buffer, turn: Turn): Promise<string[]> {
   const text = bytes.toString().trim()
   if (text === '') throw new ApiError('invalid_request', 'The request has no body.')

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Tells whether a hop is a proxy that may name the one before it, as Express's `trust proxy`. */
+/** Decides whether a hop is a trusted proxy, as Express's `trust proxy` does. */
 type IsTrusted = (address: string, hop: number) => boolean
 
 type Addressed = Pick<IncomingMessage, 'headers'> & {
   socket: { remoteAddress?: string | undefined }
 }
 
-/** Caller of a request, as the proxies before us name it where they are trusted. */
+/** Client of a request, as reported by the trusted proxies before this process. */
 export interface Caller {
   ip: string | undefined
-  /** Id of the request in the log and in the answer. */
+  /** Id of the request in the log and in the response. */
   id: string
   /** Trace that the request belongs to (W3C Trace Context). */
   trace: string | undefined
@@ -20,7 +20,7 @@ export interface Caller {
 
 export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   const { remoteAddress } = req.socket
-  // a stranger's id would let the log show two requests as one
+  // an id is accepted only from a trusted proxy: a client could make the log show two requests as one
   const isByProxy = remoteAddress !== undefined && isTrusted(remoteAddress, 0)
   const headers = isByProxy ? req.headers : {}
   return {
@@ -30,7 +30,7 @@ export function callerOfRequest(req: Addressed, isTrusted: IsTrusted): Caller {
   }
 }
 
-/** Ids as proxies make them: UUIDs, hex, base64, `host:port-number`. */
+/** Ids in the forms that proxies generate: UUIDs, hex, base64, `host:port-number`. */
 const REQUEST_ID = /^[\w.:@/+=-]{8,128}$/
 /**
  * Version, trace id, parent id and flags. Version ff and ids of zeros are invalid; versions after 00, which is 55
@@ -40,8 +40,8 @@ const TRACE_PARENT =
   /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
 
 /**
- * The address of the client: the first hop, from this process outwards, that is no trusted proxy. A hop that a proxy
- * hides (`unknown`, `_name`) stands for the proxy.
+ * The address of the client: counted from this process outwards, the first hop that is not a trusted proxy. A hop
+ * that a proxy hides (`unknown`, `_name`) is replaced by the proxy's address.
  */
 export function clientAddress(
   { headers, socket }: Addressed,
@@ -58,7 +58,7 @@ export function clientAddress(
   return address
 }
 
-/** Hops that proxies name, the nearest first: of `X-Forwarded-For`, else of `Forwarded` (RFC 7239). */
+/** Hops reported by proxies, the nearest first: from `X-Forwarded-For`, else from `Forwarded` (RFC 7239). */
 function forwardedHops(headers: Addressed['headers']): string[] {
   const list = headers['x-forwarded-for']
   if (list !== undefined) return String(list).split(',').reverse()

@@ -13,24 +13,24 @@ import type { PrimaryNames } from '../../ens/primary.js'
 import { type Asker, FairQueue } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
-import { News } from '../../push/news.js'
+import { ChangeNotifications } from '../../push/news.js'
 import { Streams } from '../../push/streams.js'
-import { Waits } from '../../push/waits.js'
+import { LongPolls } from '../../push/waits.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { onceEach } from '../communities/releaseWords.js'
+import { cacheSignatures } from '../communities/releaseSignatures.js'
 import { type ClusterIds, createClusterIds } from '../feed/clusterIds.js'
-import { Questions, Statements } from '../guard/questions.js'
+import { ChainQueues, StatementQueue } from '../guard/queues.js'
 import type { LimitSettings } from '../limits/gate.js'
 import type { Caller } from '../serving/patience.js'
-import { type Batches, createBatches } from './batches.js'
+import { type BatchedLookups, createBatchedLookups } from './batches.js'
 import { createFreshness, type Freshness } from './freshness.js'
 
 /** Dependencies of the handlers on one network. */
 export interface Context {
   network: Network
   pool: pg.Pool
-  /** Look-ups that share statements, by network: a handler may look at another one. */
-  batches: Readonly<Record<Network, Batches>>
+  /** Batched look-ups, by network. A handler may query the other network. */
+  lookups: Readonly<Record<Network, BatchedLookups>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
   /** Current time, ms since the Unix epoch. */
@@ -39,39 +39,39 @@ export interface Context {
   pageKey(): Promise<Buffer>
   /** Secret from which authentication keys are derived. */
   tokenKey: Uint8Array
-  /** Time that the caller of a change waits; absent where nobody does. */
+  /** Deadline of a change; absent where no caller waits for it. */
   patience?: Patience
-  /** Caller, for changes and for answers that may wait; absent elsewhere. */
+  /** Caller of a request, for changes and long polls; absent elsewhere. */
   caller?: Caller
-  /** Requests that wait for a transaction of the network. */
-  waits: Waits
-  /** Readers of the feeds' ends, and the open streams. */
+  /** Long polls that wait for a transaction of the network. */
+  longPolls: LongPolls
+  /** Shared reader of the newest events of each network's feed. */
   tails: Readonly<Record<Network, FeedTail>>
   streams: Streams
-  /** Ids of the clusters that pages of the feed name. */
+  /** Caches of cluster ids for pages of the feed. */
   clusterIds: Readonly<Record<Network, ClusterIds>>
-  /** Lines of clients that wait to ask chains. */
-  questions: Questions
-  /** Lines of clients that wait to ask the database. */
-  statements: Statements
-  /** The network's signed changes. */
+  /** Queues of clients that wait to call chains. */
+  chainQueues: ChainQueues
+  /** Queue of clients whose requests ask the database for more than a look-up. */
+  statementQueue: StatementQueue
+  /** Queue of the network's signed changes. */
   changes: FairQueue
-  /** Turns of the caller's long work. */
+  /** Waits for the caller's turn, between parts of long work. */
   turn: Turn
-  /** Keys of wallet shares, the one in use first; none where no wallets are generated. */
+  /** Keys of wallet shares, the current key first; empty where no wallets are generated. */
   shareKeys: readonly Uint8Array[]
-  /** Lag of the tables behind the present. */
+  /** How far the tables are behind the chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
-  /** Null where only EVM accounts can claim airdrops. */
+  /** Signs airdrop permissions; null where only EVM accounts can claim. */
   permissionSigner: PermissionSigner | null
-  /** Null where payments for community names are released by the relayer alone. */
+  /** Signs releases of payments for community names; null where only the relayer releases them. */
   releaseSigner: ReleaseSigner | null
   /** Gateway of ENS; null where no ENS name is served. */
   ens: EnsGateway | null
   /** Transactions for primary names in ENS; null where no ENS name is served. */
   primaryNames: PrimaryNames | null
   auth: AuthSettings
-  /** Limits of clients and wallets; null where nobody is limited. */
+  /** Rate limits of clients and wallets; null where there are none. */
   limits: LimitSettings | null
   /** Public URL of the site without a trailing slash, the base of profile and picture URLs. */
   siteUrl: string
@@ -87,7 +87,10 @@ interface AuthSettings {
   acceptsErc6492: boolean
 }
 
-/** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
+/**
+ * Of three changes one holds the journal's lock and two send their first statements. More would only take connections
+ * from reads.
+ */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
 const NOBODY: Asker = { address: '' }
 
@@ -98,22 +101,22 @@ export interface ContextDeps
     Partial<
       Pick<Context, 'permissionSigner' | 'releaseSigner' | 'ens' | 'primaryNames' | 'limits'>
     > {
-  /** Wakes who waits; without it the time does. */
+  /** Wakes long polls and streams. Without it they poll. */
   news?: News
-  /** Gets errors of our own code, with what was asked. */
+  /** Receives errors of our own code, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
   config: Pick<AuthSettings, 'serviceDomain'> &
     Partial<AuthSettings> & {
       /** Secret of authentication keys. */
       tokenKey: Uint8Array
-      /** Keys of wallet shares, the one in use first; without them no wallets are generated. */
+      /** Keys of wallet shares, the current key first. Without them no wallets are generated. */
       shareKeys?: readonly Uint8Array[]
       /** Default: http://localhost */
       siteUrl?: string
     }
 }
 
-/** The database's key is read at first use. */
+/** The page key is read from the database at first use. */
 export function createContexts({
   config,
   permissionSigner = null,
@@ -121,7 +124,7 @@ export function createContexts({
   ens = null,
   primaryNames = null,
   limits = null,
-  news = new News(),
+  news = new ChangeNotifications(),
   ...deps
 }: ContextDeps): Readonly<Record<Network, Context>> {
   const {
@@ -136,14 +139,14 @@ export function createContexts({
   const shared = {
     ...deps,
     permissionSigner,
-    releaseSigner: releaseSigner && onceEach(releaseSigner),
+    releaseSigner: releaseSigner && cacheSignatures(releaseSigner),
     ens,
     primaryNames,
     limits,
     now,
     pageKey,
-    questions: new Questions(),
-    statements: new Statements(),
+    chainQueues: new ChainQueues(),
+    statementQueue: new StatementQueue(),
     turn: () => nextTurn(NOBODY),
     tails: ofEach((network) => {
       const onOwnError = (error: unknown) => deps.onOwnError?.(error, { network })
@@ -153,14 +156,19 @@ export function createContexts({
     clusterIds: ofEach(createClusterIds),
     tokenKey,
     shareKeys: config.shareKeys ?? [],
-    batches: ofEach((network) => createBatches(deps.pool, network)),
+    lookups: ofEach((network) => createBatchedLookups(deps.pool, network)),
     freshness: ofEach((network) => createFreshness(network, deps)),
     auth: { serviceDomain, sessionLifetimeMs, acceptsErc6492 },
     siteUrl: siteUrl.replace(/\/+$/, ''),
   }
   return ofEach((network) => {
-    const waits = new Waits(network, news, shared.batches[network].progressOf, limits !== null)
-    return { ...shared, network, changes: new FairQueue(CHANGES), waits }
+    const longPolls = new LongPolls(
+      network,
+      news,
+      shared.lookups[network].progressOf,
+      limits !== null,
+    )
+    return { ...shared, network, changes: new FairQueue(CHANGES), longPolls }
   })
 }
 
@@ -169,7 +177,7 @@ const ofEach = <T>(make: (network: Network) => T) => ({
   testnet: make('testnet'),
 })
 
-/** A failed read is repeated at the next use. */
+/** Caches the result of a read. A failed read is repeated at the next use. */
 function once<T>(read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | null = null
   return () => {
@@ -187,6 +195,6 @@ export const chainsOf = ({ chains, network }: Pick<Context, 'chains' | 'network'
     .filter((chain) => chain.network === network)
     .sort((a, b) => Number(b.role === 'hub') - Number(a.role === 'hub'))
 
-/** The EVM chains among them. */
+/** The network's EVM chains, its hub first. */
 export const evmChainsOf = (context: Pick<Context, 'chains' | 'network'>): EvmPort[] =>
   chainsOf(context).filter(isEvmPort)

@@ -3,14 +3,15 @@ import type { Route } from './route.js'
 
 /** Date of v0.1's deprecation, as RFC 9745 asks for it: `@` and Unix seconds (a structured date of RFC 9651). */
 const DEPRECATED_SINCE = `@${Date.UTC(2026, 10, 20) / 1_000}`
-/** Longer parameters fill no path: no name, address or hash is as long. */
+/** Longer parameters are not filled into paths: no name, address or hash is as long. */
 const MAX_PARAM_CHARS = 128
-/** Document of the successors' version, for paths that the request leaves open. */
+/** Link target where the request does not have all parameters of the successor's path. */
 const DOCUMENT = '/openapi.json'
 
 /**
- * Marks the answer of a deprecated route: `Deprecation` (RFC 9745) and `Link` with the relation `successor-version`
- * (RFC 5829). Parameters of the request are filled into the successor's path; without them its document is named.
+ * Adds the headers of a deprecated route: `Deprecation` (RFC 9745), and `Link` with the relation `successor-version`
+ * (RFC 5829). The request's parameters are filled into the successor's path; where one is missing, the link goes to
+ * the OpenAPI document.
  */
 export function markDeprecated(
   { successor }: Pick<Route, 'successor'>,

@@ -29,7 +29,7 @@ describe('toApiError', () => {
     expect(toApiError(thrown).code).toBe(code)
   })
 
-  it('tells the caller nothing about a bug of ours', () => {
+  it('reveals nothing about a bug to the caller', () => {
     const { content } = errorAnswer(toApiError(new Error('postgresql://user:password@host/')))
     expect(JSON.parse(String(content.text))).toEqual({
       status: 500,
@@ -40,7 +40,7 @@ describe('toApiError', () => {
 })
 
 describe('errorAnswer', () => {
-  it('is the envelope, with what else the caller can use', () => {
+  it('has the envelope, and further fields for the caller', () => {
     const error = new ApiError('names_unavailable', '1 or more names are unavailable', {
       names: ['foo'],
     })

@@ -45,7 +45,7 @@ export const ERROR_STATUS = {
 } as const
 export type ErrorCode = keyof typeof ERROR_STATUS
 
-/** Fault of a request, with its path: `names[0].amountWei`. */
+/** A faulty field of a request, with its path, such as `names[0].amountWei`. */
 export interface ErrorDetail {
   path: string
   message: string
@@ -64,7 +64,7 @@ interface ErrorExtra {
   details?: readonly ErrorDetail[]
   names?: readonly string[]
   isValid?: false
-  /** Status of HTTP's own for how the request was sent, in place of the code's 400. */
+  /** HTTP status about how the request was sent, in place of the code's 400. */
   status?: 408 | 413 | 417 | 431
 }
 
@@ -72,7 +72,7 @@ interface ErrorExtra {
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly headers: Answer['headers']
-  /** Name of the limit that is reached, for the metrics. */
+  /** Name of the limit that the caller has reached, for the metrics. */
   readonly limit: string | undefined
   constructor(
     readonly code: ErrorCode,
@@ -86,16 +86,14 @@ export class ApiError extends Error {
   }
 }
 
-/** Answer with the envelope of an error. */
+/** Response with the JSON body of an error. */
 export function errorAnswer(error: ApiError): Answer {
   const status = error.extra.status ?? ERROR_STATUS[error.code]
   const body = { status, error: error.code, message: error.message, ...error.extra }
   return json(status, body, error.headers ?? HEADERS_OF_STATUS[status])
 }
 
-/**
- * Converts any thrown value: outages become 503, a bridge without a quote 502, all others (bugs) a bare 500.
- */
+/** Converts any thrown value: outages become 503, a bridge without a quote 502, any other error (a bug) a bare 500. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const because = { cause: error }
@@ -110,7 +108,7 @@ export function toApiError(error: unknown): ApiError {
       {},
       because,
     )
-  // without a cause it is no failure of ours: anybody could raise the alarm
+  // no cause: callers can provoke this error, so it must not count as a failure and raise an alarm
   if (error instanceof QueueFullError)
     return new ApiError('unavailable', 'Too many requests wait for their turn.')
   if (isDatabaseUnavailable(error))

@@ -7,17 +7,22 @@ import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
 import { isoText } from './timestamps.js'
 
-/** Lag of a network's tables behind the present. */
+/** How far a network's tables are behind the chains. */
 export interface Freshness {
-  /** During the first catch-up, and while the hub's head stands still: names may be taken that are not known here. */
+  /**
+   * True during the first catch-up, and while the hub's head does not move. Names may then be taken on chain that are
+   * free in the tables.
+   */
   isCatchingUp: boolean
   /** The tables are a mirror of another service's log. */
   isMirror: boolean
-  /** Seconds that the tables are behind; null while they are current, or where nothing is known. */
+  /** Seconds that the tables are behind; null while they are current, or where it is unknown. */
   staleSeconds: number | null
   /** The chains file names a hub, or the tables are a mirror's. */
   isDeployed: boolean
-  /** The hub's head that the tables reflect, as the header `x-clusterd-as-of` names it; null before the first. */
+  /**
+   * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.
+   */
   asOf: string | null
 }
 
@@ -31,7 +36,7 @@ interface Sources {
   chains: readonly Pick<ChainPort, 'network' | 'role' | 'label'>[]
 }
 
-/** Assumed where nothing is known. */
+/** Used while the database does not answer. */
 const UNKNOWN: Freshness = {
   isCatchingUp: false,
   isMirror: false,
@@ -39,10 +44,10 @@ const UNKNOWN: Freshness = {
   isDeployed: true,
   asOf: null,
 }
-/** The end of a catch-up, as its beginning, shows within this time. */
+/** Lifetime of a result: the end and the beginning of a catch-up show within this time. */
 const SERVED_FOR_MS = 250
 
-/** Reads one at a time; the answer serves for a while. */
+/** Creates a reader of the lag. One read runs at a time, and its result is cached for `SERVED_FOR_MS`. */
 export function createFreshness(
   network: Network,
   { pool, chains }: Sources,
@@ -53,7 +58,7 @@ export function createFreshness(
   return () => {
     if (performance.now() < untilMs) return answer
     untilMs = Number.POSITIVE_INFINITY
-    // a copy whose hub is not configured is never current
+    // a mirror without a configured hub is never current
     answer = readHubState(pool, network, hub?.label ?? '').then((state) => ({
       ...(hub || state.isMirror ? lagOf(state) : NO_LAG),
       isDeployed: hub !== undefined || state.isMirror || state.caughtUp,
@@ -75,7 +80,7 @@ type Lag = Pick<Freshness, 'isCatchingUp' | 'isMirror' | 'staleSeconds'>
 
 const NO_LAG: Lag = { isCatchingUp: false, isMirror: false, staleSeconds: null }
 
-/** Age of a mirror from which its answers carry it. */
+/** Age of a mirror from which its responses show their staleness. */
 const MIRROR_STALE_MS = 10_000
 
 function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag {
@@ -102,8 +107,9 @@ function asOf(network: Network, hub: HubState): string | null {
 }
 
 /**
- * Time of a confirmed block: that of its header where it is the newest finalized one, else counted back from a newer
- * header by the usual time between blocks, and so at most somewhat too old. Null where no header is known.
+ * Time of a confirmed block. For the newest finalized block it is the header's time. Otherwise it is counted back
+ * from a newer header by the usual time between blocks, which gives a slightly earlier time at most. Null where no
+ * header is known.
  */
 function blockTimeMs(block: number, state: HubState['state']): number | null {
   if (!state) return null
@@ -114,7 +120,7 @@ function blockTimeMs(block: number, state: HubState['state']): number | null {
   return known.ms - Math.max(0, known.block - block) * (blockMs ?? 0)
 }
 
-/** Of a database that does not answer nothing is known. */
+/** The lag; `UNKNOWN` where the database does not answer. */
 const knownOf = ({ freshness, network }: Fresh) => freshness[network]().catch(() => UNKNOWN)
 
 /** @throws ApiError unsupported_network where the chains file has no hub of the network */
@@ -129,18 +135,18 @@ export async function requireDeployed(fresh: Fresh): Promise<void> {
   )
 }
 
-/** False where the chains file has no hub of the network. */
+/** True where the chains file has a hub of the network, or the tables are a mirror's. */
 export const isDeployed = async (fresh: Fresh): Promise<boolean> =>
   (await knownOf(fresh)).isDeployed
 
-/** Header of a look-up: the head that its answer reflects at least. @returns names and values in turn */
-export async function asOfFields(fresh: Fresh): Promise<readonly string[]> {
+/** Header of a look-up with the block that the response at least reflects. @returns names and values in alternation */
+export async function asOfHeader(fresh: Fresh): Promise<readonly string[]> {
   const { asOf } = await knownOf(fresh)
   return asOf === null ? [] : ['x-clusterd-as-of', asOf]
 }
 
-/** Names may be taken on the chain. @throws ApiError catching_up */
-export async function requireCurrent({ freshness, network }: Fresh): Promise<void> {
+/** @throws ApiError catching_up while names may be taken on chain that the tables do not have yet */
+export async function requireCaughtUp({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isCatchingUp) return
   throw new ApiError(
     'catching_up',
@@ -148,7 +154,7 @@ export async function requireCurrent({ freshness, network }: Fresh): Promise<voi
   )
 }
 
-/** Keeps back what no log has. @throws ApiError unavailable on a mirror */
+/** Refuses a request for data that is in no log. @throws ApiError unavailable on a mirror */
 export async function refuseOnMirror({ freshness, network }: Fresh): Promise<void> {
   if (!(await freshness[network]()).isMirror) return
   throw new ApiError(
@@ -157,7 +163,7 @@ export async function refuseOnMirror({ freshness, network }: Fresh): Promise<voi
   )
 }
 
-/** Adds how far an answer may be behind. */
+/** Adds the staleness header to a response where the tables are behind. */
 export async function withStaleness(answer: Answer, fresh: Fresh): Promise<Answer> {
   const { staleSeconds } = await knownOf(fresh)
   if (staleSeconds === null || answer.status !== 200) return answer

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Headers of every answer, as a flat list of names and values: those of helmet for an API that any site may call. CORS
- * allows any origin, since keys travel in headers only.
+ * Headers of every response, as a flat list of names and values. They are helmet's headers for an API that any site
+ * may call. CORS allows any origin, because keys travel in headers and never in cookies.
  */
 export const PUBLIC_HEADERS: readonly string[] = Object.entries({
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -16,7 +16,7 @@ export const PUBLIC_HEADERS: readonly string[] = Object.entries({
     'etag, retry-after, ratelimit, ratelimit-policy, x-request-id, x-clusterd-stale, x-clusterd-as-of, deprecation, link',
 }).flat()
 
-/** A second policy header would only forbid more. */
+/** Replaces the policy header: a second one could only forbid more. */
 export const headersWithPolicy = (policy: string): string[] =>
   PUBLIC_HEADERS.map((text, i) =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
@@ -33,8 +33,8 @@ const tokensIn = (text: string | undefined): string | null =>
   text !== undefined && TOKENS.test(text) ? text : null
 
 /**
- * Headers of the answer to a CORS preflight: it allows what is asked for. Pages add headers of their own (tracing,
- * idempotency), and a list protects nothing here, since no cookie is read.
+ * Headers of the response to a CORS preflight. It allows whatever headers and methods are requested, since pages add
+ * headers of their own (tracing, idempotency). A list would protect nothing, because no cookie is read.
  */
 export function preflightHeaders(asked: IncomingHttpHeaders): string[] {
   const method = tokensIn(asked['access-control-request-method']) ?? 'GET'

@@ -31,7 +31,7 @@ function resolve(document: Document, ref: string): unknown {
   }, document)
 }
 
-/** The document with every reference replaced by what it points at; recursive schemas do not occur. */
+/** The document with every reference resolved. Recursive schemas do not occur. */
 const resolved = (document: Document): Document =>
   JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
     typeof value === 'object' && value !== null && '$ref' in value
@@ -44,11 +44,11 @@ const operations = ({ paths }: Document) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
 
-it('all documents lie in docs', () => {
+it('all documents are committed in docs', () => {
   expect(Object.keys(openApiDocuments)).toEqual(PATHS)
 })
 
-it('the documents have every route and no other, each in one of them', () => {
+it('every route is in exactly one document, and no other route is', () => {
   const served = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${openApiPath(path)}`),
   )

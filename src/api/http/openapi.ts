@@ -6,9 +6,9 @@ import {
 import { ERROR_STATUS, type ErrorCode } from './errors.js'
 import { HEADERS, type HeaderName } from './headers.js'
 import type { Route } from './route.js'
-import { named, z } from './schema.js'
+import { namedObject, z } from './schema.js'
 
-const ErrorSchema = named('Error', {
+const ErrorSchema = namedObject('Error', {
   status: z.int(),
   error: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
   message: z.string().describe('One sentence.'),
@@ -16,18 +16,18 @@ const ErrorSchema = named('Error', {
   names: z.array(z.string()).optional().describe('The names that are unavailable.'),
 })
 
-/** Errors that any route may answer. */
+/** Errors that any route may return. */
 const COMMON: readonly ErrorCode[] = ['invalid_request', 'rate_limited', 'internal', 'unavailable']
 
 /** Statuses of a body that arrives too slowly, and of one that is too large. */
 const BODY_STATUSES = [408, 413]
 
-/** Ways to send a key: either will do. */
+/** Security schemes that carry a key. Either is enough. */
 const KEYS = [{ bearer: [] }, { authKey: [] }]
-/** By the rule of a route; with `optional` no key will do, too. */
+/** Security requirement by the route's rule. With `optional` a request without a key is accepted. */
 const SECURITY = { required: KEYS, optional: [...KEYS, {}], none: undefined }
 
-/** The OpenAPI 3.1 document of routes. Error responses and `testnet` are components, each spelled out once. */
+/** The OpenAPI 3.1 document of routes. Error responses and the parameter `testnet` are shared components. */
 export function openApiDocument(
   routesByTag: Readonly<Record<string, readonly Route[]>>,
   info: { title: string; version: string; description: string },
@@ -51,13 +51,13 @@ export function openApiDocument(
   })
 }
 
-/** Express's form of a path in OpenAPI's: `/v1/events/{id}`. */
+/** Converts Express's form of a path to OpenAPI's: `/v1/events/{id}`. */
 export const openApiPath = (path: string): string => path.replace(/[:*](\w+)/g, '{$1}')
 
 const TESTNET = {
   name: 'testnet',
   in: 'query' as const,
-  description: '`true`, exactly, selects the testnet.',
+  description: 'Exactly `true` selects the testnet.',
   schema: { type: 'string' as const, enum: ['true'] },
 }
 
@@ -73,10 +73,10 @@ function sharedComponents(registry: OpenAPIRegistry) {
     name: 'X-API-KEY',
     in: 'header',
     description:
-      'A key of `POST /v1/keys`, which raises the limit of requests and opens nothing. An unknown one counts as none.',
+      'A key of `POST /v1/keys`. It raises the rate limit and grants no access. An unknown key is ignored.',
     schema: { type: 'string' },
   })
-  // a header that is registered again stays one component
+  // registering a header again returns the same component
   const headerOf = (name: HeaderName) => {
     const [description, type] = HEADERS[name]
     return registry.registerComponent('headers', name, { description, schema: { type } }).ref
@@ -95,7 +95,10 @@ function sharedComponents(registry: OpenAPIRegistry) {
   return { testnet, apiKey, headersOf, errorResponse }
 }
 
-/** Undefined fields are left out of the document. @param path the route's own, or an alias, documented as deprecated */
+/**
+ * Undefined fields are left out of the document. @param path the route's path, or an alias, which is documented as
+ * deprecated
+ */
 function operation(
   route: Route & { tag: string },
   path: string,
@@ -116,7 +119,7 @@ function operation(
   }
   if (isTagged(route))
     responses[304] = {
-      description: 'Nothing has changed since what `If-None-Match` names',
+      description: 'The response still has the entity tag of `If-None-Match`',
       headers: shared.headersOf(tag),
     }
   for (const [status, codes] of errorsByStatus(route))
@@ -147,7 +150,7 @@ function operation(
   } as RouteConfig
 }
 
-/** True if JSON answers of a route carry an entity tag: those that no key decides. */
+/** True if JSON responses of a route carry an entity tag: responses that do not depend on a key. */
 const isTagged = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from './errors.js'
-import { integerOf, parseQuery, wordOf } from './query.js'
+import { choiceOf, integerOf, parseQuery } from './query.js'
 
 describe('parseQuery', () => {
   const query = parseQuery('/x?a=1&b=&c=undefined&d=&d=2&e=1&e=2&f')
 
-  it('takes a value, also behind an empty one', () => {
+  it('returns a value, also after an empty one', () => {
     expect([query.get('a'), query.get('d')]).toEqual(['1', '2'])
   })
 
-  it.each(['b', 'c', 'f', 'g'])('takes empty and "undefined" for absent: %s', (name) => {
+  it.each(['b', 'c', 'f', 'g'])('treats empty and "undefined" as absent: %s', (name) => {
     expect(query.get(name)).toBeUndefined()
   })
 
-  it('refuses what is given twice', () => {
+  it('refuses a repeated parameter', () => {
     expect(() => query.get('e')).toThrow(ApiError)
   })
 
@@ -37,15 +37,15 @@ describe('integerOf', () => {
   })
 })
 
-describe('wordOf', () => {
-  const read = (text: string) => wordOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
+describe('choiceOf', () => {
+  const read = (text: string) => choiceOf(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 
-  it('reads one of the words', () => {
+  it('returns an allowed value', () => {
     expect(read('up')).toBe('up')
     expect(read('')).toBeUndefined()
   })
 
-  it.each(['UP', 'toString', 'u'])('refuses %s, which is none of them', (odd) => {
-    expect(() => read(odd)).toThrow('none of up, down')
+  it.each(['UP', 'toString', 'u'])('refuses %s, which is not allowed', (odd) => {
+    expect(() => read(odd)).toThrow('has to be one of up, down')
   })
 })

@@ -1,12 +1,15 @@
 import { ApiError } from './errors.js'
 
-/** True if a value stands for none: empty, null, or the text `undefined`. */
+/** True if a value counts as absent: empty, null, or the text `undefined`. */
 export const isAbsent = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === 'undefined'
 
 /** Query parameters of a request. */
 export interface Query {
-  /** Undefined where absent, empty or the text `undefined`. @throws ApiError invalid_request for several */
+  /**
+   * Value of a parameter; undefined where it is absent, empty or the text `undefined`. @throws ApiError
+   * invalid_request for repeated parameters
+   */
   get(name: string): string | undefined
 }
 
@@ -27,12 +30,12 @@ export function parseQuery(url: string): Query {
   }
 }
 
-/** True if a request selects the testnet: `testnet=true`, exactly. */
+/** True if a request selects the testnet, with exactly `testnet=true`. */
 export const isTestnet = (query: Query): boolean => query.get('testnet') === 'true'
 
 /**
- * A whole number of a query, clamped to 2^53 − 1; undefined where it is absent.
- * @throws ApiError invalid_request for signs, fractions, exponents, anything else
+ * A whole number in a query, clamped to 2^53 − 1; undefined where it is absent.
+ * @throws ApiError invalid_request for signs, fractions, exponents and any other text
  */
 export function integerOf(query: Query, name: string): number | undefined {
   const text = query.get(name)
@@ -55,8 +58,8 @@ export function limitOf(query: Query, bounds: PageLimit): number {
   return Math.min(limit, bounds.max)
 }
 
-/** Undefined where the parameter is absent. @throws ApiError invalid_request */
-export function wordOf<T extends string>(
+/** One of the allowed values; undefined where the parameter is absent. @throws ApiError invalid_request */
+export function choiceOf<T extends string>(
   query: Query,
   name: string,
   words: readonly T[],
@@ -65,6 +68,9 @@ export function wordOf<T extends string>(
   if (text === undefined) return undefined
   const word = words.find((candidate) => candidate === text)
   if (!word)
-    throw new ApiError('invalid_request', `The parameter ${name} is none of ${words.join(', ')}.`)
+    throw new ApiError(
+      'invalid_request',
+      `The parameter ${name} has to be one of ${words.join(', ')}.`,
+    )
   return word
 }

@@ -1,45 +1,45 @@
 import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
 import { ok } from './answer.js'
-import { NO_KEY } from './dearest.js'
 import { route } from './route.js'
+import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
 import { z } from './schema.js'
 
 const handle = async () => ok(null)
-const plain = { dearest: {}, summary: '', responses: {}, handle }
+const plain = { costliest: {}, summary: '', responses: {}, handle }
 const body = z.object({ name: z.string() })
 const bad = { what: 'nothing', error: 'invalid_request' } as const
 
-it('what a declaration has to say is asked for by the type check', () => {
+it('the type check requires the fields of a declaration', () => {
   const required = { ...plain, auth: 'required' } as const
   const optional = { ...plain, auth: 'optional' } as const
   const declared = [
-    route.get('/x', { ...plain, bad: null, kept: 'journal' }),
+    route.get('/x', { ...plain, bad: null, cacheSource: 'journal' }),
     route.get('/x', { ...optional, bad: null, privateTo: 'members' }),
     route.post('/x', { ...plain, bad, body }),
-    route.post('/x', { ...required, bad: NO_KEY, privateTo: null }),
-    // @ts-expect-error: without its dearest request
+    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY, privateTo: null }),
+    // @ts-expect-error: no most expensive request
     route.get('/x', { summary: '', responses: {}, handle, bad: null }),
-    // @ts-expect-error: without a bad request
+    // @ts-expect-error: no bad request
     route.get('/x', { ...plain }),
-    // @ts-expect-error: a body that nothing is wrong with
+    // @ts-expect-error: a body, and no bad request
     route.post('/x', { ...plain, bad: null, body }),
-    // @ts-expect-error: a required key that nothing is wrong with
+    // @ts-expect-error: a required key, and no bad request
     route.post('/x', { ...required, bad: null, privateTo: null }),
-    // @ts-expect-error: a required key, and not whom it shows private data
-    route.post('/x', { ...required, bad: NO_KEY }),
-    // @ts-expect-error: an optional key, and not whom it shows private data
+    // @ts-expect-error: a required key, and no privateTo
+    route.post('/x', { ...required, bad: REQUEST_WITHOUT_KEY }),
+    // @ts-expect-error: an optional key, and no privateTo
     route.get('/x', { ...optional, bad: null }),
     // @ts-expect-error: private data without a key
     route.get('/x', { ...plain, bad: null, privateTo: 'caller' }),
-    // @ts-expect-error: answers that depend on a key, kept for others
-    route.get('/x', { ...optional, bad: null, privateTo: null, kept: 'journal' }),
+    // @ts-expect-error: cached responses on a route with a key
+    route.get('/x', { ...optional, bad: null, privateTo: null, cacheSource: 'journal' }),
   ]
   for (const one of declared) expect(one.handle).toBe(handle)
 })
 
 it.each(routes)(
-  'the bad request of $method $path gets an error of its declaration',
+  'the bad request of $method $path gets a declared error',
   ({ bad: refused, errors = [], auth }) => {
     const all: string[] = ['invalid_request', ...errors]
     if (auth) all.push('unauthorized')

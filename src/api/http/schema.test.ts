@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { routes } from '../routes.js'
 import { withoutAbsent, z } from './schema.js'
 
-/** Every optional field of a schema, as the path to it and a body that has it alone. */
+/** Every optional field of a schema: its path, and a body with only this field. */
 function optionalFields(
   schema: unknown,
 ): { path: PropertyKey[]; body: (value: unknown) => unknown }[] {
@@ -56,7 +56,7 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
 
 const named = z.object({ name: z.string(), note: z.string().optional() })
 
-it('a field that is required, unknown, or a member of every object stays as it was sent', () => {
+it('a required field, an unknown field and a property of Object.prototype are not changed', () => {
   const body = JSON.parse(
     '{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}',
   )
@@ -64,7 +64,7 @@ it('a field that is required, unknown, or a member of every object stays as it w
 })
 
 it.each([{ other: null }, { other: 1 }, { other: 'x' }, { other: [] }, { other: [null] }])(
-  'a body that is no object stays as it was sent: $other',
+  'a body that is not an object is not changed: $other',
   ({ other }) => {
     expect(withoutAbsent(named, other)).toStrictEqual(other)
   },

@@ -8,28 +8,28 @@ extendZodWithOpenApi(z)
 export { z }
 
 const MAX_DETAILS = 20
-/** Characters of a path or a message, which may repeat what was sent. */
+/** Maximum length of a path or a message in an error, which may repeat parts of the request. */
 const MAX_TEXT = 200
 
-/** Maximum elements of a bulk look-up, and of a change. */
+/** Maximum number of elements of a bulk look-up, of a join, and of a change. */
 export const MAX_LOOKUPS = 1_000
 export const MAX_BULK = 100_000
 export const MAX_CHANGES = 100
 
 /** Object schema that is a component of the OpenAPI documents. */
-export const named = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
+export const namedObject = <Shape extends z.ZodRawShape>(name: string, shape: Shape) =>
   z.object(shape).openapi(name)
 
-/** The answers of a route that has one alone, with status 200; fields stand for an object of them. */
-export const answers = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
+/** Responses of a route that only has one of status 200. A shape stands for an object with these fields. */
+export const okResponses = (description: string, schema: z.ZodType | z.ZodRawShape) => ({
   200: { description, schema: schema instanceof z.ZodType ? schema : z.object(schema) },
 })
 
-/** Leaves absent values out of a body wherever its schema can do without them, at any depth. */
+/** Removes absent values from a body wherever its schema does not require them, at any depth. */
 export function withoutAbsent(schema: unknown, value: unknown): unknown {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return isAbsent(value) ? undefined : withoutAbsent(schema.unwrap(), value)
-  // codecs too: what a request sends is their input
+  // a codec too: the request has its input side
   if (schema instanceof z.ZodPipe) return withoutAbsent(schema.in, value)
   if (schema instanceof z.ZodArray && Array.isArray(value))
     return value.map((one) => withoutAbsent(schema.element, one))
@@ -48,14 +48,14 @@ export function withoutAbsent(schema: unknown, value: unknown): unknown {
   return Object.fromEntries(fields)
 }
 
-/** Most elements of an array; undefined for any number. */
+/** Maximum number of elements of an array; undefined for any number. */
 function mostOf(schema: z.ZodArray): number | undefined {
   const checks = schema.def.checks?.map((check) => check._zod.def as { maximum?: number })
   return checks?.find(({ maximum }) => maximum !== undefined)?.maximum
 }
 
 /**
- * The part of a body that its schema knows, before it is checked: what a request is priced by.
+ * The part of an unvalidated body that its schema knows. The price of the request depends on it.
  * @throws ApiError too_many for a list over its limit
  */
 export function withinBounds(schema: unknown, value: unknown): unknown {
@@ -84,11 +84,14 @@ function requireAtMost(most: unknown, count: number): void {
 }
 
 /**
- * Checks a body against its schema; absent values of optional fields count as left out.
- * @throws ApiError too_many for an array over its limit, else invalid_request, with what is wrong where
+ * Validates a body against its schema. Absent values of optional fields count as left out.
+ * @throws ApiError too_many for an array over its limit, else invalid_request with a detail for each fault
  */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  // before each of too many is checked
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  // reject long arrays before each element is validated
   withinBounds(schema, value)
   const parsed = schema.safeParse(withoutAbsent(schema, value))
   if (parsed.success) return parsed.data

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { heldUnits, type Rate, withdraw } from './bucket.js'
+import { availableUnits, type Rate, withdraw } from './bucket.js'
 
 const RATE: Rate = { perSecond: 50, burst: 300 }
 const rates = fc.record({
@@ -14,7 +14,7 @@ const steps = fc.array(
   },
 )
 
-/** Bucket as the textbook has it: tokens that are counted, and filled up by the time that has passed. */
+/** Textbook implementation of a token bucket: a token count that is increased by the elapsed time. */
 function tokens({ perSecond, burst }: Rate) {
   let held = burst
   return {
@@ -31,7 +31,7 @@ function tokens({ perSecond, burst }: Rate) {
 }
 
 describe('a token bucket', () => {
-  it('gives what the counted tokens of a textbook bucket give', () => {
+  it('allows the same withdrawals as a textbook bucket', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
         const model = tokens(rate)
@@ -43,13 +43,13 @@ describe('a token bucket', () => {
           const made = withdraw(rate, fullMs, nowMs, units)
           expect(made.waitMs === 0).toBe(model.take(units))
           fullMs = made.fullMs
-          expect(heldUnits(rate, fullMs, nowMs)).toBe(model.held())
+          expect(availableUnits(rate, fullMs, nowMs)).toBe(model.held())
         }
       }),
     )
   })
 
-  it('gives after the wait that it names, and a refusal takes nothing', () => {
+  it('allows a withdrawal after the returned wait, and a refusal withdraws nothing', () => {
     fc.assert(
       fc.property(rates, steps, (rate, asked) => {
         let fullMs = 0
@@ -58,7 +58,9 @@ describe('a token bucket', () => {
           nowMs += afterMs
           const made = withdraw(rate, fullMs, nowMs, units)
           if (made.waitMs > 0) {
-            expect(heldUnits(rate, made.fullMs, nowMs)).toBe(heldUnits(rate, fullMs, nowMs))
+            expect(availableUnits(rate, made.fullMs, nowMs)).toBe(
+              availableUnits(rate, fullMs, nowMs),
+            )
             expect(withdraw(rate, made.fullMs, nowMs + made.waitMs + 0.001, units).waitMs).toBe(0)
           }
           fullMs = made.fullMs
@@ -67,7 +69,7 @@ describe('a token bucket', () => {
     )
   })
 
-  it('gives its burst at once, then what flows in', () => {
+  it('allows its burst at once, then its rate', () => {
     let fullMs = 0
     const take = (nowMs: number) => {
       const made = withdraw(RATE, fullMs, nowMs, 1)

@@ -7,9 +7,12 @@ import type { Changes } from '../../registry/fold/rows.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { perDay, perMinute, type Rate } from './bucket.js'
-import { bucketsOf, type Charge, requireShared, spendRead } from './shared.js'
+import { bucketNamesOf, type Charge, requireSharedUnits, spendLocked } from './shared.js'
 
-/** Wallets whose changes of a day an address makes: wallets cost nothing, and what they write stays for ever. */
+/**
+ * An address may make as many changes a day as this number of wallets: wallets cost nothing, and changes are stored
+ * for ever.
+ */
 const WALLETS_OF_ADDRESS = 100
 
 /** Limits of a wallet's changes on a network. */
@@ -21,16 +24,19 @@ export interface ChangeLimits {
   namesPerDay: number
 }
 
-/** Work of a change by what limits it. */
+/** Work of a change, by the kind of limit. */
 type Work = { [Kind in 'changes' | 'clusters' | 'names']: number }
 
-/** Least cost of a change. */
+/** Minimum work of a change. */
 const LEAST: Work = { changes: 1, clusters: 0, names: 0 }
 
-/** Size that a change may write into the journal for one unit. */
+/** Journal bytes of a change per unit. */
 const BYTES_PER_CHANGE = 1_024
 
-/** Each event counts, each row of what is private and has none, and each KiB, since a community's rules may be long. */
+/**
+ * Work of a change: its events, its rows of private wallets (which have no events) or its KiB, whichever is largest.
+ * A community's rules may be long.
+ */
 function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
   const written = rows.wallets.length + rows.walletUpdates.length + rows.walletRemovals.length
@@ -42,13 +48,13 @@ function workOf({ journal, clusters, communityNames, ...rows }: Changes): Work {
   }
 }
 
-/** Author of the change. */
+/** Who makes the change. */
 interface Changer {
   network: Network
   wallet: Buffer
-  /** Community whose rules it changes: its owners share one limit. */
+  /** Community whose rules the change replaces; its owners share one limit. */
   community: string | null
-  /** Address that it comes from; null where its key has limits of the operator's. */
+  /** Address of the client; null where the operator gave the client's key its own limits. */
   address: string | null
 }
 
@@ -80,7 +86,7 @@ function chargesOf(
 
 const isAsked = ({ units }: Charge): boolean => units > 0
 
-/** Address from which a change is asked. */
+/** Who requests a change, and what limits apply. */
 interface Asked {
   network: Network
   pool: pg.Pool
@@ -88,17 +94,20 @@ interface Asked {
   caller?: { address: string; isRaised: boolean }
 }
 
-/** Limits whose buckets stand for a wallet, the rules of a community, and an address. */
+/**
+ * Kinds of limits whose refusals are remembered. Their buckets belong to a wallet, the rules of a community, or an
+ * address.
+ */
 const NOTED = ['changes-a-minute', 'changes-of-address']
 const notedOf = (charges: readonly Charge[]): string[] =>
-  bucketsOf(charges.filter(({ kind }) => NOTED.includes(kind)))
+  bucketNamesOf(charges.filter(({ kind }) => NOTED.includes(kind)))
 
-/** Wallets, rules and addresses that were refused: their next changes do not wait for their turn. */
+/** Buckets that refused a change lately. Further changes of them are refused without waiting in the queue. */
 const refused = new LRUCache<string, true>({ max: 10_000, ttl: 60_000 })
 
 /**
- * Refuses a wallet that was refused lately and may change nothing now.
- * @returns the limit of the change; none where nothing is limited
+ * Refuses a change at once where one of its buckets refused lately and is still empty.
+ * @returns the limit to charge the change to; none where nothing is limited
  * @throws ApiError rate_limited
  */
 export async function changeLimitOf(
@@ -115,7 +124,7 @@ export async function changeLimitOf(
   }
   const least = chargesOf(limits, changer, LEAST)
   if (notedOf(least).some((bucket) => refused.has(bucket)))
-    await requireShared(pool, least.filter(isAsked))
+    await requireSharedUnits(pool, least.filter(isAsked))
   return { limit: bucketLimit(limits, changer, least) }
 }
 
@@ -129,14 +138,14 @@ function bucketLimit(
   let spend: (db: Queryable) => Promise<void>
   return {
     async read(db) {
-      before = await readBuckets(db, bucketsOf(least))
+      before = await readBuckets(db, bucketNamesOf(least))
     },
     /** @throws ApiError rate_limited */
     charge(changes) {
       const charges = chargesOf(limits, changer, workOf(changes))
       const fullMs = before.fullMs.filter((_, i) => isAsked(charges[i]!))
       try {
-        spend = spendRead(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
+        spend = spendLocked(charges.filter(isAsked), { nowMs: before.nowMs, fullMs })
       } catch (error) {
         for (const bucket of notedOf(least)) refused.set(bucket, true)
         throw error

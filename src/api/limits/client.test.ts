@@ -19,7 +19,7 @@ describe('the counted part of an address', () => {
   ])('%s', (address, counted) => expect(countedAddress(address)).toBe(counted))
 })
 
-/** Express's own reading of `trust proxy`. */
+/** Express's own implementation of `trust proxy`. */
 function trusting(proxies: number | string[]): (address: string, hop: number) => boolean {
   const app = express()
   app.set('trust proxy', proxies)
@@ -49,7 +49,7 @@ describe('the client behind a proxy that writes', () => {
     ['198.51.100.9, 203.0.113.7:1,10.0.0.9:3333', '203.0.113.7'],
     ['203.0.113.7 , [::ffff:10.0.0.9]:3333', '203.0.113.7'],
     ['evil, 203.0.113.7', '203.0.113.7'],
-    // hidden: who can't be told apart is counted as the proxy
+    // hidden: a client that cannot be distinguished is counted as the proxy
     ['unknown', '10.0.0.2'],
     ['_hidden', '10.0.0.2'],
     ['', '10.0.0.2'],
@@ -73,7 +73,7 @@ describe('the client behind a proxy that writes', () => {
     ['for=203.0.113.7, proto=https', '10.0.0.2'],
   ])('Forwarded: %s', (list, counted) => expect(countedOf({ forwarded: list })).toBe(counted))
 
-  it('both: X-Forwarded-For counts', () => {
+  it('both headers: X-Forwarded-For counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=198.51.100.9' }
     expect(countedOf(headers)).toBe('203.0.113.7')
   })
@@ -89,7 +89,7 @@ describe('the client behind a proxy that writes', () => {
     ),
   )
 
-  it('anything, where it is not trusted: the socket counts', () => {
+  it('headers of an untrusted proxy: the socket counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
     expect(countedOf(headers, ['192.0.2.0/24'])).toBe('10.0.0.2')
   })
@@ -111,7 +111,7 @@ describe('the id of a request', () => {
     ['a balancer of AWS', '1-67891233-abcdef012345678912345678'],
     ['Heroku', '01234567-89ab-cdef-0123-456789abcdef'],
     ['base64', 'q83vEjRWeJCrze8SNFZ4kA=='],
-  ])('is the one of %s, as it came', (_, id) => {
+  ])('is taken from %s', (_, id) => {
     expect(idOf(id)).toBe(id)
     expect(idOf(id, ['10.0.0.0/8'])).toBe(id)
   })
@@ -124,11 +124,11 @@ describe('the id of a request', () => {
     ['with a blank', 'a1b2c3d4 e5f6'],
     ['with quotes', '{"a":"b2c3d4e5"}'],
     ['with other letters', 'ämter-und-mehr'],
-  ])('is ours where the proxy sends %s', (_, id) => {
+  ])('is generated where the proxy sends %s', (_, id) => {
     expect(idOf(id)).toMatch(UUID)
   })
 
-  it('is ours where no proxy is trusted, or another one', () => {
+  it('is generated where no proxy, or only another one, is trusted', () => {
     for (const proxies of [0, ['192.0.2.1']])
       expect(idOf('7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f', proxies)).toMatch(UUID)
   })
@@ -163,7 +163,7 @@ describe('the trace of a request', () => {
     `00-${TRACE}0-00f067aa0ba902b7-01`,
     ` 00-${TRACE}-00f067aa0ba902b7-01`,
     `00-${TRACE}-00f067aa0ba902b7-01, 00-${TRACE}-00f067aa0ba902b7-01`,
-  ])('is none in %j', (text) => {
+  ])('is absent for %j', (text) => {
     expect(traceOf(text)).toBeUndefined()
   })
 })

@@ -6,7 +6,7 @@ const GROUPS = 8
 const SUBSCRIBER_GROUPS = 4
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** The part of a client's address that is counted: an IPv4 address, the /64 of an IPv6 one. */
+/** The part of a client's address that limits count: an IPv4 address, or the /64 prefix of an IPv6 address. */
 export function countedAddress(address = ''): string {
   const text = address.split('%')[0]!
   const mapped = MAPPED.exec(text)?.[1] ?? address
@@ -14,7 +14,7 @@ export function countedAddress(address = ''): string {
   return isIPv6(text) ? `${prefixOf(text)}::/64` : 'unknown'
 }
 
-/** The first 64 bits, the same text for every form of an address: URLs have one form of each (WHATWG URL, 3.5). */
+/** The first 64 bits, normalized: URLs have exactly one spelling of an IPv6 address (WHATWG URL, 3.5). */
 function prefixOf(text: string): string {
   const { hostname } = new URL(`http://[${text}]`)
   const [left, right] = hostname

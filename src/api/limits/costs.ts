@@ -4,57 +4,57 @@ import type { Price, Route } from '../http/route.js'
 
 const fixed = (units: number): Price => ({ text: String(units), of: () => units })
 
-/** Price of what asks a chain. */
+/** Price of a request that calls a chain. */
 export const CHAIN_COST = 5
 const LOOKUPS_PER_UNIT = 100
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 
-const LOOK_UP = fixed(1)
-const BULK: Price = {
+const LOOK_UP_PRICE = fixed(1)
+const BULK_PRICE: Price = {
   text: '1 + n/100',
   of: (_query, body) => 1 + elements(body) / LOOKUPS_PER_UNIT,
 }
 /** A change takes a lock and commits. */
-const CHANGE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
-export const SIGN_IN = fixed(10)
-/** A quote, the status of an unknown transaction, what a wallet owns on chains. */
-export const CHAIN = fixed(CHAIN_COST)
-/** A stream, and look-ups of several statements. */
-export const SEVERAL = fixed(2)
-/** An answer of ENS is signed. */
-export const ENS = fixed(3)
-/** A bundle of a log, whose 256 entries are written anew. */
-export const BUNDLE = fixed(3)
-/** A quote whose transactions are made one by one, for a name each. */
-export const QUOTE_PER_NAME: Price = {
+const CHANGE_PRICE: Price = { text: '4 + n', of: (_query, body) => 4 + elements(body) }
+export const SIGN_IN_PRICE = fixed(10)
+/** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
+export const CHAIN_PRICE = fixed(CHAIN_COST)
+/** Price of a stream, and of look-ups with several statements. */
+export const SEVERAL_STATEMENTS_PRICE = fixed(2)
+/** Price of an ENS look-up, whose response is signed. */
+export const ENS_PRICE = fixed(3)
+/** Price of an entry bundle of a log: its 256 entries are serialized for each request. */
+export const LOG_BUNDLE_PRICE = fixed(3)
+/** Price of a quote that builds one transaction per name. */
+export const QUOTE_PER_NAME_PRICE: Price = {
   text: '5 + n',
   of: (_query, body) => CHAIN_COST + elements(body),
 }
 
-/** Least cost of a request, by the bytes of its body so far. */
+/** Minimum cost of a request, by the bytes of its body received so far. */
 export const bytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
-/** A page of the feed. */
-export const pagePrice = (limit: PageLimit): Price => ({
+/** Price of a page of the feed. */
+export const feedPagePrice = (limit: PageLimit): Price => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
   of: (query) => 1 + limitOf(query, limit) / EVENTS_PER_UNIT,
 })
 
-/** The price that a route declares, else that of a look-up, a bulk look-up or a change. */
+/** The price that a route declares, else the price of a look-up, a bulk look-up or a change. */
 export function priceOf({ price, method, auth, body }: Route): Price {
   if (price) return price
-  if (auth === 'required' && method !== 'get') return CHANGE
-  return body ? BULK : LOOK_UP
+  if (auth === 'required' && method !== 'get') return CHANGE_PRICE
+  return body ? BULK_PRICE : LOOK_UP_PRICE
 }
 
-/** Answer with a list whose length no request tells: its elements are owed, as those of a bulk look-up are paid. */
-export const listed = (answer: Answer, count: number): Answer => ({
+/** Charges a response for the elements of its list, whose number does not follow from the request. */
+export const withListCost = (answer: Answer, count: number): Answer => ({
   ...answer,
   unspent: -count / LOOKUPS_PER_UNIT,
 })
 
-/** Number of elements of a list, or of all lists of an object. */
+/** Number of elements of a list, or of all lists in an object. */
 function elements(body: unknown): number {
   if (Array.isArray(body)) return body.length
   const lists = body && typeof body === 'object' ? Object.values(body).filter(Array.isArray) : []

@@ -11,15 +11,15 @@ import { Buckets, type Quota } from './meter.js'
 import { spendSharedNow } from './shared.js'
 
 export interface LimitSettings extends ChangeLimits {
-  /** Requests of an address without an API key. */
+  /** Rate of an address without an API key. */
   address: Rate
-  /** Requests of an API key, and of all keys at one address. */
+  /** Rate of an API key, and of all keys together at one address. */
   key: Rate
-  /** API keys that an address makes in a day. */
+  /** API keys that an address may make in a day. */
   keysPerDay: number
 }
 
-/** Limits of clients that are counted in the database. */
+/** Limits that are counted in the database, for all processes together. */
 export type SharedLimit = 'sign-ins' | 'keys-a-day'
 
 /** Counts what one request costs its client. */
@@ -31,12 +31,12 @@ export interface Meter {
   giveBack(units: number): void
   /** Counts units in the database, for all processes. @throws ApiError rate_limited */
   spendTogether(limit: SharedLimit, units: number): Promise<void>
-  /** Headers that say how much the client has left: names and values in turn. */
+  /** Rate-limit headers: names and values in alternation. */
   fields(): readonly string[]
 }
 
 /** Meter where nothing is limited. */
-export const UNLIMITED: Meter = {
+export const UNLIMITED_METER: Meter = {
   isRaised: true,
   spend() {},
   giveBack() {},
@@ -44,18 +44,18 @@ export const UNLIMITED: Meter = {
   fields: () => [],
 }
 
-/** Meter of what costs more than a bucket holds: it is owed. */
-export const owing = (meter: Meter): Meter => ({
+/** A meter for requests that may cost more than a bucket holds: the rest becomes a debt. */
+export const owingMeter = (meter: Meter): Meter => ({
   ...meter,
   spend: (units) => meter.giveBack(-units),
 })
 
 export type Gate = ReturnType<typeof createGate>
 
-/** Keys of which it is remembered whether they are known, and for how long. */
+/** Cache of API keys: how many, and how long each look-up is valid. */
 const MAX_KEYS = 10_000
 const KEY_REMEMBERED_MS = 30_000
-/** Time for the look-up of a key, after which a request goes on with what was known of it before. */
+/** Time limit for the look-up of a key. After it the request continues with the previous result. */
 const KEY_LIMIT_MS = 300
 
 type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
@@ -63,7 +63,7 @@ type KnownKey = Awaited<ReturnType<typeof findApiKeyRate>>
 /** @param settings null where nothing is limited */
 export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   if (!settings) {
-    const unlimited = () => UNLIMITED
+    const unlimited = () => UNLIMITED_METER
     return { ofAddress: unlimited, ofPreflights: unlimited, ofClient: unlimited }
   }
   const { address: rate } = settings
@@ -92,12 +92,12 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     },
     fields: () => buckets.fields(quotas),
   })
-  /** Meter of a request's address, without a look at its API key. */
+  /** Meter of a request's address, regardless of its API key. */
   const ofAddress = ({ ip }: Client, counted = ''): Meter => {
     const address = countedAddress(ip)
     return meterOf(address, [{ kind: 'address', bucket: `${counted}${address}`, rate }])
   }
-  /** Keys are looked up at most as often as their address may ask. */
+  /** Limits key look-ups of an address to the rate of its requests. */
   const mayLookUp = (address: string): boolean => {
     try {
       buckets.withdraw([{ kind: 'address', bucket: `keys looked up for ${address}`, rate }], 1)
@@ -110,11 +110,14 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
     if (!found?.isKnown) return ofAddress(client)
     const address = countedAddress(client.ip)
     const own = { kind: 'key', bucket: `key ${id}`, rate: found.rate ?? settings.key }
-    // anybody may make keys: without a limit of an address, many would be none
+    // an address may make many keys, so all keys of an address share a second limit
     const ofAll = { kind: 'keys-of-address', bucket: `keys of ${address}`, rate: settings.key }
     return found.rate ? meterOf(address, [own], true) : meterOf(address, [own, ofAll])
   }
-  /** At once unless the database is asked. Without an answer in time a key is what it was, or none. */
+  /**
+   * Returns at once unless the database has to be queried. Without a result in time, the previous result counts; a
+   * key without one counts as unknown.
+   */
   const ofKey = (hash: Buffer, client: Client): Meter | Promise<Meter> => {
     const id = hash.toString('base64')
     const known = keys.get(id)
@@ -128,9 +131,9 @@ export function createGate(settings: LimitSettings | null, pool: pg.Pool) {
   }
   return {
     ofAddress,
-    /** Meter of the preflights of a request's address, which are counted apart. */
+    /** Meter of preflights, which have a bucket of their own per address. */
     ofPreflights: (client: Client) => ofAddress(client, 'preflights of '),
-    /** Meter of a request's API key, where it has one that is known. */
+    /** Meter of a request's API key; of its address where the key is missing or unknown. */
     ofClient(client: Client): Meter | Promise<Meter> {
       const hash = apiKeyHash(String(client.req.headers['x-api-key'] ?? ''))
       return hash ? ofKey(hash, client) : ofAddress(client)

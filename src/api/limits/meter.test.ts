@@ -8,7 +8,7 @@ const quota = (bucket: string): Quota => ({
   rate: { perSecond: 50, burst: 300 },
 })
 
-/** Buckets under a clock that stands. */
+/** Buckets with a stopped clock. */
 function fixture(max?: number) {
   const clock = { ms: 1_000 }
   const buckets = new Buckets(() => clock.ms, max)
@@ -24,7 +24,7 @@ function fixture(max?: number) {
 }
 
 describe('the buckets of a process', () => {
-  it('refuse what is too much, say when to come back, and give then', () => {
+  it('refuse too many units, return the wait, and allow them afterwards', () => {
     const { clock, spend, buckets } = fixture()
     expect(spend('a', 290)).toBeNull()
     const refused = spend('a', 60)
@@ -42,14 +42,14 @@ describe('the buckets of a process', () => {
     ])
   })
 
-  it('take from every bucket of a client or from none', () => {
+  it('withdraw from every bucket of a client, or from none', () => {
     const { buckets } = fixture()
     buckets.withdraw([quota('a')], 300)
     expect(() => buckets.withdraw([quota('b'), quota('a')], 1)).toThrow(/"address"/)
     expect(buckets.fields([quota('b')]).at(-1)).toBe('"address";r=300;t=0')
   })
 
-  it('take back what was not spent', () => {
+  it('accept units that were not spent', () => {
     const { buckets, spend } = fixture()
     expect(spend('a', 300)).toBeNull()
     buckets.giveBack([quota('a')], 4)
@@ -57,7 +57,7 @@ describe('the buckets of a process', () => {
     expect(spend('a', 4)).toBeNull()
   })
 
-  it('stay few, however many addresses ask, and forget the one that asked the longest time ago', () => {
+  it('are limited in number, and the least recently used one is dropped', () => {
     const { buckets, spend } = fixture(100)
     for (let i = 0; i < 10_000; i++) {
       expect(spend(`address ${i}`, 1)).toBeNull()

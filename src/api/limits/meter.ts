@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Answer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { flowMs, heldUnits, type Rate, withdraw } from './bucket.js'
+import { availableUnits, type Rate, refillMs, withdraw } from './bucket.js'
 
-/** Buckets kept, by size: `max` makes room for all. The least recently used is full again. */
+/** Number of buckets to keep; `max` preallocates them all. A bucket that drops out counts as full again. */
 const MAX_BUCKETS = 100_000
 
 export interface Quota {
@@ -27,14 +27,14 @@ export class Buckets {
     return this.#fullMs.size
   }
 
-  /** From all buckets of the quotas, or from none. @throws ApiError rate_limited */
+  /** Withdraws units from all buckets of the quotas, or from none. @throws ApiError rate_limited */
   withdraw(quotas: readonly Quota[], units: number): void {
     if (units === 0) return
     const nowMs = this.#now()
     const made: number[] = []
     for (const { kind, bucket, rate } of quotas) {
       const { fullMs, waitMs } = withdraw(rate, this.#fullMs.get(bucket) ?? 0, nowMs, units)
-      if (waitMs > 0) throw limited(kind, waitMs)
+      if (waitMs > 0) throw rateLimitedError(kind, waitMs)
       made.push(fullMs)
     }
     for (let i = 0; i < made.length; i++) this.#fullMs.set(quotas[i]!.bucket, made[i]!)
@@ -45,16 +45,16 @@ export class Buckets {
     for (const { bucket, rate } of quotas) {
       const fullMs = this.#fullMs.get(bucket)
       if (fullMs !== undefined)
-        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - flowMs(units, rate))
+        this.#fullMs.set(bucket, Math.max(fullMs, this.#now()) - refillMs(units, rate))
     }
   }
 
-  /** Headers with the state of the quotas: names and values in turn. */
+  /** Headers with the state of the quotas: names and values in alternation. */
   fields(quotas: readonly Quota[]): string[] {
     const nowMs = this.#now()
     const states = quotas.map((quota) => {
       const fullMs = this.#fullMs.get(quota.bucket) ?? 0
-      return stateOf(quota, heldUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
+      return stateOf(quota, availableUnits(quota.rate, fullMs, nowMs), Math.max(0, fullMs - nowMs))
     })
     return ['ratelimit-policy', quotas.map(policyOf).join(', '), 'ratelimit', states.join(', ')]
   }
@@ -63,19 +63,26 @@ export class Buckets {
 const seconds = (ms: number): number => Math.ceil(ms / 1_000)
 
 const policyOf = ({ kind, rate }: Omit<Quota, 'bucket'>): string =>
-  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(flowMs(rate.burst, rate)))}`
+  `"${kind}";q=${rate.burst};w=${Math.max(1, seconds(refillMs(rate.burst, rate)))}`
 
 const stateOf = ({ kind }: Pick<Quota, 'kind'>, held: number, fullInMs: number): string =>
   `"${kind}";r=${held};t=${seconds(fullInMs)}`
 
-/** Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units in `w` s; `r` are left, all of them in `t` s. */
-export const headersOf = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
+/**
+ * Headers of draft-ietf-httpapi-ratelimit-headers-10: `q` units per `w` seconds; `r` units are left, and the bucket
+ * is full in `t` seconds.
+ */
+export const rateLimitHeaders = (quota: Omit<Quota, 'bucket'>, held: number, fullInMs: number) => ({
   'ratelimit-policy': policyOf(quota),
   ratelimit: stateOf(quota, held, fullInMs),
 })
 
-/** @param fields headers about a limit that is not counted in this process */
-export function limited(kind: string, waitMs: number, fields: Answer['headers'] = {}): ApiError {
+/** The error of a limit that is reached. @param fields headers of a limit that is not counted in this process */
+export function rateLimitedError(
+  kind: string,
+  waitMs: number,
+  fields: Answer['headers'] = {},
+): ApiError {
   const retryAfter = String(Math.max(1, seconds(waitMs)))
   const message = `The limit "${kind}" is reached: ask again in ${retryAfter} s.`
   return new ApiError(

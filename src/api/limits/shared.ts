@@ -9,41 +9,45 @@ import {
 import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { withdraw } from './bucket.js'
-import { headersOf, limited, type Quota } from './meter.js'
+import { type Quota, rateLimitedError, rateLimitHeaders } from './meter.js'
 
-/** Units asked of a bucket that all processes share. */
+/** Units to withdraw from a bucket that all processes share. */
 export interface Charge extends Quota {
   units: number
 }
 
-export const bucketsOf = (charges: readonly Charge[]): string[] =>
+export const bucketNamesOf = (charges: readonly Charge[]): string[] =>
   charges.map(({ bucket }) => bucket)
 
-/** @returns the buckets' new times @throws ApiError rate_limited */
+/** @returns the new times of the buckets @throws ApiError rate_limited */
 function withdrawn(charges: readonly Charge[], { nowMs, fullMs }: BucketTimes): number[] {
   return charges.map((charge, i) => {
     const made = withdraw(charge.rate, fullMs[i]!, nowMs, charge.units)
-    if (made.waitMs > 0) throw limited(charge.kind, made.waitMs, headersOf(charge, 0, made.waitMs))
+    if (made.waitMs > 0)
+      throw rateLimitedError(charge.kind, made.waitMs, rateLimitHeaders(charge, 0, made.waitMs))
     return made.fullMs
   })
 }
 
-/** @throws ApiError rate_limited where the buckets don't hold what is asked */
-export async function requireShared(db: Queryable, charges: readonly Charge[]): Promise<void> {
-  withdrawn(charges, await readBuckets(db, bucketsOf(charges)))
+/** Checks the buckets without a withdrawal. @throws ApiError rate_limited where they do not hold the units */
+export async function requireSharedUnits(db: Queryable, charges: readonly Charge[]): Promise<void> {
+  withdrawn(charges, await readBuckets(db, bucketNamesOf(charges)))
 }
 
-/** The buckets were read behind a lock. @returns the write, in its transaction @throws ApiError rate_limited */
-export function spendRead(charges: readonly Charge[], times: BucketTimes) {
+/**
+ * Withdraws from buckets that were read under a lock. @returns the write, for the same transaction @throws ApiError
+ * rate_limited
+ */
+export function spendLocked(charges: readonly Charge[], times: BucketTimes) {
   const left = withdrawn(charges, times)
-  return (db: Queryable): Promise<void> => writeBuckets(db, bucketsOf(charges), left)
+  return (db: Queryable): Promise<void> => writeBuckets(db, bucketNamesOf(charges), left)
 }
 
-/** In a transaction of its own. @throws ApiError rate_limited */
+/** Withdraws in a transaction of its own. @throws ApiError rate_limited */
 export async function spendSharedNow(pool: pg.Pool, charges: readonly Charge[]): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const times = await lockBuckets(client, bucketsOf(charges))
-    await spendRead(charges, times)(client)
+    const times = await lockBuckets(client, bucketNamesOf(charges))
+    await spendLocked(charges, times)(client)
   })
   await sweepBuckets(pool)
 }

@@ -6,11 +6,11 @@ import type { Context } from '../http/context.js'
 
 export type NameRecord = ReturnType<typeof record | typeof unreadable>
 
-/** A text that is no address, or has a wrong checksum, has no name. */
+/** A text that is not an address, or has a wrong checksum, has no name. */
 export async function nameOfAddress(context: Context, input: string): Promise<NameRecord> {
   const address = parseWallet(input)
   if (typeof address === 'string') return unreadable(input, address)
-  return record(address, await context.batches[context.network].nameOf(address.bytes))
+  return record(address, await context.lookups[context.network].nameOf(address.bytes))
 }
 
 export async function namesOfAddresses(
@@ -32,7 +32,7 @@ export async function namesOfAddresses(
 
 const record = ({ text, type }: Wallet, hit: AddressHit | null) => ({ address: text, type, hit })
 
-/** Record of an unreadable input; a wrong checksum still shows that it is an EVM address. */
+/** Record of an unreadable input. An address with a wrong checksum is still known to be an EVM address. */
 const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_address') => ({
   address: input,
   type: problem === 'bad_checksum' ? ('evm' as const) : null,
@@ -42,7 +42,7 @@ const unreadable = (input: string, problem: 'bad_checksum' | 'unsupported_addres
 /** Wallet that a name resolves to. */
 export type AddressRecord = NonNullable<Awaited<ReturnType<typeof addressesOfNames>>[number]>
 
-/** In order; a text that is no name or resolves to none is left out. */
+/** Addresses of names, in order. A text that is not a name, or resolves to nothing, is left out. */
 export async function resolveTexts(context: Context, inputs: readonly string[]) {
   const asked = inputs.flatMap((input) => {
     const name = parseFullName(input)
@@ -55,12 +55,12 @@ export async function resolveTexts(context: Context, inputs: readonly string[]) 
   return asked.flatMap(({ input }, i) => (records[i] ? [{ input, record: records[i] }] : []))
 }
 
-/** In the order given; null for a name that resolves to no public wallet. */
+/** Addresses of names, in order; null for a name that resolves to no public wallet. */
 export async function addressesOfNames(context: Context, names: readonly FullName[]) {
-  const { pool, network, batches } = context
+  const { pool, network, lookups } = context
   const hits =
     names.length === 1
-      ? [await batches[network].walletOf(names[0]!)]
+      ? [await lookups[network].walletOf(names[0]!)]
       : await findByNames(pool, network, names)
   return mapInTurns(context.turn, hits, (hit, i) => {
     if (!hit) return null

@@ -6,14 +6,14 @@ import { pathOfName } from '../../web/paths.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-/** Maximum wallets per answer. A single cluster, of at most 1,000 wallets, always fits. */
+/** Maximum number of wallets per response. A single cluster, of at most 1,000 wallets, always fits. */
 const MAX_WALLETS = 10_000
 
 export async function metadataOfName(context: Context, input: string) {
   return (await metadataOfNames(context, [input]))[0] ?? null
 }
 
-/** By the names asked for, null where nobody holds one. @throws ApiError too_many above `MAX_WALLETS` in all */
+/** Metadata of each name; null where nobody holds it. @throws ApiError too_many above `MAX_WALLETS` in all */
 export async function metadataOfNames(context: Context, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
   // repeated names are queried once
@@ -33,16 +33,16 @@ export async function metadataOfNames(context: Context, inputs: readonly string[
   return shown
 }
 
-/** Under the default name of the cluster in which the address is verified; else null. */
+/** Metadata under the default name of the cluster in which the address is verified; else null. */
 export async function metadataOfAddress(context: Context, input: string) {
   const address = lookupAddress(input)
-  const hit = address && (await context.batches[context.network].nameOf(address.bytes))
+  const hit = address && (await context.lookups[context.network].nameOf(address.bytes))
   if (!hit?.isVerified || hit.isOfCommunity || hit.clusterName === null) return null
   return metadataOfName(context, hit.clusterName)
 }
 
 /** URLs of the page and the picture of a name. */
-export const pagesOf = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
+export const nameUrls = ({ siteUrl }: Pick<Context, 'siteUrl'>, name: string) => ({
   profileUrl: `${siteUrl}${pathOfName(name)}`,
   imageUrl: `${siteUrl}/image/${name}.svg`,
 })
@@ -51,7 +51,7 @@ async function metadata(context: Context, name: string, wallets: readonly Public
   if (!wallets) return null
   return {
     name: `${name}/`,
-    ...pagesOf(context, name),
+    ...nameUrls(context, name),
     hasCustomImage: false,
     wallets: await mapInTurns(context.turn, wallets, (wallet) => {
       const { type, text } = decodeWallet(wallet.address)

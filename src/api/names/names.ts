@@ -3,7 +3,7 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { requireCurrent } from '../http/freshness.js'
+import { requireCaughtUp } from '../http/freshness.js'
 
 const MAX_DETAILS = 20
 export const NO_NAME = `A name is ${NAME_RULE}.`
@@ -15,7 +15,10 @@ export function requireName(input: string): string {
   return name
 }
 
-/** Reports up to 20 malformed names, each by `pathOf` its position. @throws ApiError invalid_name */
+/**
+ * Canonical forms. Reports up to 20 malformed names, each with the path that `pathOf` gives. @throws ApiError
+ * invalid_name
+ */
 export function requireNames<T>(
   inputs: readonly string[],
   read: (input: string) => T | null,
@@ -32,37 +35,40 @@ export function requireNames<T>(
   return names
 }
 
-/** Availability of a text that may be no name. */
-export type Found = Availability | 'invalid_name'
+/** Availability of a text that may not be a name. */
+export type NameAvailability = Availability | 'invalid_name'
 
-/** Reasons why a name is not available, beside being taken. */
-export const UNAVAILABLE = ['pending', 'invalid_name'] as const satisfies readonly Found[]
+/** Reasons other than `taken` why a name is not available. */
+export const UNAVAILABLE_REASONS = [
+  'pending',
+  'invalid_name',
+] as const satisfies readonly NameAvailability[]
 
 /** A name with a payment under way is not available. */
-export const availabilityAnswer = (name: string, found: Found) => ({
+export const availabilityAnswer = (name: string, found: NameAvailability) => ({
   name,
   isAvailable: found === 'free',
   ...((found === 'pending' || found === 'invalid_name') && { reason: found }),
 })
 
-/** Availability of texts, in their order. @throws ApiError catching_up */
+/** Availability of texts, in order. @throws ApiError catching_up */
 export async function availabilityOfTexts(
   context: Context,
   inputs: readonly string[],
-): Promise<Found[]> {
+): Promise<NameAvailability[]> {
   const names = inputs.map(parseClusterName)
   const wellFormed = names.filter((name) => name !== null)
-  const availability = await availabilityOf(context, wellFormed)
+  const availability = await availabilityOfNames(context, wellFormed)
   let next = 0
   return names.map((name) => (name === null ? 'invalid_name' : availability[next++]!))
 }
 
-/** In the order of the names. @throws ApiError catching_up */
-export async function availabilityOf(
+/** Availability of names, in order. @throws ApiError catching_up */
+export async function availabilityOfNames(
   context: Context,
   names: readonly string[],
 ): Promise<Availability[]> {
-  await requireCurrent(context)
-  if (names.length === 1) return [await context.batches[context.network].availabilityOf(names[0]!)]
+  await requireCaughtUp(context)
+  if (names.length === 1) return [await context.lookups[context.network].availabilityOf(names[0]!)]
   return readAvailability(context.pool, context.network, names)
 }

@@ -18,8 +18,9 @@ export const OWNED_AT_ONCE = 1_000
 /**
  * Names of an address, oldest first, followed by its names below communities. The amount of a community name is what
  * was paid for it in ETH, else 0.
- * @param page the name of the record that it follows, as answered, undefined for the first part; and how many
- * @returns `next`: the name after which more follow, null at the end
+ * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
+ * names
+ * @returns `next`: the `after` of the next page, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */
 export async function namesOwnedBy(
@@ -39,7 +40,7 @@ export async function namesOwnedBy(
   return { records, next: found.length > page.limit ? records.at(-1)!.name : null }
 }
 
-/** Behind a name in the journal, among the names of clusters or those below communities. */
+/** Position after a name, either among the names of clusters or among the names below communities. */
 interface Start {
   isBelow: boolean
   after: number

@@ -9,9 +9,9 @@ import { parseClusterName } from '../../registry/primitives/name.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
-import { availabilityOf, requireNames } from './names.js'
+import { availabilityOfNames, requireNames } from './names.js'
 
-/** Only the shape has been checked. */
+/** Request of a quote. Only its shape has been validated. */
 export interface QuoteRequest {
   /** Label of the chain to pay on. */
   network: string
@@ -21,7 +21,7 @@ export interface QuoteRequest {
   /** Referrer: a cluster (v1) or an address (v0.1), not both. */
   referralClusterId?: string | undefined
   referralAddress?: string | undefined
-  /** The query says `testnet=true`. */
+  /** The query has `testnet=true`. */
   isTestnet: boolean
 }
 
@@ -41,15 +41,15 @@ export function amountOf(
   return given[0] && element[given[0]]
 }
 
-/** Its transactions carry the 32 bytes of a cluster's id or of an address. */
+/** A quote with its referral: 32 bytes, the id of a cluster or an address. */
 type Referred<Quote> = Quote & { referral: Buffer | null }
 export type QuoteOf<Port extends ChainPort> = Referred<Awaited<ReturnType<Port['quote']>>>
 
 /**
  * Transaction data for registering names from a chain.
- * @param isOfFamily the chains that may be named
+ * @param isOfFamily selects the chains of the route's family
  * @throws ApiError unsupported_network, watch_only, too_many, unsupported_address, invalid_sender, invalid_name,
- *   invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
+ * invalid_request (repeated names, malformed referrer), invalid_amount, names_unavailable
  * @throws BridgeError, ChainUnavailableError as the chain's `quote`
  */
 export async function quoteOn<Port extends ChainPort>(
@@ -102,7 +102,7 @@ function enabled<Port extends ChainPort>(
   ports: readonly Port[],
   { network: asked, isTestnet }: QuoteRequest,
 ): Port {
-  // a label of both networks means the mainnet unless the request says otherwise
+  // a label of both networks means the mainnet unless the request has testnet=true
   const ofRequest = ports.filter(({ network, family }) =>
     isTestnet ? network === 'testnet' : network === 'mainnet' || family.label === null,
   )
@@ -162,8 +162,8 @@ function readAmounts(inputs: readonly unknown[], minimumWei: bigint, maxWei?: bi
 }
 
 /**
- * Referral as 32 bytes: the id of a cluster, or an address (`addressToWord`). A cluster that is
- * not there refers nobody, since links outlive clusters.
+ * Referral as 32 bytes: the id of a cluster, or an address (`addressToWord`). The id of an unknown cluster gives no
+ * referral and no error, because links outlive clusters.
  * @throws ApiError invalid_request for a malformed id, unsupported_address
  */
 async function referralOf(
@@ -189,7 +189,7 @@ async function referralOf(
 }
 
 async function requireFree(context: Context, names: readonly string[]): Promise<void> {
-  const availability = await availabilityOf(context, names)
+  const availability = await availabilityOfNames(context, names)
   const unavailable = names.filter((_, i) => availability[i] !== 'free')
   if (unavailable.length > 0)
     throw new ApiError('names_unavailable', '1 or more names are unavailable', {

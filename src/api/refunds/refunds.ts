@@ -16,18 +16,21 @@ import { requireWallet } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 
-/** Longest wait for one chain, well within that of a request. */
+/** Longest wait for one chain, well below the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
-/** Money that somebody is owed, or will be unless it is decided before. */
+/** Money that an address is owed, or will be owed unless its payment is decided before. */
 export interface Refund extends OwedMoney {
-  /** `hub`: for bids that won nothing, in the hub's coin; `payments`: by a payments contract or program. */
+  /**
+   * Debtor. `hub`: the hub owes for bids that won nothing, in its coin. `payments`: a payments contract or program
+   * owes.
+   */
   owedBy: 'hub' | 'payments'
-  /** Label of the chain on which it is taken; null where this deployment lacks the chain. */
+  /** Label of the chain on which the money is taken; null where this deployment does not have the chain. */
   network: string | null
   /** Hub credits: LayerZero's id of the chain that the money came from, 0 for the hub's own. */
   eid?: number
-  /** Set where the transaction waits for a receiver: a contract may not exist on the hub. */
+  /** Set where the transaction needs a receiver: the address is a contract, which may not exist on the hub. */
   needsReceiver?: true
 }
 
@@ -38,8 +41,8 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool' | 'now'>
 export type Refunds = Awaited<ReturnType<typeof refundsOf>>
 
 /**
- * Debts to an address on all chains of a network, each with the transaction that takes it. A chain that does not
- * answer holds up no other.
+ * Money owed to an address on all chains of a network, each with the transaction that takes it. A chain that does not
+ * answer does not delay the others.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
@@ -65,7 +68,10 @@ export async function refundsOf(context: RefundContext, input: string, to: strin
     address,
     type,
     refunds: asked.flatMap(({ refunds }) => refunds),
-    /** Labels of chains that did not answer in time; what they owe is left out, hub credits have no transaction. */
+    /**
+     * Labels of chains that did not answer in time. Their payments are left out, and their hub credits have no
+     * transaction.
+     */
     unavailable: [...new Set(asked.flatMap(({ unavailable }) => unavailable))],
     isTruncated: payments.isTruncated || tokens.isTruncated,
   }
@@ -81,10 +87,10 @@ function requireReceiver(type: Wallet['type'], input: string): string {
   })
 }
 
-/** Caller. */
+/** Address that is owed the money, and its receiver. */
 interface Payer {
   payer: string
-  /** Null for the payer itself. */
+  /** Receiver; null for the payer's own address. */
   to: string | null
 }
 
@@ -148,7 +154,7 @@ async function paymentRefunds(
   return { refunds: owed, unavailable: [] }
 }
 
-/** Undefined where the chain does not answer as long as others may wait. */
+/** Undefined where the chain does not answer in time. */
 async function answerOf<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await inTime(CHAIN_WAIT_MS, asked, undefined)

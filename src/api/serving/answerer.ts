@@ -1,23 +1,23 @@
 import type { Logger } from 'pino'
 import type { FailedRequests } from '../../ops/failedRequests.js'
 import { createFaultLog } from '../guard/faultLog.js'
-import { type Message, send } from '../http/answer.js'
+import { type ResponseMessage, send } from '../http/answer.js'
 import { ApiError, ERROR_STATUS } from '../http/errors.js'
 import type { Exchange } from './exchange.js'
 
-/** @param fields headers of the answer's own: names and values in turn */
-export type Finish = (
+/** @param fields further headers of the response: names and values in alternation */
+export type FinishExchange = (
   exchange: Exchange,
-  message: Message,
+  message: ResponseMessage,
   fields: readonly string[],
   error?: unknown,
 ) => void
 
 export interface AnswererDeps {
   log: Logger
-  /** Gets what an answer of status 500 was given for, an error of our own code, with what was asked. */
+  /** Receives the error of our own code behind a response of status 500, with a description of the request. */
   onOwnError?: (error: unknown, about: object) => void
-  /** Counts what failed by our fault. */
+  /** Counts requests that the service failed to serve. */
   failed?: Pick<FailedRequests, 'count'>
   metrics?: {
     requests: {
@@ -29,7 +29,7 @@ export interface AnswererDeps {
 
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): Finish {
+export function createAnswerer({ log, metrics, onOwnError, failed }: AnswererDeps): FinishExchange {
   const logFault = createFaultLog(log)
   return ({ req, res, id, trace, route, startedMs }, message, fields, error) => {
     send(res, message, ['x-request-id', id, ...fields])
@@ -52,8 +52,8 @@ const causeOf = (error: unknown): unknown =>
   error instanceof ApiError ? (error.cause ?? error) : error
 
 /**
- * True where the service could not do what it was asked. It is no failure that a caller is told to come later, as while
- * too many ask at once: anybody could raise the alarm.
+ * True where the service could not serve the request. A response like "too many requests wait" is no failure: callers
+ * can provoke it, and must not raise the alarm.
  */
 const isFailure = (error: unknown): boolean =>
   error instanceof ApiError && ERROR_STATUS[error.code] >= 500 && error.cause !== undefined

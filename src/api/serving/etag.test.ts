@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { ok, okJson } from '../http/answer.js'
-import { tagged, unlessKnown } from './etag.js'
+import { ok, okJsonBytes } from '../http/answer.js'
+import { orNotModified, withEntityTag } from './etag.js'
 
-const answer = tagged(ok({ name: 'alice' }))
+const answer = withEntityTag(ok({ name: 'alice' }))
 const etag = answer.headers!.etag!
 
 describe('entity tags', () => {
-  it('are those of the JSON text', () => {
-    expect(tagged(ok({ name: 'alice' })).headers).toEqual(answer.headers)
-    expect(tagged(ok({ name: 'bob' })).headers!.etag).not.toBe(etag)
-    expect(tagged(okJson(Buffer.from('{"name":"alice"}'))).headers!.etag).toBe(etag)
-    expect(tagged({ ...ok(null), status: 404 }).headers).toBeUndefined()
+  it('depend on the JSON text', () => {
+    expect(withEntityTag(ok({ name: 'alice' })).headers).toEqual(answer.headers)
+    expect(withEntityTag(ok({ name: 'bob' })).headers!.etag).not.toBe(etag)
+    expect(withEntityTag(okJsonBytes(Buffer.from('{"name":"alice"}'))).headers!.etag).toBe(etag)
+    expect(withEntityTag({ ...ok(null), status: 404 }).headers).toBeUndefined()
   })
 
-  it('leave an answer its own word for caches', () => {
+  it('keep a response’s own cache-control', () => {
     expect(answer.headers!['cache-control']).toBe('no-cache')
-    expect(tagged(ok(1, { 'cache-control': 'no-store' })).headers!['cache-control']).toBe(
+    expect(withEntityTag(ok(1, { 'cache-control': 'no-store' })).headers!['cache-control']).toBe(
       'no-store',
     )
   })
@@ -25,15 +25,17 @@ describe('entity tags', () => {
     ['weak', etag.slice(2)],
     ['in a list', `"x", ${etag}`],
     ['by *', ' * '],
-  ])('spare the content to who names them, %s', (_, known) => {
-    expect(unlessKnown(answer, known)).toMatchObject({ status: 304, headers: answer.headers })
+  ])('omit the content for a client that sends them, %s', (_, known) => {
+    expect(orNotModified(answer, known)).toMatchObject({ status: 304, headers: answer.headers })
   })
 
   it.each(['-gzip', '--gzip', ';gzip', ':gzip', '-br', ';br', '-zstd', '-deflate'])(
-    'spare the content to who names them as a proxy changed them, with %s',
+    'omit the content for a client that sends them as a proxy changed them, with %s',
     (suffix) => {
       for (const tag of [etag, etag.slice(2)])
-        expect(unlessKnown(answer, tag.replace(/"$/, `${suffix}"`))).toMatchObject({ status: 304 })
+        expect(orNotModified(answer, tag.replace(/"$/, `${suffix}"`))).toMatchObject({
+          status: 304,
+        })
     },
   )
 
@@ -43,7 +45,7 @@ describe('entity tags', () => {
     ['an empty text', ''],
     ['another', '"x"'],
     ['one cut short', etag.slice(0, -1)],
-  ])('spare nothing to who names %s', (_, other) => {
-    expect(unlessKnown(answer, other)).toBe(answer)
+  ])('do not omit the content for a client that sends %s', (_, other) => {
+    expect(orNotModified(answer, other)).toBe(answer)
   })
 })

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '../http/answer.js'
 
-/** A JSON answer with a weak entity tag (RFC 9110, 8.8.3) of its text. */
-export function tagged(answer: Answer): Answer {
+/** A JSON response with a weak entity tag (RFC 9110, 8.8.3) of its text. */
+export function withEntityTag(answer: Answer): Answer {
   const { status, content, headers } = answer
   if (status !== 200 || content.type !== JSON_TYPE) return answer
   const etag = `W/"${hash('sha1', content.text, 'base64url')}"`
   return { ...answer, headers: { 'cache-control': 'no-cache', ...headers, etag } }
 }
 
-/** RFC 9110, 13.1.2 and 15.4.5: sent without content, with its headers. */
-export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): Answer {
+/** A 304 response without content where `If-None-Match` has the response's tag (RFC 9110, 13.1.2 and 15.4.5). */
+export function orNotModified(answer: Answer, ifNoneMatch: string | undefined): Answer {
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || etag === undefined || !matches(ifNoneMatch, etag)) return answer
   return { ...answer, status: 304 }
@@ -20,7 +20,7 @@ export function unlessKnown(answer: Answer, ifNoneMatch: string | undefined): An
 const matches = (list: string, etag: string): boolean =>
   list.trim() === '*' || list.split(',').some((tag) => opaqueOf(tag.trim()) === opaqueOf(etag))
 
-/** What proxies that compress put behind a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
+/** Suffixes that compressing proxies add to a tag, within its quotes: Apache, nginx modules, Jetty, CDNs. */
 const COMPRESSED = /(?:--?|[;:])(?:gzip|br|brotli|zstd|deflate)"$/i
 
 const opaqueOf = (tag: string): string => tag.replace(/^W\//i, '').replace(COMPRESSED, '"')

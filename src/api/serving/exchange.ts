@@ -5,12 +5,12 @@ import type { Caller } from '../http/clientAddress.js'
 export interface Exchange extends Caller {
   req: IncomingMessage
   res: ServerResponse
-  /** Pattern of the route: paths and queries themselves may hold secrets, and are neither logged nor counted. */
+  /** Pattern of the route. Paths and queries may hold secrets, so they are neither logged nor used as metric labels. */
   route: string
   /** Path parameters, decoded. */
   params: Readonly<Record<string, string>>
   startedMs: number
 }
 
-/** A client, as far as limits look at it. */
+/** The parts of a request that limits use. */
 export type Client = Pick<Exchange, 'ip' | 'req'>

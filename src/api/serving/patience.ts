@@ -5,20 +5,20 @@ import { countedAddress } from '../limits/client.js'
 import type { Meter } from '../limits/gate.js'
 import type { Exchange } from './exchange.js'
 
-/** Error of a request that is answered before its work is done. */
-export const tooLong = () => {
+/** Error of a request whose deadline passes before its response is ready. */
+export const requestTimeoutError = () => {
   const cause = new Error('no answer was ready within the time limit of a request')
   return new ApiError('unavailable', 'This took too long.', {}, { cause })
 }
 
-/** The caller has left: nobody gets an answer, and nothing of ours has failed. */
+/** The caller has disconnected. Nobody gets the response, and it is no failure of the service. */
 export class CallerLeftError extends ApiError {
   constructor() {
     super('unavailable', 'The caller has left.')
   }
 }
 
-/** Ends a time after the request began, or with the caller's connection. */
+/** Deadline of a request: some time after it began, or when the caller disconnects. */
 export function patienceOf(
   exchange: Pick<Exchange, 'req' | 'res' | 'startedMs'>,
   limitMs: number,
@@ -30,32 +30,32 @@ export function patienceOf(
     clearTimeout(timer)
     if (!res.writableFinished) ended.abort(new CallerLeftError())
   }
-  const timer = setTimeout(() => ended.abort(tooLong()), Math.max(0, leftMs()))
+  const timer = setTimeout(() => ended.abort(requestTimeoutError()), Math.max(0, leftMs()))
   if (isGone(exchange)) leave()
   else res.once('close', leave)
   return { leftMs, signal: ended.signal }
 }
 
-/** True once an answer is whole, or its connection is closed. */
+/** True once a response is complete, or its connection is closed. */
 const isGone = ({ req, res }: Pick<Exchange, 'req' | 'res'>): boolean =>
   res.closed || req.socket.destroyed
 
-/** Time beyond its stay within which a request is answered; what says nothing for longer is closed. */
+/** Time for the response after a long poll or stream has ended. A connection without a byte for longer is closed. */
 const ANSWER_MS = 15_000
 
 export type Caller = ReturnType<typeof callerOf>
 
-/** Caller who waits for the answer of a request. */
+/** The caller that waits for the response of a request. */
 export function callerOf(exchange: Exchange, meter: Meter) {
   const address = countedAddress(exchange.ip)
-  /** Once the connection of the answer is closed, or the answer is whole. */
+  /** Runs a function once the response is complete or its connection closed. */
   const whenGone = (act: () => void): void =>
     isGone(exchange) ? act() : void exchange.res.once('close', act)
   let ended: AbortController | undefined
   const caller = {
     /** The address that limits count. */
     address,
-    /** Fires once nobody waits for the answer. */
+    /** Fires once nobody waits for the response. */
     get signal(): AbortSignal {
       if (!ended) {
         const leaving = new AbortController()
@@ -64,17 +64,20 @@ export function callerOf(exchange: Exchange, meter: Meter) {
       }
       return ended.signal
     },
-    /** Waits until a part of the caller's long work may be done. @throws CallerLeftError once nobody waits for it */
+    /**
+     * Waits for the caller's turn before a part of long work. @throws CallerLeftError once nobody waits for the
+     * response
+     */
     turn: (): Promise<void> => nextTurn(caller),
     /** True if the operator gave the caller's key limits of its own. */
     isRaised: meter.isRaised,
-    /** Charges the caller for what only the handler knows; the debt refuses later requests. */
+    /** Charges the caller for work that only the handler knows. The debt delays later requests. */
     owe: (units: number): void => meter.giveBack(-units),
-    /** Id of the last message of a stream that broke off. */
+    /** Id of the last message that the client got of an interrupted stream. */
     lastEventId: String(exchange.req.headers['last-event-id'] ?? '') || undefined,
-    /** @returns signal that fires after that time, and when the caller leaves */
+    /** Allows a long poll. @returns signal that fires after that time, and when the caller disconnects */
     stay(ms: number): AbortSignal {
-      // of this answer alone: Node sets it again before the next request
+      // only for this response: Node resets the timeout before the next request
       exchange.req.socket.setTimeout(ms + ANSWER_MS)
       return patienceOf(exchange, ms).signal
     },

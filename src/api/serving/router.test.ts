@@ -8,7 +8,7 @@ const PATHS = routes.flatMap((own) =>
 )
 
 it.each(PATHS)(
-  'finds $own.method $path by its own path: no other one stands before it',
+  'finds $own.method $path by its path, before any other route that matches',
   ({ path, own }) => {
     const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => [name, 'held'])
     const url = path.replaceAll(/[:*]\w+/g, 'held')
@@ -23,7 +23,7 @@ it.each([
   ['//v1/names/address/held?x=a//b', 'held'],
   ['http://localhost//v1//names/address/held//', 'held'],
   ['/v1/names/address/a%2F%2Fb', 'a//b'],
-])('folds doubled slashes of a path: %s', (url, address) => {
+])('replaces doubled slashes of a path: %s', (url, address) => {
   expect(createRouter(routes)({ method: 'GET', url })?.params).toEqual({ address })
 })
 
@@ -31,6 +31,6 @@ it.each([
   ['//docs', '/docs'],
   ['/a//b///c?d=//', '/a/b/c?d=//'],
   ['/a?b=c//d', '/a?b=c//d'],
-])('folds them before other paths are served: %s', (url, folded) =>
+])('replaces doubled slashes before Express serves a path: %s', (url, folded) =>
   expect(foldSlashes(url)).toBe(folded),
 )

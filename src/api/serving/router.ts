@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Route } from '../http/route.js'
 
-/** The route that a request asks for, and the parameters of its path, decoded. */
+/** The route of a request, and the decoded parameters of its path. */
 export interface Match {
   route: Route
   params: Readonly<Record<string, string>>
 }
 
 /**
- * Creates the router: it finds the first route whose path matches, whatever the case of its texts, with a slash at the
- * end or without; null where there is none, and for a path that can't be decoded.
+ * Creates the router. It finds the first route whose path matches, case-insensitively and with or without a slash at
+ * the end; null where none matches, and for a path that can't be decoded.
  */
 export function createRouter(routes: readonly Route[]) {
   const table = routes.flatMap((route) =>
@@ -27,7 +27,7 @@ export function createRouter(routes: readonly Route[]) {
       if (!found) continue
       const params = { ...found.groups }
       for (const [name, text] of Object.entries(params)) {
-        const own = decoded(text)
+        const own = decodePathPart(text)
         if (own === null) return null
         params[name] = own
       }
@@ -37,7 +37,7 @@ export function createRouter(routes: readonly Route[]) {
   }
 }
 
-/** Of a path in Express's form: `:name` stands for one part, `*name` at its end for one or more. */
+/** Regular expression of a path in Express's form: `:name` matches one part, `*name` at the end matches one or more. */
 function patternOf(path: string): RegExp {
   const pattern = path
     .replaceAll('.', '\\.')
@@ -46,7 +46,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${pattern}/?$`, 'i')
 }
 
-/** The path of a URL, which a proxy may send with its origin (RFC 9112, 3.2.2), or with slashes doubled. */
+/** The path of a URL. A proxy may send the URL with its origin (RFC 9112, 3.2.2) or with doubled slashes. */
 function pathOf(url: string): string {
   const path = url.split('?', 1)[0]!
   return foldSlashes(path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, ''))
@@ -54,12 +54,12 @@ function pathOf(url: string): string {
 
 const PATH = /^\/[^?]*/
 
-/** A path, with its query or without, whose doubled slashes are one: a proxy that joins two paths may write them. */
+/** Replaces doubled slashes in a path, with or without its query: a proxy that joins two paths may write them. */
 export const foldSlashes = (url: string): string =>
   url.includes('//') ? url.replace(PATH, (path) => path.replaceAll(/\/{2,}/g, '/')) : url
 
-/** A text of a path without its escapes; null where they are broken. */
-export function decoded(text: string): string | null {
+/** Decodes a part of a path; null where its escapes are malformed. */
+export function decodePathPart(text: string): string | null {
   try {
     return decodeURIComponent(text)
   } catch {

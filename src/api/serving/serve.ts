@@ -1,51 +1,57 @@
 import type { IncomingMessage } from 'node:http'
 import { Slots } from '../../push/slots.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { authenticate, markForCaches } from '../auth/session.js'
-import { endAfter, isEnded } from '../guard/socketLimits.js'
-import { type Message, messageOf } from '../http/answer.js'
-import { bodyLimit, bodyOf, readBytes, tooSlow } from '../http/body.js'
+import { authenticate, withCacheHeaders } from '../auth/session.js'
+import { closeAfterResponse, isAfterLastResponse } from '../guard/socketLimits.js'
+import { type ResponseMessage, responseMessage } from '../http/answer.js'
+import { bodyLimit, bodyOf, bodyTooSlowError, readBytes } from '../http/body.js'
 import type { Context, createContexts } from '../http/context.js'
 import { markDeprecated } from '../http/deprecation.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import {
-  asOfFields,
+  asOfHeader,
   refuseOnMirror,
-  requireCurrent,
+  requireCaughtUp,
   requireDeployed,
   withStaleness,
 } from '../http/freshness.js'
 import { isTestnet, parseQuery, type Query } from '../http/query.js'
 import { MAX_LONG_POLL_MS, type Route, type Session } from '../http/route.js'
-import { parse, withinBounds } from '../http/schema.js'
+import { validated, withinBounds } from '../http/schema.js'
 import { bytesCost, priceOf } from '../limits/costs.js'
-import { type Gate, type Meter, owing, UNLIMITED } from '../limits/gate.js'
-import { limited } from '../limits/meter.js'
-import type { Finish } from './answerer.js'
-import { tagged, unlessKnown } from './etag.js'
+import { type Gate, type Meter, owingMeter, UNLIMITED_METER } from '../limits/gate.js'
+import { rateLimitedError } from '../limits/meter.js'
+import type { FinishExchange } from './answerer.js'
+import { orNotModified, withEntityTag } from './etag.js'
 import type { Exchange } from './exchange.js'
-import { createMemory, keyOf, type Made } from './memory.js'
-import { type Caller, CallerLeftError, callerOf, patienceOf, tooLong } from './patience.js'
+import {
+  type Caller,
+  CallerLeftError,
+  callerOf,
+  patienceOf,
+  requestTimeoutError,
+} from './patience.js'
+import { type CachedResponse, cacheKeyOf, createResponseCache } from './responseCache.js'
 
-/** Bytes of joins under way, whose strings take two to five times as many. */
+/** Bytes of join bodies in memory. Their strings take two to five times as many. */
 const JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
-/** Time after which an address with so many is to ask again. */
+/** Retry-After of an address with too many join bytes. */
 const JOIN_AGAIN_MS = 5_000
-/** Changes end this long before their request, so that what is answered 503 is not made afterwards. */
+/** Changes end this long before their request's deadline, so that no change is made after its 503. */
 const CHANGE_MARGIN_MS = 1_000
-/** A piece of a body takes as long as so many bytes, and as much memory. */
+/** A piece of a body counts as at least this many bytes, by its time and memory. */
 const PIECE_BYTES = 512
-/** Memory of an element of a join, however short its text is. */
+/** Minimum memory of an element of a join. */
 const ELEMENT_BYTES = 64
 const URL_LIMIT_CHARS = 4_096
 
 export interface Serving {
-  finish: Finish
+  finish: FinishExchange
   gate: Gate
-  /** Routes that a mirror can't answer. */
-  beyondFeed: ReadonlySet<Route>
-  /** Routes that ask of one network, and are refused where it is not deployed. */
-  ofNetwork: ReadonlySet<Route>
+  /** Routes that a mirror cannot answer. */
+  routesNotOnMirror: ReadonlySet<Route>
+  /** Routes of one network, refused where it is not deployed. */
+  singleNetworkRoutes: ReadonlySet<Route>
 }
 
 type Contexts = ReturnType<typeof createContexts>
@@ -53,20 +59,20 @@ type Contexts = ReturnType<typeof createContexts>
 /** What all requests share. */
 interface Shared extends Serving {
   contexts: Contexts
-  memory: ReturnType<typeof createMemory>
+  memory: ReturnType<typeof createResponseCache>
   joins: Slots
   /** Addresses with a request under way that began as it arrived. */
   immediate: Set<string>
   deadlineMs: number
 }
 
-/** Creates the server of declared routes: each request is answered once, within the deadline. */
+/** Creates the request handler of declared routes. Each request is answered exactly once, within the deadline. */
 export function createRouteServer(contexts: Contexts, serving: Serving, deadlineMs: number) {
   const shared: Shared = {
     ...serving,
     contexts,
     deadlineMs,
-    memory: createMemory(contexts.mainnet.batches),
+    memory: createResponseCache(contexts.mainnet.lookups),
     joins: new Slots(JOIN_BYTES),
     immediate: new Set(),
   }
@@ -75,18 +81,18 @@ export function createRouteServer(contexts: Contexts, serving: Serving, deadline
   }
 }
 
-/** A request of a declared route, answered once: by its handler, an error or the deadline. */
+/** A request of a declared route. It is answered once: by its handler, an error or the deadline. */
 class RouteExchange {
   readonly #shared: Shared
   readonly #route: Route
   readonly #exchange: Exchange
   readonly #mayLongPoll: boolean
   readonly #deadline: NodeJS.Timeout
-  #meter = UNLIMITED
-  /** Header of a look-up: names and values in turn. */
+  #meter = UNLIMITED_METER
+  /** Header of a look-up: names and values in alternation. */
   #asOf: readonly string[] = []
   #isOpen = true
-  /** Bytes that were taken for a join. */
+  /** Bytes reserved for a join. */
   #joined = 0
 
   constructor(shared: Shared, route: Route, exchange: Exchange) {
@@ -101,7 +107,7 @@ class RouteExchange {
     )
   }
 
-  /** Answers the request. Does not throw what the handler throws: that is the answer. */
+  /** Answers the request. Errors of the handler become the response and are not thrown. */
   async serve(): Promise<void> {
     try {
       const message = await this.#message()
@@ -111,7 +117,7 @@ class RouteExchange {
     }
   }
 
-  #reply(message: Message, error?: ApiError): void {
+  #reply(message: ResponseMessage, error?: ApiError): void {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.fields(), ...(isFound ? this.#asOf : [])]
     this.#shared.finish(this.#exchange, message, fields, error)
@@ -119,26 +125,26 @@ class RouteExchange {
 
   #fail(thrown: unknown): void {
     if (!this.#conclude()) return
-    // counted as an error, it would let anybody raise the alarm of errors
+    // not counted as an error: anybody could raise the alarm of errors
     if (thrown instanceof CallerLeftError) return
 
     const error = toApiError(thrown)
     const answer = markDeprecated(
       this.#route,
       this.#exchange.params,
-      markForCaches(this.#route.auth, false, errorAnswer(error)),
+      withCacheHeaders(this.#route.auth, false, errorAnswer(error)),
     )
-    this.#reply(messageOf(answer), error)
+    this.#reply(responseMessage(answer), error)
   }
 
   #expire(): void {
     const { req, res } = this.#exchange
     if (res.closed) return
     const isBodyMissing = this.#route.body && !req.complete
-    this.#fail(isBodyMissing ? tooSlow() : tooLong())
+    this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** @returns false if the request has its answer already */
+  /** @returns false if the request was answered before */
   #conclude(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false
@@ -146,14 +152,14 @@ class RouteExchange {
     return true
   }
 
-  async #message(): Promise<Message> {
-    const { gate, beyondFeed, ofNetwork, contexts } = this.#shared
+  async #message(): Promise<ResponseMessage> {
+    const { gate, routesNotOnMirror, singleNetworkRoutes, contexts } = this.#shared
     const route = this.#route
     const exchange = this.#exchange
     const found = gate.ofClient(exchange)
     this.#meter = found instanceof Promise ? await found : found
     this.#take(() => this.#meter.spend(1))
-    if (route.isBulk) this.#meter = owing(this.#meter)
+    if (route.isBulk) this.#meter = owingMeter(this.#meter)
     const meter = this.#meter
     const caller = callerOf(exchange, meter)
     const isCrowded = !this.#isImmediate(caller)
@@ -161,14 +167,14 @@ class RouteExchange {
 
     const query = queryOf(exchange.req)
     const context = contexts[networkOf(query)]
-    if (ofNetwork.has(route)) await requireDeployed(context)
-    if (beyondFeed.has(route)) await refuseOnMirror(context)
-    // read before the answer is made, which may reflect a newer head
-    if (route.isLookup) this.#asOf = await asOfFields(context)
+    if (singleNetworkRoutes.has(route)) await requireDeployed(context)
+    if (routesNotOnMirror.has(route)) await refuseOnMirror(context)
+    // read before the response is made, which may then reflect a newer block
+    if (route.isLookup) this.#asOf = await asOfHeader(context)
     const read = route.body && (await this.#readBody(caller))
     const bytes = read?.bytes
     const spent = bytesCost(read?.counted ?? 0)
-    if (isDear(spent)) await caller.turn()
+    if (isExpensive(spent)) await caller.turn()
     const body = bytes && (await bodyOf(exchange.req, bytes, route, caller.turn))
     if (route.isBulk && Array.isArray(body))
       this.#takeJoin(Math.max(0, body.length * ELEMENT_BYTES - this.#joined), caller)
@@ -189,16 +195,16 @@ class RouteExchange {
   }
 
   /**
-   * Takes units or memory before the answer is made. A refusal ends the connection at once: what came with it, in the
-   * same bytes, is neither parsed nor served.
-   * @throws what `work` throws; CallerLeftError behind a refusal
+   * Reserves units or memory before the response is made. A refusal ends the connection at once: further bytes that
+   * arrived with it are neither parsed nor served.
+   * @throws what `work` throws; CallerLeftError after a refusal
    */
   #take(work: () => void): void {
-    if (isEnded(this.#exchange.req)) throw new CallerLeftError()
+    if (isAfterLastResponse(this.#exchange.req)) throw new CallerLeftError()
     try {
       work()
     } catch (error) {
-      endAfter(this.#exchange)
+      closeAfterResponse(this.#exchange)
       throw error
     }
   }
@@ -208,8 +214,8 @@ class RouteExchange {
     const route = this.#route
     let counted = 0
     const bytes = await readBytes(this.#exchange.req, bodyLimit(route), (length) => {
-      // what comes after the answer of the deadline is for nobody
-      if (!this.#isOpen) throw tooSlow()
+      // the deadline has already answered this request
+      if (!this.#isOpen) throw bodyTooSlowError()
       const piece = Math.max(length, PIECE_BYTES)
       this.#take(() => {
         this.#meter.spend(bytesCost(counted + piece) - bytesCost(counted))
@@ -221,8 +227,9 @@ class RouteExchange {
   }
 
   /**
-   * True if the request begins as it arrives: its address has no other under way that did. Others wait for turns, as
-   * expensive requests do. Those of many connections would otherwise all come before the next look-up of somebody else.
+   * True if the request starts at once: no other request of its address that did is in progress. Further requests wait
+   * for turns, like expensive requests. Otherwise the requests of many connections would all come before the next look-up
+   * of another client.
    */
   #isImmediate({ address, isRaised, whenGone }: Caller): boolean {
     const { immediate } = this.#shared
@@ -233,12 +240,12 @@ class RouteExchange {
     return true
   }
 
-  /** Takes memory for a join until the caller is gone. @throws ApiError if none is free */
+  /** Reserves memory for a join until the caller is gone. @throws ApiError if none is free */
   #takeJoin(bytes: number, { address, hasLeft, whenGone }: Caller): void {
     const { joins } = this.#shared
     if (hasLeft()) throw new CallerLeftError()
     const taken = joins.take(address, bytes)
-    if (taken === 'perClient') throw limited('joins', JOIN_AGAIN_MS)
+    if (taken === 'perClient') throw rateLimitedError('joins', JOIN_AGAIN_MS)
     if (taken === 'total')
       throw new ApiError('unavailable', 'This process makes as many joins as it can.')
     if (this.#joined === 0) whenGone(() => joins.free(address, this.#joined))
@@ -248,7 +255,7 @@ class RouteExchange {
 
 const networkOf = (query: Query): Network => (isTestnet(query) ? 'testnet' : 'mainnet')
 
-/** True if a request may ask to stay; its query is not parsed yet, and may write the parameter in escapes. */
+/** True if a request may be a long poll. Its query is not parsed yet, and may escape the parameter's name. */
 const isLongPoll = ({ longPollParam: staysBy }: Route, url: string): boolean =>
   staysBy !== undefined && (url.includes(`${staysBy}=`) || url.includes('%'))
 
@@ -268,40 +275,40 @@ interface Request {
   query: Query
   bytes: Buffer | undefined
   body: unknown
-  /** Units that were spent for the bytes. */
+  /** Units already charged for the bytes. */
   spent: number
   mayLongPoll: boolean
 }
 
 /**
- * True for work that waits for its caller's turn. Much of it that arrives together is begun one by one, each in a turn of
- * the event loop, and a look-up waits for one piece of it.
+ * True for a request that waits for its caller's turn. Expensive requests that arrive together start one by one, each
+ * in its own turn of the event loop, so that a look-up waits for one piece of work at most.
  */
-const isDear = (units: number): boolean => units > 1
+const isExpensive = (units: number): boolean => units > 1
 
-/** Kept or made. @throws ApiError, and what the handler throws */
+/** The response, from the cache or from the handler. @throws ApiError, and what the handler throws */
 async function messageFor(
   request: Request,
   { contexts, memory, deadlineMs }: Shared,
-): Promise<Message> {
+): Promise<ResponseMessage> {
   const { route, exchange, meter, caller, isCrowded, query, bytes, body, spent, mayLongPoll } =
     request
   const { req } = exchange
   const network = networkOf(query)
   const context = contexts[network]
-  const key = route.kept && !mayLongPoll ? keyOf(req, bytes) : null
-  const version = key === null ? null : await memory.version(key, network, route.kept!)
+  const key = route.cacheSource && !mayLongPoll ? cacheKeyOf(req, bytes) : null
+  const version = key === null ? null : await memory.version(key, network, route.cacheSource!)
   const known = key !== null && version !== null ? memory.get(key, version) : null
   if (known) {
-    if (route.kept === 'facts') await requireCurrent(context)
+    if (route.cacheSource === 'facts') await requireCaughtUp(context)
     meter.spend(Math.max(0, known.cost - spent))
-    return told(known, null, request, context)
+    return withRequestHeaders(known, null, request, context)
   }
   const cost = Math.max(spent, priceOf(route).of(query, withinBounds(route.body, body)))
   meter.spend(cost - spent)
-  if (isDear(cost)) await caller.turn()
+  if (isExpensive(cost)) await caller.turn()
   const limits = {
-    isInLine: isCrowded || isDear(cost),
+    isInLine: isCrowded || isExpensive(cost),
     changeMs: deadlineMs - CHANGE_MARGIN_MS,
   }
   const own = ownContext(request, context, limits)
@@ -313,51 +320,51 @@ async function messageFor(
       params,
       query,
       isTestnet: network === 'testnet',
-      // a bulk was checked as it was read
-      body: route.body && !route.isBulk ? parse(route.body, body) : body,
+      // a join was validated as it was read
+      body: route.body && !route.isBulk ? validated(route.body, body) : body,
       session,
     },
     own,
   )
   const marked = markDeprecated(route, params, given)
-  // an answer that may depend on a key is for nobody's cache
-  const answer = route.method === 'get' && !route.auth ? tagged(marked) : marked
+  // a response that may depend on a key must not be cached by others
+  const answer = route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   const unspent = answer.unspent ?? 0
   meter.giveBack(unspent)
-  const made = { answer, message: messageOf(answer), cost: cost - unspent }
+  const made = { answer, message: responseMessage(answer), cost: cost - unspent }
   if (key !== null) memory.set(key, version, made)
-  return told(made, session, request, context)
+  return withRequestHeaders(made, session, request, context)
 }
 
-/** Reads change nothing that a caller's leaving would have to stop. */
+/** The context of one request. Reads have no deadline of their own, because they change nothing. */
 function ownContext(
   { route, exchange, caller }: Request,
   context: Context,
   { isInLine, changeMs }: { isInLine: boolean; changeMs: number },
 ): Context {
-  const isRead = route.method === 'get' || route.kept !== undefined
+  const isRead = route.method === 'get' || route.cacheSource !== undefined
   return {
     ...context,
     caller,
     turn: caller.turn,
-    chains: context.chains.map((port) => context.questions.of(port, caller)),
-    ...(isInLine && { pool: context.statements.of(context.pool, caller) }),
+    chains: context.chains.map((port) => context.chainQueues.of(port, caller)),
+    ...(isInLine && { pool: context.statementQueue.of(context.pool, caller) }),
     ...(!isRead && { patience: patienceOf(exchange, changeMs) }),
   }
 }
 
-/** A kept message is sent as it is wherever the request adds nothing. */
-async function told(
-  { answer, message }: Made,
+/** Adds the headers of this request. A message is reused as it is where there are none. */
+async function withRequestHeaders(
+  { answer, message }: CachedResponse,
   session: Session | null,
   { route, exchange }: Request,
   context: Context,
-): Promise<Message> {
+): Promise<ResponseMessage> {
   const current = await withStaleness(answer, context)
-  const own = markForCaches(
+  const own = withCacheHeaders(
     route.auth,
     session === null,
-    unlessKnown(current, exchange.req.headers['if-none-match']),
+    orNotModified(current, exchange.req.headers['if-none-match']),
   )
-  return own === answer ? message : messageOf(own)
+  return own === answer ? message : responseMessage(own)
 }

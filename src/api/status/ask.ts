@@ -1,8 +1,8 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 
 /**
- * Asks chains for a transaction. The first chain in their order that has it counts, and all have to deny it for
- * `unknown`.
+ * Asks chains for a transaction. The first chain in their order that has the transaction counts. The status is
+ * `unknown` only if all chains deny it.
  * @throws ChainUnavailableError when none has it and one did not answer
  */
 export async function askChains<Port, Tx extends { state: string }>(

@@ -1,17 +1,17 @@
-import { type StatusAnswer, type StatusInput, status } from '../../registry/status.js'
+import { decideTxStatus, type StatusAnswer, type StatusInput } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
 
-/** Facts of a transaction that its status does not depend on. */
+/** Facts of a transaction in addition to its status. */
 export interface Origin {
-  /** Network label of its chain. */
+  /** Network label of the transaction's chain. */
   network?: string | undefined
-  /** Its bidder, once it has won a name: a wallet that holds none may be private. */
+  /** The bidder, once it has won a name. Until then the wallet may be private. */
   sender?: string
-  /** Sum of its bids on the hub in wei, or of its payments in the smallest unit of the token; absent for a message. */
+  /** Sum of the bids on the hub in wei, or of the payments in the smallest unit of the token; absent for a message. */
   paid?: { token: string; amount: string }
 }
 
-/** The status of a transaction as it is answered after `tx`. */
+/** The status of a transaction, in the order of the response's fields after `tx`. */
 export interface TxStatus extends StatusAnswer, Origin {
   /** The transaction that took this one's nonce and whose status this is. */
   replacedBy?: string
@@ -28,9 +28,9 @@ export interface TxQuery {
   tx: Buffer
 }
 
-/** Calls the registry's status function with what is known; what is left out is unknown. */
-export const decide = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
-  status({
+/** Calls the registry's status function with the known facts. */
+export const decideStatus = (context: Context, known: Partial<StatusInput>): StatusAnswer =>
+  decideTxStatus({
     nowMs: context.now(),
     journal: [],
     tail: [],

@@ -17,16 +17,25 @@ import { isTerminal } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { askChains } from './ask.js'
-import { decide, type TxQuery, type TxStatus } from './decide.js'
-import { directCredit, ofPaidNames, ofSent, packetsOf, paidNamesOf } from './packets.js'
+import { decideStatus, type TxQuery, type TxStatus } from './decide.js'
+import {
+  directCredit,
+  packetsOf,
+  paidNamesOf,
+  statusOfPackets,
+  statusOfPaidNames,
+} from './packets.js'
 
-/** Bound on a chain of replacements, since a replacement may itself be unknown and replaced. */
+/** Maximum length of a chain of replacements: a replacement may itself be unknown and replaced. */
 const MAX_REPLACEMENTS = 4
 
-/** Block of a chain of which none is confirmed. */
+/** Confirmed block of a chain that has none. */
 const NONE_CONFIRMED = -1
 
-/** @throws ChainUnavailableError when no record decides and a chain that may have the transaction does not answer */
+/**
+ * Status of a transaction on EVM chains. @throws ChainUnavailableError when no record decides and a chain that may
+ * have the transaction does not answer
+ */
 export function evmStatus(context: Context, hash: Hex): Promise<TxStatus> {
   return follow({ context, tx: fromHex(hash), replacementsLeft: MAX_REPLACEMENTS })
 }
@@ -39,27 +48,27 @@ async function follow(query: EvmQuery): Promise<TxStatus> {
   const { context, tx } = query
   const { pool, network } = context
   const hub = evmChainsOf(context)[0]
-  const journalled = await context.batches[network].journalled(tx)
+  const journalled = await context.lookups[network].journalled(tx)
   if (journalled) return ofJournal(query, journalled)
   const [tail, tracked, paid] = await Promise.all([
     hub ? findInTail(pool, network, hub.chain, tx) : null,
     findTracked(pool, network, tx),
     paidNamesOf(query),
   ])
-  // messages to the hub decide first, and may be stored together with a payment: they are read after it
+  // messages to the hub decide first; read them last, because a payment may be stored together with its message
   const sent = await packetsOf(query)
-  if (sent) return ofSent(context, sent, tracked)
+  if (sent) return statusOfPackets(context, sent, tracked)
   if (tail && !tracked?.verdict) return ofTail(query, tail, tracked)
   // a bid may have moved from the tail into the journal between those two questions
-  const late = await context.batches[network].journalled(tx)
+  const late = await context.lookups[network].journalled(tx)
   if (late) return ofJournal(query, late)
   if (tracked?.verdict) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
     const updatedAt = millisecondsText(tracked.lastSeenMs)
     const { label } = tracked
-    return { ...decide(context, { tracked }), network: label, ...replaced, updatedAt }
+    return { ...decideStatus(context, { tracked }), network: label, ...replaced, updatedAt }
   }
-  if (paid) return ofPaidNames(context, paid)
+  if (paid) return statusOfPaidNames(context, paid)
   if (tracked?.replacedBy) return ofReplacement(query, tracked.replacedBy, tracked.label)
   return ofChains(query, tracked)
 }
@@ -68,12 +77,12 @@ async function ofJournal(query: TxQuery, found: JournalledTx): Promise<TxStatus>
   const { bids, block, winner } = found
   const hasWon = bids.every(({ outcome }) => outcome === 'won')
   const credit = hasWon ? null : await directCredit(query)
-  const answer = decide(query.context, { journal: bids, credit })
+  const answer = decideStatus(query.context, { journal: bids, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...onHub(query, block, found), ...sender }
 }
 
-/** Fields of a transaction of the hub itself. */
+/** Response fields of a transaction on the hub itself. */
 const onHub = (
   { context, tx }: TxQuery,
   block: number,
@@ -88,9 +97,12 @@ const onHub = (
 })
 
 function ofTail(query: TxQuery, tail: TailTx, tracked: TrackedTx | null): TxStatus {
-  // a reorg may take the transaction out of the tail: its sender and nonce are stored
+  // remember sender and nonce: a reorg may remove the transaction from the tail
   if (!tracked?.sender) void rememberFromHub(query).catch(() => {})
-  const answer = decide(query.context, { tail: tail.bids, tailConfirmations: tail.confirmations })
+  const answer = decideStatus(query.context, {
+    tail: tail.bids,
+    tailConfirmations: tail.confirmations,
+  })
   return { ...answer, ...onHub(query, tail.bids[0]!.block, tail) }
 }
 
@@ -116,7 +128,7 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
   const { context, tx } = query
   const all = evmChainsOf(context)
   const tracking = all.filter(({ chain }) => chain === tracked?.chain)
-  // the journal's own blocks, since a node may be of another mind a moment later
+  // use the journal's confirmed blocks, because a node may report another head a moment later
   const blocks = await readConfirmed(context.pool, context.network)
   const confirmedOn = (port: EvmPort) => blocks.get(port.chain) ?? NONE_CONFIRMED
   const { chain, seen } = await askChains(tracking.length > 0 ? tracking : all, (port) =>
@@ -130,12 +142,12 @@ async function ofChains(query: EvmQuery, tracked: TrackedTx | null): Promise<TxS
       return ofReplacement(query, by, chain.label)
     }
     return {
-      ...decide(context, { tracked, seen }),
+      ...decideStatus(context, { tracked, seen }),
       network: tracked.label,
       updatedAt: millisecondsText(tracked.lastSeenMs),
     }
   }
-  const answer = decide(context, { tracked, seen })
+  const answer = decideStatus(context, { tracked, seen })
   if (tracked || seen.isOurs) await bestEffort(remember(query, chain, seen))
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(context.pool, context.network, tx, answer.reason)
@@ -154,7 +166,7 @@ async function replacementOf(
   return replacement && !replacement.equals(tx) ? replacement : null
 }
 
-/** The status of the transaction that took the nonce stands for the replaced one; a cancel makes it invalid. */
+/** A replaced transaction has the status of its replacement. A cancellation makes it invalid. */
 async function ofReplacement(query: EvmQuery, by: Buffer, network: string): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)

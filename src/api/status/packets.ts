@@ -15,9 +15,9 @@ import type {
 } from '../../registry/status.js'
 import { type Context, evmChainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
-import { decide, type Origin, type TxQuery, type TxStatus } from './decide.js'
+import { decideStatus, type Origin, type TxQuery, type TxStatus } from './decide.js'
 
-/** Blocks that answers name: of the transaction's own chain, and of the hub's transactions that took its messages. */
+/** Blocks in a response: of the transaction's own chain, and of the hub's transactions that received its messages. */
 interface Blocks {
   block: number
   hubBlocks: ReadonlyMap<string, number>
@@ -43,8 +43,12 @@ function paidBy(
 /** Packets as the status function takes them, and their time. */
 export type Sent = { packets: SentPacket[]; sentMs: number; origin: Origin } & Blocks
 
-export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null = null): TxStatus {
-  const answer = decide(context, { packets: sent.packets, tracked })
+export function statusOfPackets(
+  context: Context,
+  sent: SentPackets,
+  tracked: TrackedTx | null = null,
+): TxStatus {
+  const answer = decideStatus(context, { packets: sent.packets, tracked })
   const hubBlock = answer.hubTx === undefined ? undefined : sent.hubBlocks.get(answer.hubTx)
   const updatedAt = millisecondsText(sent.sentMs)
   return {
@@ -56,7 +60,7 @@ export function ofSent(context: Context, sent: Sent, tracked: TrackedTx | null =
   }
 }
 
-export async function packetsOf({ context, tx }: TxQuery): Promise<Sent | null> {
+export async function packetsOf({ context, tx }: TxQuery): Promise<SentPackets | null> {
   const messages = await findMessages(context.pool, context.network, tx)
   const first = messages[0]
   if (!first) return null
@@ -76,7 +80,7 @@ async function packetOf(context: Context, message: TxMessage): Promise<SentPacke
   }
 }
 
-/** Why a payment is refused whatever the hub decides; null: it is not. */
+/** Why a payment is refused regardless of the hub's decision; null where it is not. */
 function refusalOf(payment: TxPayment): SentPacket['refusal'] {
   if (payment.isForeign) return 'quote_mismatch'
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null
@@ -86,7 +90,7 @@ function refusalOf(payment: TxPayment): SentPacket['refusal'] {
 export async function paymentsOf(
   { context, tx }: TxQuery,
   confirmationsOf: () => Promise<Confirmations>,
-): Promise<Sent | null> {
+): Promise<SentPackets | null> {
   const payments = await findPayments(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null
@@ -108,10 +112,10 @@ export async function paymentsOf(
   return { packets, sentMs: first.paidMs, origin, ...blocksOf(payments) }
 }
 
-/** Placeholder: the status function reports no confirmations of a confirmed payment. */
+/** Placeholder: the status function reports no confirmations for a confirmed payment. */
 const CONFIRMED: Confirmations = { have: 0, need: 0 }
 
-/** Outcome of a message on the hub, whose own bids are the last ones before its `Received`. */
+/** Outcome of a message on the hub. Its bids are the last ones before its `Received`. */
 async function outcomeOf(
   context: Context,
   { received, failure }: Pick<TxMessage | TxPayment, 'received' | 'failure'>,
@@ -125,7 +129,7 @@ async function outcomeOf(
   const hubTx = toHex(received.txHash)
   if (received.isConfirmed) {
     const [journalled, credits] = await Promise.all([
-      context.batches[context.network].journalled(received.txHash),
+      context.lookups[context.network].journalled(received.txHash),
       creditsIn(context.pool, context.network, received.txHash),
     ])
     // a message's credit is logged right before its receipt
@@ -168,15 +172,15 @@ export async function directCredit({ context, tx }: TxQuery): Promise<HubCredit 
 
 export type Paid = { paidNames: PaidName[]; paidMs: number; block: number; origin: Origin }
 
-export function ofPaidNames(
+export function statusOfPaidNames(
   context: Context,
   { paidNames, paidMs, block, origin }: Paid,
 ): TxStatus {
-  const answer = decide(context, { paidNames })
+  const answer = decideStatus(context, { paidNames })
   return { ...answer, ...origin, block, updatedAt: millisecondsText(paidMs) }
 }
 
-export async function paidNamesOf({ context, tx }: TxQuery): Promise<Paid | null> {
+export async function paidNamesOf({ context, tx }: TxQuery): Promise<PaidNames | null> {
   const payments = await findPaidNames(context.pool, context.network, tx)
   const first = payments[0]
   if (!first) return null

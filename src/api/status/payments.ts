@@ -7,8 +7,8 @@ import { type Confirmations, isTerminal } from '../../registry/status.js'
 import { type Context, chainsOf } from '../http/context.js'
 import { millisecondsText } from '../http/timestamps.js'
 import { askChains } from './ask.js'
-import { decide, type TxStatus } from './decide.js'
-import { ofPaidNames, ofSent, paidNamesOf, paymentsOf } from './packets.js'
+import { decideStatus, type TxStatus } from './decide.js'
+import { paidNamesOf, paymentsOf, statusOfPackets, statusOfPaidNames } from './packets.js'
 
 /** Confirmations of a transaction that its chain has not reported. */
 const UNREPORTED: Confirmations = { have: 0, need: 1 }
@@ -25,19 +25,22 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
   const ask = () => askChains(ports, (port) => port.transaction(txIdText(tx)))
   const ofPayments = async (): Promise<TxStatus | null> => {
     const sent = await paymentsOf({ context, tx }, () => confirmationsOf(ask))
-    if (sent) return ofSent(context, sent)
+    if (sent) return statusOfPackets(context, sent)
     const named = await paidNamesOf({ context, tx })
     if (!named) return null
     if (named.paidNames.some(({ source }) => !source.isConfirmed)) {
       const confirmations = await confirmationsOf(ask)
       for (const { source } of named.paidNames) source.confirmations = confirmations
     }
-    return ofPaidNames(context, named)
+    return statusOfPaidNames(context, named)
   }
   const known = await ofPayments()
   if (known) return known
   const tracked = await findTracked(pool, network, tx)
-  const remembered = { ...decide(context, { tracked }), ...(tracked && { network: tracked.label }) }
+  const remembered = {
+    ...decideStatus(context, { tracked }),
+    ...(tracked && { network: tracked.label }),
+  }
   if (tracked?.verdict) return { ...remembered, updatedAt: millisecondsText(tracked.lastSeenMs) }
   if (ports.length === 0) return remembered
   const { chain, seen } = await ask()
@@ -54,13 +57,13 @@ export async function paymentStatus(context: Context, tx: Buffer): Promise<TxSta
         seenMs: context.now(),
       }),
     )
-  const answer = decide(context, { tracked, seen })
+  const answer = decideStatus(context, { tracked, seen })
   if (isTerminal(answer.status) && answer.reason)
     await keepVerdict(pool, network, tx, answer.reason)
   return { ...answer, network: chain.label }
 }
 
-/** Confirmations of a transaction; an unavailable chain withholds no answer that our records give. */
+/** Confirmations of a transaction. Our own records decide the status, so an unavailable chain must not withhold it. */
 async function confirmationsOf(
   ask: () => Promise<{ seen: Awaited<ReturnType<PaymentPort['transaction']>> }>,
 ): Promise<Confirmations> {

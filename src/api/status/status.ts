@@ -11,17 +11,17 @@ import { paymentStatus } from './payments.js'
 export const statusOf = (context: Context, tx: Buffer): Promise<TxStatus> =>
   txIdFormOf(tx) === EVM.txIdForm ? evmStatus(context, toHex(tx)) : paymentStatus(context, tx)
 
-/** True if the journal alone decides a status: a transaction of the hub whose bids all won. */
-export const isOfJournal = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
+/** True if a status can be computed from the journal only: a transaction of the hub whose bids all won. */
+export const isJournalOnly = (tx: string, { status, hubTx, names = [] }: TxStatus): boolean =>
   status === 'finalized' &&
   hubTx === tx.toLowerCase() &&
   names.every(({ outcome }) => outcome === 'won')
 
 /**
- * The status of a transaction once it differs from a known one or is terminal, else as it is after the wait. Where no
- * place is free it is answered at once.
- * @param since the status that the caller knows; default: the one that is found first
- * @returns how often it was looked for as well
+ * The status of a transaction once it differs from a known status or is terminal, else the status after the wait.
+ * Where no place for a long poll is free, it is returned at once.
+ * @param since the status that the caller knows; default: the status at the start
+ * @returns also `looks`, the number of times the status was read
  * @throws ChainUnavailableError as statusOf
  */
 export async function awaitStatus(
@@ -29,19 +29,19 @@ export async function awaitStatus(
   tx: Buffer,
   { ms, since }: { ms: number; since: Status | undefined },
 ): Promise<{ found: TxStatus; looks: number }> {
-  const { caller, waits } = context
-  const free = ms > 0 && caller ? waits.places.take(caller.address) : null
+  const { caller, longPolls } = context
+  const free = ms > 0 && caller ? longPolls.places.take(caller.address) : null
   if (!caller || typeof free !== 'function') return { found: await statusOf(context, tx), looks: 1 }
   try {
     const signal = caller.stay(ms)
     let known = since
     for (let looks = 1; ; looks++) {
-      const progress = await waits.progressOf(tx)
+      const progress = await longPolls.progressOf(tx)
       const found = await statusOf(context, tx)
       known ??= found.status
       if (found.status !== known || isTerminal(found.status)) return { found, looks }
-      if (await waits.moved(tx, progress, signal)) continue
-      // confirmations have moved meanwhile
+      if (await longPolls.moved(tx, progress, signal)) continue
+      // confirmations may have changed during the wait
       return { found: caller.hasLeft() ? found : await statusOf(context, tx), looks: looks + 1 }
     }
   } finally {

@@ -1,17 +1,17 @@
-import { exchange, signingMessage } from '../auth/proof.js'
-import { proof, proofOfOtherKind } from '../examples.js'
+import { exchangeProof, signingMessage } from '../auth/proof.js'
+import { expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { SIGN_IN } from '../limits/costs.js'
-import { ProofSchema, validations } from '../v1/auth.js'
+import { okResponses, z } from '../http/schema.js'
+import { SIGN_IN_PRICE } from '../limits/costs.js'
+import { keyValidationRoutes, ProofSchema } from '../v1/auth.js'
 
 const message = route.get('/v0.1/auth/message', {
   bad: null,
-  dearest: {},
+  costliest: {},
   successor: '/v1/auth/message',
   summary: 'The message that a wallet signs to prove itself',
-  responses: answers('The message and its date', {
+  responses: okResponses('The message and its date', {
     message: z.string(),
     signingDate: ProofSchema.shape.signingDate,
   }),
@@ -21,26 +21,26 @@ const message = route.get('/v0.1/auth/message', {
 const token = route.post('/v0.1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => proofOfOtherKind,
+    body: () => proofOfOtherKindExample,
     error: 'unsupported_address',
   },
-  dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
-  example: proof,
+  costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  example: expiredProofExample,
   aliases: ['/v0.1/auth/key'],
   successor: '/v1/auth/token',
   summary: 'Exchange a signature for an authentication key',
-  description: 'The key is the same under both names, and the same as from v1.',
+  description: 'Both fields have the same key, which equals the key of v1.',
   body: ProofSchema,
-  price: SIGN_IN,
+  price: SIGN_IN_PRICE,
   countedTogether: 'sign-ins',
-  responses: answers('The key', {
+  responses: okResponses('The key', {
     authenticationKey: z.string(),
     token: z.string(),
     isValid: z.literal(true),
   }),
   errors: ['unsupported_address', 'unauthorized'],
   async handle({ body }, context) {
-    const key = await exchange(context, body)
+    const key = await exchangeProof(context, body)
     return ok({ authenticationKey: key, token: key, isValid: true }, NO_STORE)
   },
 })
@@ -48,5 +48,5 @@ const token = route.post('/v0.1/auth/token', {
 export const authRoutes = [
   message,
   token,
-  ...validations('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
+  ...keyValidationRoutes('/v0.1/auth/validate', { successor: '/v1/auth/validate' }),
 ]

@@ -1,16 +1,16 @@
 import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
-import { noKey } from '../auth/session.js'
-import { availabilityOf } from '../communities/availability.js'
+import { missingKeyError } from '../auth/session.js'
+import { availabilityOfCommunityName } from '../communities/availability.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { areRequirementsMetBy, registerCommunityName } from '../communities/registration.js'
-import { FREE, OWNER } from '../examples.js'
+import { EXAMPLE_OWNER, FREE_COMMUNITY } from '../examples.js'
 import { requireSigner } from '../http/address.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { CHAIN, SEVERAL } from '../limits/costs.js'
+import { okResponses, z } from '../http/schema.js'
+import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { REGISTRATION_ERRORS, TransactionInfoSchema, transactionInfo } from '../v1/communities.js'
 import { addressText, nameText, walletNameText } from '../v1/schemas.js'
@@ -39,47 +39,47 @@ const TESTNET_ONLY = 'Communities are served on the testnet alone here: add test
 const isProblem = (code: string) =>
   code === 'testnet_only' || REGISTRATION_PROBLEMS.some((one) => one === code)
 
-/** What every route here refuses. */
+/** The mainnet, which every route here refuses. */
 const MAINNET = { what: 'the mainnet', error: 'testnet_only' } as const
 
 const availability = route.get('/v0.1/community/check/availability/:clusterName/:walletName', {
   bad: MAINNET,
-  dearest: {},
+  costliest: {},
   example: {
     query: { testnet: 'true' },
-    params: { clusterName: FREE, walletName: 'alice' },
+    params: { clusterName: FREE_COMMUNITY, walletName: 'alice' },
   },
   successor: '/v1/names/community/:clusterName/check/:walletName',
   summary: 'Whether a name below a community can be registered',
   beyond: '`invalid_name` for what is no name.',
   params: z.object({ clusterName: nameText, walletName: walletNameText }),
-  price: SEVERAL,
-  responses: answers('Its availability', { name: z.string(), isAvailable: z.boolean() }),
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
   errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
   handle: onTestnet<RouteRequest>(async ({ params }, context) => {
     const asked = requireCommunityName(params.clusterName!, params.walletName!)
-    const { name, isAvailable } = await availabilityOf(context, asked)
+    const { name, isAvailable } = await availabilityOfCommunityName(context, asked)
     return ok({ name, isAvailable })
   }),
 })
 
 const requirements = route.get('/v0.1/community/check/requirements/:clusterName', {
   bad: MAINNET,
-  dearest: {
+  costliest: {
     what: 'rules of 1,000 addresses',
     query: { walletAddress: `0x${'99'.repeat(20)}` },
   },
   example: {
-    query: { testnet: 'true', walletAddress: OWNER },
-    params: { clusterName: FREE },
+    query: { testnet: 'true', walletAddress: EXAMPLE_OWNER },
+    params: { clusterName: FREE_COMMUNITY },
   },
   successor: '/v1/communities/:clusterName',
   summary: 'Whether a wallet meets the requirements of a community',
   beyond: '`invalid_name` and `unsupported_address` for what is no name or address.',
   params: z.object({ clusterName: nameText }),
   query: z.object({ walletAddress: addressText }),
-  price: CHAIN,
-  responses: answers('Whether it meets all of them now', {
+  price: CHAIN_PRICE,
+  responses: okResponses('Whether it meets all of them now', {
     clusterName: z.string(),
     walletAddress: z.string(),
     isRequirementsMet: z.boolean(),
@@ -104,7 +104,7 @@ const requirements = route.get('/v0.1/community/check/requirements/:clusterName'
   }),
 })
 
-/** Documented default of `chainId`. Communities are on the testnet, so it names none of their chains. */
+/** Documented default of `chainId`. Communities are on the testnet, so it selects none of their chains. */
 const DEFAULT_CHAIN_ID = '1'
 
 const register = route.post('/v0.1/community/register', {
@@ -114,21 +114,21 @@ const register = route.post('/v0.1/community/register', {
     error: 'testnet_only',
   },
   privateTo: null,
-  dearest: {
+  costliest: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ community, freshName }) => ({ clusterName: community, walletName: freshName() }),
   },
   example: {
     query: { testnet: 'true' },
-    body: { clusterName: FREE, walletName: 'bob' },
+    body: { clusterName: FREE_COMMUNITY, walletName: 'bob' },
   },
   successor: '/v1/names/community/:clusterName/register',
   summary: 'Register a name below a community',
   beyond:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `chainId` `1`, the default, counts as absent; a chain of the testnet does not select the testnet. `not_verified` also where a key that is no owner’s names another wallet than its own. `invalid_name`, `invalid_request` and `unauthorized` beside the listed errors.',
   description:
-    'It needs a key, and says first where the testnet is not selected. `not_verified`: a key that is no owner’s, where sign-ups are restricted to owners, or for another `walletAddress` than its own.',
+    'Needs a key. `testnet_only` comes before a missing key. `not_verified`: the key is not an owner’s, and sign-ups are restricted to owners or `walletAddress` is another wallet.',
   auth: 'optional',
   body: z.object({
     clusterName: nameText,
@@ -137,14 +137,14 @@ const register = route.post('/v0.1/community/register', {
       .union([z.string(), z.int()])
       .optional()
       .describe(
-        'Where to pay. Absent, or `1`, the documented default: the first price that the wallet can pay. It does not select the testnet',
+        'Chain to pay on. If absent, or `1` (the documented default), the first price that the wallet can pay. It does not select the testnet',
       ),
     walletAddress: addressText
       .optional()
-      .describe('Who receives the name, where sign-ups are restricted to owners'),
+      .describe('Wallet that gets the name, if sign-ups are restricted to owners'),
   }),
-  price: CHAIN,
-  responses: answers('It is registered, or to be paid', {
+  price: CHAIN_PRICE,
+  responses: okResponses('It is registered, or to be paid', {
     clusterName: z.string(),
     walletName: z.string(),
     transactionInfo: TransactionInfoSchema.optional(),
@@ -162,7 +162,7 @@ const register = route.post('/v0.1/community/register', {
   handle: onTestnet(async ({ body, session }, context) => {
     const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
     const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
-    if (!session) throw noKey()
+    if (!session) throw missingKeyError()
     const { community, name } = requireCommunityName(body.clusterName, body.walletName)
     const wallet =
       body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
@@ -171,7 +171,7 @@ const register = route.post('/v0.1/community/register', {
       name,
       wallet,
       unnamed: 'none',
-      wish: { network, token: null },
+      preference: { network, token: null },
     } as const
     const made = await registerCommunityName({ ...context, network: 'testnet' }, session, request)
     const info = made.kind === 'to_pay' ? transactionInfo(made.info) : undefined
@@ -181,7 +181,7 @@ const register = route.post('/v0.1/community/register', {
 
 const status = route.get('/v0.1/community/tx/:tx', {
   bad: MAINNET,
-  dearest: {},
+  costliest: {},
   example: { query: { testnet: 'true' } },
   ...statusRoute,
   summary: 'The status of a payment for a name below a community',

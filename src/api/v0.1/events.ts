@@ -12,17 +12,23 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { feedPage } from '../feed/feed.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { pagePrice } from '../limits/costs.js'
-import { pageAnswer, pageOf, pageQuery, pageRequest, sinceOf } from '../v1/events.js'
+import { okResponses, z } from '../http/schema.js'
+import { feedPagePrice } from '../limits/costs.js'
+import {
+  eventPageAnswer,
+  eventPageQuery,
+  eventPageRequest,
+  pageSchema,
+  sinceOf,
+} from '../v1/events.js'
 import { addressText, walletType } from '../v1/schemas.js'
 
 const LIMIT = { default: 1_000, max: 5_000 }
 
-/** The bids that won names which moved, by name. */
+/** For names that moved to another cluster: the bid that won each, by name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
-/** Events that this version shows as a type. */
+/** Event types that v0.1 shows as a given type. */
 type ShownAs<Type extends V01Type> = {
   [One in EventType]: (typeof EVENTS)[One]['v01'] extends Type
     ? Extract<PublicEvent, { type: One }>
@@ -32,7 +38,7 @@ type ShownAs<Type extends V01Type> = {
 interface View<Event extends PublicEvent> {
   description: string
   schema: z.ZodType
-  /** Wallet that the event is shown under. */
+  /** Wallet that v0.1 shows for the event. */
   walletOf(event: Event, actor: Buffer | null, bids: WinningBids): Buffer
   dataOf(event: Event, bids: WinningBids): object | null
 }
@@ -40,12 +46,12 @@ interface View<Event extends PublicEvent> {
 const VIEWS: { readonly [Type in V01Type]: View<ShownAs<Type>> } = {
   register: {
     description:
-      'A confirmed bid on the hub won a name for the cluster; again, with the new cluster, where the name moved',
+      'A confirmed bid on the hub won a name for the cluster. Repeated with the new cluster when the name moves',
     schema: z.object({
       name: z.string(),
       weiAmount: z.int().describe('Exact beyond 2^53'),
     }),
-    // the wallet that signed the bid, or with which the name moved
+    // the wallet that signed the bid, or the wallet that took the name along to another cluster
     walletOf: ({ name }, actor, bids) => actor ?? bidOf(name, bids).wallet,
     dataOf(event, bids) {
       const { amountWei } = 'amountWei' in event ? event : bidOf(event.name, bids)
@@ -93,7 +99,7 @@ function bidOf(name: string, bids: WinningBids) {
   throw new ApiError('unavailable', 'The feed was changed while it was read: ask again.')
 }
 
-/** JSON of a shown event; its amount is a bare integer of all its digits, since RFC 8259 bounds no number. */
+/** JSON of a shown event. Its amount is an integer with all digits, because RFC 8259 does not limit numbers. */
 function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
   const eventType = EVENTS[event.type].v01!
   const view: View<PublicEvent> = VIEWS[eventType]
@@ -113,21 +119,21 @@ function jsonOf({ event, actor, atMs }: FeedItem, bids: WinningBids): string {
 
 const events = route.get('/v0.1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
-  dearest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
+  costliest: { what: '5,000 events', query: { limit: '5000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 5,000; nextPage' },
   successor: '/v1/events',
   summary: 'The history of names and wallets, page by page',
   beyond:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
-  description: 'The same feed as /v1/events; its page tokens are good for both.',
-  query: pageQuery(LIMIT, 'Seconds'),
-  price: pagePrice(LIMIT),
-  responses: answers('A page', pageOf(EventSchema)),
+  description: 'The same feed as /v1/events. Page tokens are valid in both.',
+  query: eventPageQuery(LIMIT, 'Seconds'),
+  price: feedPagePrice(LIMIT),
+  responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceOf(request.query)
     const page = await feedPage(context, {
-      ...pageRequest(request, LIMIT),
+      ...eventPageRequest(request, LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: ({ type }) => EVENTS[type].v01 !== null,
     })
@@ -136,7 +142,7 @@ const events = route.get('/v0.1/events', {
     )
     const bids = await findWinningBids(context.pool, context.network, [...new Set(moved)])
     const items = await mapInTurns(context.turn, page.items, (item) => jsonOf(item, bids))
-    return pageAnswer(page, items)
+    return eventPageAnswer(page, items)
   },
 })
 

@@ -3,8 +3,8 @@ import { type Answer, ok } from '../http/answer.js'
 import { markDeprecated } from '../http/deprecation.js'
 
 /**
- * Answers of v0.1's single look-ups to paths that match no route, because a part is empty, has slashes, or can't be
- * decoded. v0.1 answers every name and address, never with an error.
+ * Responses of v0.1's single look-ups for paths that match no route, because a part is empty, has slashes, or can't
+ * be decoded. v0.1 answers every name and address without an error.
  */
 const ANSWERS: readonly { path: RegExp; successor: string; answer: (rest: string) => unknown }[] = [
   { path: /^\/v0\.1\/name(?:\/.*)?$/, successor: '/v1/names/address/:address', answer: () => null },

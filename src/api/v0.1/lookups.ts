@@ -6,13 +6,13 @@ import {
 } from '../../registry/primitives/name.js'
 import { updateWallets } from '../clusters/changes.js'
 import { clusterIdByName } from '../clusters/clusters.js'
-import { WALLET } from '../examples.js'
+import { EXAMPLE_WALLET } from '../examples.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { manyAddresses } from '../http/dearest.js'
 import { route } from '../http/route.js'
-import { answers, MAX_CHANGES, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { listed } from '../limits/costs.js'
+import { manyAddresses } from '../http/sampleRequests.js'
+import { MAX_CHANGES, MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { withListCost } from '../limits/costs.js'
 import {
   type AddressRecord,
   addressesOfNames,
@@ -23,9 +23,9 @@ import {
 } from '../names/lookups.js'
 import { metadataOfAddress, metadataOfName, metadataOfNames } from '../names/metadata.js'
 import { addressText, nameText, walletNameText, walletType } from '../v1/schemas.js'
-import { ADD_ERRORS } from '../v1/wallets.js'
+import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
 
-const WalletSchema = named('WalletV01', {
+const WalletSchema = namedObject('WalletV01', {
   type: walletType,
   address: addressText,
   name: z.string().openapi({ example: 'foobar/main' }),
@@ -34,7 +34,10 @@ const WalletSchema = named('WalletV01', {
 
 const description =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
-const found = answers('The wallet, null where the name resolves to none', WalletSchema.nullable())
+const found = okResponses(
+  'The wallet, null where the name resolves to none',
+  WalletSchema.nullable(),
+)
 
 const view = (name: string, { type, address, isVerified }: AddressRecord) => ({
   type,
@@ -50,8 +53,8 @@ async function walletNamed(context: Context, name: FullName | null) {
 
 const addressOfClusterRoute = route.get('/v0.1/address/:name', {
   bad: null,
-  dearest: {},
-  kept: 'journal',
+  costliest: {},
+  cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a cluster name',
   description,
@@ -62,8 +65,8 @@ const addressOfClusterRoute = route.get('/v0.1/address/:name', {
 
 const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
   bad: null,
-  dearest: {},
-  kept: 'journal',
+  costliest: {},
+  cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a wallet of a cluster',
   params: z.object({ name: nameText, addressName: nameText }),
@@ -77,20 +80,20 @@ const addressOfWalletRoute = route.get('/v0.1/address/:name/:addressName', {
 
 const addressesOfNamesRoute = route.post('/v0.1/address/names', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000),
   },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'journal',
+  cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The addresses of many names',
   description:
-    'In the order of the input, each name as it was asked; names that resolve to nothing are left out.',
+    'In the order of the input, each name as in the request. Names that resolve to nothing are left out.',
   body: z
     .array(z.string().openapi({ description: '`foo/` or `foo/main`', example: 'seedling/main' }))
     .max(MAX_LOOKUPS),
-  responses: answers('The wallets', z.array(WalletSchema)),
+  responses: okResponses('The wallets', z.array(WalletSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
     ok((await resolveTexts(context, body)).map(({ input, record }) => view(input, record))),
@@ -104,28 +107,28 @@ const fullNameOf = ({ hit }: NameRecord): string | null =>
 
 const nameOfAddressRoute = route.get('/v0.1/name/:address', {
   bad: null,
-  dearest: {},
-  kept: 'journal',
+  costliest: {},
+  cacheSource: 'journal',
   successor: '/v1/names/address/:address',
   summary: 'The name of an address',
   beyond: '`type` may be a type of another chain, such as `bitcoin-p2wpkh`.',
   params: z.object({ address: addressText }),
-  responses: answers('Its name, null where it has none', fullName.nullable()),
+  responses: okResponses('Its name, null where it has none', fullName.nullable()),
   handle: async ({ params }, context) =>
     ok(fullNameOf(await nameOfAddress(context, params.address!))),
 })
 
 const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'journal',
+  cacheSource: 'journal',
   successor: '/v1/names/address',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order.',
   body: z.array(addressText).max(MAX_LOOKUPS),
-  responses: answers(
+  responses: okResponses(
     'The addresses with their names',
     z.array(z.object({ address: addressText, name: fullName.nullable() })),
   ),
@@ -136,7 +139,7 @@ const namesOfAddressesRoute = route.post('/v0.1/name/addresses', {
   },
 })
 
-const MetadataSchema = named('ClusterV01', {
+const MetadataSchema = namedObject('ClusterV01', {
   name: z.string().openapi({ example: 'foobar/' }),
   profileUrl: z.url(),
   imageUrl: z.url(),
@@ -146,16 +149,16 @@ const MetadataSchema = named('ClusterV01', {
 
 type Metadata = NonNullable<Awaited<ReturnType<typeof metadataOfName>>>
 const clustersAnswer = (found: Metadata | Metadata[] | null): Answer =>
-  listed(
+  withListCost(
     ok(found),
     [found ?? []].flat().reduce((sum, { wallets }) => sum + wallets.length, 0),
   )
 
-const clusterFound = answers('The cluster, null where there is none', MetadataSchema.nullable())
+const clusterFound = okResponses('The cluster, null where there is none', MetadataSchema.nullable())
 
 const clusterOfName = route.get('/v0.1/cluster/:name', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
   successor: '/v1/clusters/name/:name',
@@ -167,7 +170,7 @@ const clusterOfName = route.get('/v0.1/cluster/:name', {
 
 const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   responses: clusterFound,
   successor: '/v1/clusters/address/:address',
@@ -179,7 +182,7 @@ const clusterOfAddress = route.get('/v0.1/cluster/address/:address', {
 
 const clustersOfNames = route.post('/v0.1/cluster/names', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '10 names of clusters of 1,000 wallets',
     body: ({ held }) => held.slice(0, 10),
   },
@@ -191,7 +194,7 @@ const clustersOfNames = route.post('/v0.1/cluster/names', {
   summary: 'The clusters that hold names',
   description: 'In the order of the input; names that nobody holds are left out.',
   body: z.array(nameText).max(MAX_LOOKUPS),
-  responses: answers('The clusters', z.array(MetadataSchema)),
+  responses: okResponses('The clusters', z.array(MetadataSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) =>
     clustersAnswer((await metadataOfNames(context, body)).filter((cluster) => cluster !== null)),
@@ -205,12 +208,12 @@ const namedWallets = z
 const update = route.post('/v0.1/cluster/:name/update/wallets', {
   bad: { what: 'an object instead of a list', body: () => ({ add: {} }), error: 'invalid_request' },
   privateTo: null,
-  dearest: {
+  costliest: {
     what: 'in a full cluster',
     as: 'owner',
     body: ({ evmAddress, freshName }) => ({ add: [{ address: evmAddress(), name: freshName() }] }),
   },
-  example: { status: 403, body: { add: [{ address: WALLET, name: 'cold' }] } },
+  example: { status: 403, body: { add: [{ address: EXAMPLE_WALLET, name: 'cold' }] } },
   successor: '/v1/clusters/wallets',
   summary: 'Change the wallets of the cluster of this wallet',
   description: 'Removes, renames and adds (in public) in this order, all or nothing.',
@@ -222,7 +225,13 @@ const update = route.post('/v0.1/cluster/:name/update/wallets', {
     remove: z.array(addressText).max(MAX_CHANGES).default([]),
   }),
   responses: { 201: { description: 'It is done', schema: z.object({ success: z.literal(true) }) } },
-  errors: [...ADD_ERRORS, 'forbidden', 'not_found', 'not_in_cluster', 'last_verified_wallet'],
+  errors: [
+    ...ADD_WALLET_ERRORS,
+    'forbidden',
+    'not_found',
+    'not_in_cluster',
+    'last_verified_wallet',
+  ],
   async handle({ params, body, session }, context) {
     const id = await clusterIdByName(context, params.name!)
     await updateWallets(context, session, body, id)

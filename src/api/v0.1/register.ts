@@ -1,26 +1,34 @@
 import { parseTxId } from '../../registry/primitives/txId.js'
-import { NAME, OWNER, registration } from '../examples.js'
-import { EVM_QUOTE_ERRORS, fees, quoteRequest, Registration } from '../families/family.js'
-import { FAMILY_FORMS, formOf } from '../families/index.js'
+import { EXAMPLE_NAME, EXAMPLE_OWNER, registrationExample } from '../examples.js'
+import {
+  commonQuoteView,
+  EVM_QUOTE_ERRORS,
+  quoteRequest,
+  RegistrationBody,
+} from '../families/family.js'
+import { FAMILY_FORMS, familyFormOf } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { manyNames, times } from '../http/dearest.js'
 import { isDeployed } from '../http/freshness.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN, CHAIN_COST } from '../limits/costs.js'
+import { manyNames, repeat } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
 import { availabilityOfTexts } from '../names/names.js'
 import { quoteOn } from '../names/quote.js'
-import { isOfJournal, statusOf } from '../status/status.js'
+import { isJournalOnly, statusOf } from '../status/status.js'
 import { STATUSES, unspentOf } from '../v1/register.js'
 import { addressText, nameText, txText } from '../v1/schemas.js'
 
-const AvailabilitySchema = named('AvailabilityV01', {
-  name: z.string().openapi({ description: 'The name as it was asked' }),
+const AvailabilitySchema = namedObject('AvailabilityV01', {
+  name: z.string().openapi({ description: 'The name as in the request' }),
   isAvailable: z.boolean(),
 })
 
-/** Answer about inputs; a text that is no name is not available, nor is a name of a network that is not deployed. */
+/**
+ * Availability of inputs. A text that is not a name is not available, and neither is any name on a network that is
+ * not deployed.
+ */
 async function checkAnswer(
   context: Context,
   inputs: readonly string[],
@@ -33,45 +41,45 @@ async function checkAnswer(
 
 const checkOne = route.get('/v0.1/register/check/:name', {
   bad: null,
-  dearest: {},
-  kept: 'facts',
+  costliest: {},
+  cacheSource: 'facts',
   successor: '/v1/names/register/check',
   summary: 'Whether a name can be registered',
   params: z.object({ name: nameText }),
-  responses: answers('Its availability', AvailabilitySchema),
+  responses: okResponses('Its availability', AvailabilitySchema),
   errors: ['catching_up'],
   handle: ({ params }, context) => checkAnswer(context, [params.name!], true),
 })
 
 const checkMany = route.post('/v0.1/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => times(1_000, freshName),
+    body: ({ freshName }) => repeat(1_000, freshName),
   },
-  example: { body: [NAME, 'sprout'] },
+  example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'facts',
+  cacheSource: 'facts',
   successor: '/v1/names/register/check',
   summary: 'Whether names can be registered',
   beyond: 'A text that is no name is not available.',
-  description: 'One element per input, in its order; what is no name is not available.',
+  description: 'One element per input, in order. A malformed name is not available.',
   body: z.array(nameText).max(MAX_LOOKUPS),
-  responses: answers('Availability of each', z.array(AvailabilitySchema)),
+  responses: okResponses('Availability of each', z.array(AvailabilitySchema)),
   errors: ['too_many', 'catching_up'],
   handle: ({ body }, context) => checkAnswer(context, body),
 })
 
 const register = route.post('/v0.1/register', {
   bad: { what: '101 names', body: manyNames('solana', 101), error: 'too_many' },
-  dearest: { what: '25 names, each in a transaction', body: manyNames('solana', 25) },
-  example: registration('1', OWNER),
+  costliest: { what: '25 names, each in a transaction', body: manyNames('solana', 25) },
+  example: registrationExample('1', EXAMPLE_OWNER),
   bounds: Object.assign({ 'names[]': 'asked: 100' }, ...FAMILY_FORMS.map(({ v01 }) => v01.bounds)),
   successor: '/v1/names/register/evm',
   summary: 'Transaction data for registering names',
   beyond:
     'With the network `solana`, `gasToken.decimals` is the text `lamports`, `transactionData` a list of transactions, and `expiresAt` is there.',
-  body: Registration.extend({
+  body: RegistrationBody.extend({
     network: z.string().openapi({ description: 'Label of the chain to pay on', example: '1' }),
     referralAddress: addressText.optional().describe('Who is credited for the registration'),
   }),
@@ -79,39 +87,42 @@ const register = route.post('/v0.1/register', {
     text: FAMILY_FORMS.map(({ family, price }) =>
       family.label === null ? price.text : `on ${family.name} ${price.text}`,
     ).join('; '),
-    of: (query, body) => formOf(networkIn(body)).price.of(query, body),
+    of: (query, body) => familyFormOf(networkIn(body)).price.of(query, body),
   },
-  responses: answers(
+  responses: okResponses(
     'The transaction to sign and send',
     z.union(FAMILY_FORMS.map(({ v01 }) => v01.schema)),
   ),
   errors: EVM_QUOTE_ERRORS,
   async handle({ body, isTestnet }, context) {
-    const { isOf, v01 } = formOf(body.network)
+    const { isOf, v01 } = familyFormOf(body.network)
     const quote = await quoteOn(context, quoteRequest(body, isTestnet), isOf)
-    const { names, ...prices } = fees(quote)
+    const { names, ...prices } = commonQuoteView(quote)
     const withoutWei = names.map(({ name, amount }) => ({ name, amount }))
-    return ok({ ...prices, names: withoutWei, ...v01.own(quote) })
+    return ok({ ...prices, names: withoutWei, ...v01.ownFields(quote) })
   },
 })
 
-/** The network that a body names, before it was checked. */
+/** The network in a body that was not validated yet. */
 const networkIn = (body: unknown): string => String((body as { network?: unknown } | null)?.network)
 
 /** Declaration that both status routes of v0.1 share. */
 export const statusRoute = {
-  kept: 'journal' as const,
+  cacheSource: 'journal' as const,
   successor: '/v1/names/register/tx/:tx',
-  description: 'What is neither a transaction hash nor a signature is not found.',
-  price: CHAIN,
+  description: 'A text that is neither a transaction hash nor a signature is not found.',
+  price: CHAIN_PRICE,
   params: z.object({ tx: txText }),
-  responses: answers(
+  responses: okResponses(
     'Its status',
     z.object({ tx: z.string(), status: z.enum(STATUSES) }).openapi('TransactionStatusV01'),
   ),
 }
 
-/** The bare status of a transaction; `not_found` for a text that is no transaction id, and of a network not deployed. */
+/**
+ * Response with only the status of a transaction: `not_found` for a text that is not a transaction id, and on a
+ * network that is not deployed.
+ */
 export async function statusAnswer({ params }: RouteRequest, context: Context): Promise<Answer> {
   const tx = params.tx!
   const id = parseTxId(tx)
@@ -119,13 +130,13 @@ export async function statusAnswer({ params }: RouteRequest, context: Context): 
   return {
     ...ok({ tx, status: found?.status ?? 'not_found' }, NO_STORE),
     unspent: found ? unspentOf(found) : CHAIN_COST - 1,
-    isPassing: found === null || !isOfJournal(tx, found),
+    isTransient: found === null || !isJournalOnly(tx, found),
   }
 }
 
 const status = route.get('/v0.1/register/tx/:tx', {
   bad: null,
-  dearest: {},
+  costliest: {},
   ...statusRoute,
   summary: 'The status of a registration transaction',
   handle: statusAnswer,

@@ -1,48 +1,52 @@
 import { revokeSession, revokeSessions } from '../../db/auth/sessions.js'
 import { KIND_NAMES, KINDS } from '../../registry/auth/kinds.js'
-import { exchange, type Signer, signingMessage } from '../auth/proof.js'
-import { OWNER, proof, proofOfOtherKind } from '../examples.js'
+import { exchangeProof, type Signer, signingMessage } from '../auth/proof.js'
+import { EXAMPLE_OWNER, expiredProofExample, proofOfOtherKindExample } from '../examples.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
-import { NO_KEY } from '../http/dearest.js'
 import { ApiError, errorAnswer } from '../http/errors.js'
-import { type Query, wordOf } from '../http/query.js'
+import { choiceOf, type Query } from '../http/query.js'
 import { type Route, route, type Session } from '../http/route.js'
-import { answers, named, z } from '../http/schema.js'
+import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
-import { SIGN_IN } from '../limits/costs.js'
+import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { addressText, walletKind } from './schemas.js'
 
 const signingDate = z.string().openapi({
-  description: 'ISO 8601 in milliseconds, as the message gave it; accepted for 10 minutes',
+  description: 'ISO 8601 with milliseconds, as in the message; accepted for 10 minutes',
   example: '2026-11-20T08:00:00.000Z',
 })
 
-/** Methods of the routes that take no body and answer to both. */
+/** Methods of a route that takes no body and accepts both. */
 const GET_AND_POST = ['get', 'post'] as const
 
 const messages = GET_AND_POST.map((method) =>
   route[method]('/v1/auth/message', {
-    bad: { what: 'a wallet without its type', query: { wallet: OWNER }, error: 'invalid_request' },
-    dearest: {},
-    example: { query: { type: 'evm', wallet: OWNER } },
+    bad: {
+      what: 'a wallet without its type',
+      query: { wallet: EXAMPLE_OWNER },
+      error: 'invalid_request',
+    },
+    costliest: {},
+    example: { query: { type: 'evm', wallet: EXAMPLE_OWNER } },
     summary: 'The message that a wallet signs to prove itself',
     description:
-      'Any wallet signs the plain message. With `wallet` and `type` it is bound to that address (EIP-4361): smart wallets (ERC-1271) have to sign this one. With `recover`, the address of a generated wallet, too, it asks for that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and signs nobody in.',
+      'Any wallet can sign the plain message. With `wallet` and `type` the message is bound to that address (EIP-4361). Smart wallets (ERC-1271) have to sign the bound message. With `recover`, the address of a generated wallet, the message requests that wallet’s key (`POST /v1/clusters/generate/wallet/recover`) and cannot be used to sign in.',
     query: z.object({
       wallet: addressText.optional(),
       type: walletKind.optional(),
       recover: addressText.optional().openapi({ example: undefined }),
     }),
-    responses: answers('The message and its date', { message: z.string(), signingDate }),
+    responses: okResponses('The message and its date', { message: z.string(), signingDate }),
     errors: ['unsupported_address'],
     handle: async ({ query }, context) => ok(signingMessage(context, boundTo(query)), NO_STORE),
   }),
 )
 
-/** Wallet to which the message is bound. @throws ApiError invalid_request where wallet and type are not both there */
+/** Wallet to bind the message to. @throws ApiError invalid_request where only one of wallet and type is present */
 function boundTo(query: Query): Signer | undefined {
   const wallet = query.get('wallet')
-  const type = wordOf(query, 'type', walletKind.options)
+  const type = choiceOf(query, 'type', walletKind.options)
   const recovered = query.get('recover')
   if (wallet === undefined && type === undefined && recovered === undefined) return undefined
   if (wallet === undefined || type === undefined)
@@ -53,7 +57,7 @@ function boundTo(query: Query): Signer | undefined {
   return { wallet, type, recovered }
 }
 
-export const ProofSchema = named('Proof', {
+export const ProofSchema = namedObject('Proof', {
   signature: z.string().openapi({
     description: KIND_NAMES.map((name) => `${name}: ${KINDS[name].form}`).join('; '),
   }),
@@ -65,34 +69,34 @@ export const ProofSchema = named('Proof', {
 const token = route.post('/v1/auth/token', {
   bad: {
     what: 'an address of another kind',
-    body: () => proofOfOtherKind,
+    body: () => proofOfOtherKindExample,
     error: 'unsupported_address',
   },
-  dearest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
-  example: proof,
+  costliest: { what: 'a wrong signature', body: ({ wrongProof }) => wrongProof() },
+  example: expiredProofExample,
   summary: 'Exchange a signature for an authentication key',
   description:
-    'The same signature gives the same key. It is sent as `Authorization: Bearer` or `X-AUTH-KEY`.',
+    'The same signature gives the same key. Send the key as `Authorization: Bearer` or `X-AUTH-KEY`.',
   body: ProofSchema,
-  price: SIGN_IN,
+  price: SIGN_IN_PRICE,
   countedTogether: 'sign-ins',
-  responses: answers('The key', { token: z.string() }),
+  responses: okResponses('The key', { token: z.string() }),
   errors: ['unsupported_address', 'unauthorized'],
-  handle: async ({ body }, context) => ok({ token: await exchange(context, body) }, NO_STORE),
+  handle: async ({ body }, context) => ok({ token: await exchangeProof(context, body) }, NO_STORE),
 })
 
-/** Routes of both versions of the interface, which differ in their path. */
-export const validations = (path: string, version: Pick<Route, 'successor'> = {}) =>
+/** Routes that both versions of the interface have, with different paths. */
+export const keyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     route[method](path, {
-      bad: NO_KEY,
+      bad: REQUEST_WITHOUT_KEY,
       privateTo: 'caller',
       ...version,
-      dearest: { as: 'other' },
-      summary: 'Whether a key is valid, and whose it is',
+      costliest: { as: 'other' },
+      summary: 'Whether a key is valid, and its wallet',
       auth: 'optional',
       responses: {
-        ...answers('It is valid', {
+        ...okResponses('It is valid', {
           signature: z.string(),
           signingDate,
           type: walletKind,
@@ -131,23 +135,23 @@ function validationAnswer(session: Session | null): Answer {
 const revoke = route.delete('/v1/auth/token', {
   bad: { what: 'another text than true', query: { everywhere: 'false' }, error: 'invalid_request' },
   privateTo: null,
-  dearest: { as: 'other' },
-  summary: 'Revoke the key that is sent, or all of its wallet',
-  description: 'For good: its signature gives no key any more.',
+  costliest: { as: 'other' },
+  summary: 'Revoke the key of the request, or all keys of its wallet',
+  description: 'A revoked key is invalid for good, and its signature gives no key again.',
   auth: 'required',
   query: z.object({
     everywhere: z.enum(['true']).optional().openapi({
       description:
-        'All keys of the wallet end, whoever holds them: for who may have lost one. A signature that nobody has exchanged yet gives one for the rest of its ten minutes',
+        'Revokes all keys of the wallet, in case one was lost. A signature that was not exchanged yet still gives a key until its ten minutes are over',
       example: undefined,
     }),
   }),
-  responses: answers('It is revoked', { success: z.literal(true) }),
+  responses: okResponses('It is revoked', { success: z.literal(true) }),
   async handle({ session, query }, { pool }) {
-    if (wordOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
+    if (choiceOf(query, 'everywhere', ['true'])) await revokeSessions(pool, session.wallet)
     else await revokeSession(pool, session.keyHash)
     return ok({ success: true })
   },
 })
 
-export const authRoutes = [...messages, token, ...validations('/v1/auth/validate'), revoke]
+export const authRoutes = [...messages, token, ...keyValidationRoutes('/v1/auth/validate'), revoke]

@@ -1,25 +1,25 @@
 import { findClaimable } from '../../db/airdrop/answers.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { airdropClaims } from '../airdrops/airdrop.js'
-import { NO_TRANSACTION } from '../airdrops/offer.js'
-import { addition, change } from '../clusters/changes.js'
+import { NO_TRANSACTION_REASONS } from '../airdrops/offer.js'
+import { addWalletsChange, appendChange } from '../clusters/changes.js'
 import { requireCommunityName } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
-import { FREE, SOLANA_WALLET } from '../examples.js'
+import { EXAMPLE_SOLANA_WALLET, FREE_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { ok } from '../http/answer.js'
-import { manyWallets } from '../http/dearest.js'
 import { route } from '../http/route.js'
-import { answers, MAX_CHANGES, named, z } from '../http/schema.js'
+import { manyWallets } from '../http/sampleRequests.js'
+import { MAX_CHANGES, namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
 import { addressText, clusterIdText, nameText, walletNameText } from './schemas.js'
-import { ADD_ERRORS, addedWallet, creation } from './wallets.js'
+import { ADD_WALLET_ERRORS, addedWalletSchema, createClusterRoute } from './wallets.js'
 
-/** Bundle is the wallet applications' word for a cluster. */
-const create = creation('/v1/bundle', {
+/** Wallet apps call a cluster a bundle. */
+const create = createClusterRoute('/v1/bundle', {
   summary: 'Create the bundle of this wallet',
   description: 'The same as `POST /v1/clusters`.',
-  responses: answers('The bundle', { id: clusterIdText }),
+  responses: okResponses('The bundle', { id: clusterIdText }),
 })
 
 const add = route.post('/v1/bundle/wallets', {
@@ -29,25 +29,22 @@ const add = route.post('/v1/bundle/wallets', {
     error: 'unsupported_address',
   },
   privateTo: 'caller',
-  dearest: { what: '100 wallets', as: 'other', body: manyWallets },
-  example: { body: [{ address: SOLANA_WALLET, name: 'sol', type: 'solana' }] },
+  costliest: { what: '100 wallets', as: 'other', body: manyWallets },
+  example: { body: [{ address: EXAMPLE_SOLANA_WALLET, name: 'sol', type: 'solana' }] },
   summary: 'Add wallets to the bundle of this wallet',
   description: 'As `POST /v1/clusters/wallets`.',
   auth: 'required',
   body: z
     .array(
-      addedWallet.extend({
-        type: z
-          .string()
-          .optional()
-          .describe('Where it is given, the address has to be of this type'),
+      addedWalletSchema.extend({
+        type: z.string().optional().describe('If present, the address has to have this type'),
       }),
     )
     .max(MAX_CHANGES),
-  responses: answers('They are added', { success: z.literal(true), id: clusterIdText }),
-  errors: ADD_ERRORS,
+  responses: okResponses('They are added', { success: z.literal(true), id: clusterIdText }),
+  errors: ADD_WALLET_ERRORS,
   async handle({ body, session }, context) {
-    const id = await change(context, { changes: [addition(session.wallet, body)] })
+    const id = await appendChange(context, { changes: [addWalletsChange(session.wallet, body)] })
     return ok({ success: true, id: toHex(id) })
   },
 })
@@ -59,24 +56,24 @@ const assign = route.post('/v1/bundles/assign', {
     error: 'invalid_name',
   },
   privateTo: null,
-  dearest: {
+  costliest: {
     as: 'owner',
     body: ({ community, freshName }) => ({ community, name: freshName() }),
   },
-  example: { status: 403, body: { community: FREE, name: 'alice' } },
+  example: { status: 403, body: { community: FREE_COMMUNITY, name: 'alice' } },
   aliases: ['/bundles/assign'],
   summary: 'Register a name below a community for the bundle of this wallet, after a claim',
   description:
-    'Without price, one name per bundle and community: one of the bundle’s wallets has to have claimed the community’s airdrop, confirmed.',
+    'One name per bundle and community, without a price. A wallet of the bundle needs a confirmed claim from the community’s airdrop.',
   auth: 'required',
   body: z.object({
     community: nameText,
     name: walletNameText,
     bundleId: clusterIdText
       .optional()
-      .describe('Where it is given, it has to be the bundle of this wallet'),
+      .describe('If present, it has to be the bundle of this wallet'),
   }),
-  responses: answers('It is registered', { success: z.literal(true), name: z.string() }),
+  responses: okResponses('It is registered', { success: z.literal(true), name: z.string() }),
   errors: [
     'invalid_name',
     'not_found',
@@ -103,21 +100,23 @@ const contract = z.string().openapi({ format: 'hex', description: 'Address of a 
 const claimedOn = z
   .string()
   .openapi({ description: 'Network label of the chain to claim on', example: '8453' })
-const endsAt = z.string().describe('ISO 8601; no claim is taken from then on')
+const endsAt = z.string().describe('ISO 8601; claims are refused from then on')
 
-const ClaimSchema = named('AirdropClaim', {
+const ClaimSchema = namedObject('AirdropClaim', {
   address: addressText,
   amount,
-  index: z.int().describe('Of its leaf: `[uint256 index, bytes32 account, uint256 amount]`'),
+  index: z.int().describe('Index in the leaf `[uint256 index, bytes32 account, uint256 amount]`'),
   merkleRoot: word,
   proof: z.array(word),
   claimed: z.boolean().describe('Its claim is confirmed on its chain'),
   pending: z.literal(true).optional().describe('Its claim was seen and is not confirmed yet'),
   tx: word.optional().describe('The transaction that claimed it, where one was seen'),
-  receiver: addressText.optional().describe('Who `transaction` pays'),
-  sender: addressText.optional().describe('Who has to send `transaction`; anybody where absent'),
-  transaction: EvmTransactionSchema.optional().describe('What any wallet may send to claim it'),
-  reason: z.enum(NO_TRANSACTION).optional().describe('Why there is no transaction'),
+  receiver: addressText.optional().describe('Address that `transaction` pays'),
+  sender: addressText
+    .optional()
+    .describe('Address that has to send `transaction`; absent where any address may'),
+  transaction: EvmTransactionSchema.optional().describe('Transaction that claims it'),
+  reason: z.enum(NO_TRANSACTION_REASONS).optional().describe('Why there is no transaction'),
 })
 
 const claim = route.get('/v1/airdrop/claim/:community', {
@@ -127,16 +126,16 @@ const claim = route.get('/v1/airdrop/claim/:community', {
     error: 'invalid_name',
   },
   privateTo: 'members',
-  dearest: { what: 'of 1,000 wallets', as: 'owner' },
-  example: { status: 404, params: { community: FREE } },
+  costliest: { what: 'of 1,000 wallets', as: 'owner' },
+  example: { status: 404, params: { community: FREE_COMMUNITY } },
   bounds: {
     'addresses[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
     'claims[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
     'claims[].proof[]': 'rule: 1,000 wallets a cluster; a hash for each level of the tree',
   },
-  summary: 'What an airdrop gives the wallets of the caller’s bundle, with the data to claim it',
+  summary: 'The claims of the caller’s bundle from an airdrop, with transactions',
   description:
-    'For every wallet that is verified in the caller’s bundle, private ones too. An EVM account is paid itself, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet (else the bundle’s oldest), by a permission for an hour.',
+    'Includes every wallet that is verified in the caller’s bundle, also private ones. An EVM account is paid directly, whoever sends the transaction. A Solana account’s share goes to the caller’s EVM wallet, else to the bundle’s oldest, by a permission that is valid for an hour.',
   auth: 'required',
   params: z.object({ community: nameText }),
   query: z.object({
@@ -144,16 +143,16 @@ const claim = route.get('/v1/airdrop/claim/:community', {
       .enum(['true'])
       .optional()
       .describe(
-        '`true`, exactly, also gives transactions that show on chain that a private wallet belongs with another one',
+        'Exactly `true` also returns transactions that reveal on chain that a private wallet belongs to the same owner as another wallet',
       ),
   }),
-  responses: answers(
-    'Total "0" and no claims where nobody of the bundle gets anything',
-    named('AirdropClaims', {
+  responses: okResponses(
+    'Total "0" and no claims where the bundle has no allocation',
+    namedObject('AirdropClaims', {
       community: nameText,
       total: amount,
       totalUnclaimed: amount,
-      addresses: z.array(addressText).describe('The wallets that were read'),
+      addresses: z.array(addressText).describe('The verified wallets of the bundle'),
       claims: z.array(ClaimSchema),
       network: claimedOn,
       distributor: contract.nullable(),
@@ -168,18 +167,17 @@ const claim = route.get('/v1/airdrop/claim/:community', {
   },
 })
 
-/** Airdrops that are listed at most. */
+/** Maximum number of listed airdrops. */
 const AIRDROPS_AT_MOST = 100
 
 const airdrops = route.get('/v1/airdrops', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { '[]': 'rule: the newest 100 of those that the operator has loaded' },
-  summary: 'The airdrops that may be claimed from',
-  description:
-    'The newest first. `GET /v1/airdrop/claim/{community}` says what one gives a bundle.',
-  responses: answers(
-    'Those whose distributor is deployed, and which have not ended',
+  summary: 'The airdrops that can be claimed',
+  description: 'The newest first. `GET /v1/airdrop/claim/{community}` returns a bundle’s claims.',
+  responses: okResponses(
+    'Airdrops with a deployed distributor that have not ended',
     z.array(
       z.object({
         community: nameText,

@@ -1,13 +1,13 @@
 import { clusterById, clusterByName, clusterIdOfAddress } from '../clusters/clusters.js'
 import { type Answer, json, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { answers, named, z } from '../http/schema.js'
-import { listed } from '../limits/costs.js'
+import { namedObject, okResponses, z } from '../http/schema.js'
+import { withListCost } from '../limits/costs.js'
 import { addressText, clusterIdText, nameText } from './schemas.js'
 
 const timestamp = z.string().openapi({ example: '2026-11-20 08:00:00+00' })
 
-const ClusterSchema = named('Cluster', {
+const ClusterSchema = namedObject('Cluster', {
   id: clusterIdText,
   createdBy: addressText,
   createdAt: timestamp,
@@ -28,18 +28,18 @@ const ClusterSchema = named('Cluster', {
   isTestnet: z.boolean(),
 })
 
-const responses = answers(
-  'The cluster with its public wallets; to a wallet verified in it, with all of them',
+const responses = okResponses(
+  'The cluster with its public wallets. For a caller verified in it, with all of its wallets',
   ClusterSchema,
 )
 
 const clusterAnswer = (cluster: Awaited<ReturnType<typeof clusterById>>): Answer =>
-  listed(ok(cluster), cluster.wallets.length)
+  withListCost(ok(cluster), cluster.wallets.length)
 
 const byId = route.get('/v1/clusters/id/:id', {
   bad: { what: 'a text that is no id', params: () => ({ id: 'x' }), error: 'invalid_request' },
   privateTo: 'members',
-  dearest: { what: '1,000 wallets, by a member', as: 'owner' },
+  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'A cluster by its id',
   auth: 'optional',
@@ -53,7 +53,7 @@ const byId = route.get('/v1/clusters/id/:id', {
 const byName = route.get('/v1/clusters/name/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
   privateTo: 'members',
-  dearest: { what: '1,000 wallets, by a member', as: 'owner' },
+  costliest: { what: '1,000 wallets, by a member', as: 'owner' },
   bounds: { 'wallets[]': 'rule: 1,000 wallets a cluster' },
   summary: 'The cluster that holds a name',
   beyond:
@@ -69,9 +69,9 @@ const byName = route.get('/v1/clusters/name/:name', {
 const byAddress = route.get('/v1/clusters/address/:address', {
   bad: null,
   privateTo: 'caller',
-  dearest: { what: 'by a member', as: 'owner' },
+  costliest: { what: 'by a member', as: 'owner' },
   summary: 'The id of the cluster in which an address is verified',
-  description: 'A privately verified wallet gets its own cluster, with its key.',
+  description: 'A privately verified wallet needs its own key to get its cluster.',
   auth: 'optional',
   params: z.object({ address: addressText }),
   responses: {

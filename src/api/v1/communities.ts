@@ -9,7 +9,7 @@ import {
 import { familyOf, isLabelOf } from '../../registry/families.js'
 import { decodeWallet } from '../../registry/primitives/address.js'
 import { parseName } from '../../registry/primitives/name.js'
-import { availabilityOf } from '../communities/availability.js'
+import { availabilityOfCommunityName } from '../communities/availability.js'
 import {
   communityByName,
   configureCommunity,
@@ -17,18 +17,18 @@ import {
 } from '../communities/communities.js'
 import { payoutsOf } from '../communities/payouts.js'
 import { type PaymentInfo, registerCommunityName } from '../communities/registration.js'
-import { FREE, OWNER, PAID } from '../examples.js'
+import { EXAMPLE_OWNER, FREE_COMMUNITY, PAID_COMMUNITY } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { transactionView } from '../families/family.js'
 import { FAMILY_FORMS } from '../families/index.js'
 import { requireAddress, requireSigner } from '../http/address.js'
 import { ok } from '../http/answer.js'
-import { longRules } from '../http/dearest.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { CHAIN, listed, SEVERAL } from '../limits/costs.js'
+import { longRules } from '../http/sampleRequests.js'
+import { okResponses, z } from '../http/schema.js'
+import { CHAIN_PRICE, SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { addressText, nameText, walletNameText } from './schemas.js'
 
@@ -36,11 +36,11 @@ const CommunitySchema = communityParts.extend({ name: z.string() }).openapi('Com
 
 const get = route.get('/v1/communities/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  dearest: {
+  costliest: {
     what: 'rules of 1,000 addresses',
     params: ({ community }) => ({ name: community }),
   },
-  example: { params: { name: PAID } },
+  example: { params: { name: PAID_COMMUNITY } },
   bounds: {
     'prices[]': 'rule: 20, 20, and 1,000 of all requirements together',
     'requirements[]': 'rule: 20, 20, and 1,000 of all requirements together',
@@ -48,7 +48,7 @@ const get = route.get('/v1/communities/:name', {
   },
   summary: 'The rules of a community',
   params: z.object({ name: nameText }),
-  responses: answers('Its rules', CommunitySchema),
+  responses: okResponses('Its rules', CommunitySchema),
   errors: ['invalid_name', 'not_found'],
   handle: async ({ params }, context) => ok(await communityByName(context, params.name!)),
 })
@@ -56,12 +56,14 @@ const get = route.get('/v1/communities/:name', {
 const put = route.put('/v1/communities/:name', {
   bad: { what: 'prices that are no list', body: () => ({ prices: {} }), error: 'invalid_request' },
   privateTo: null,
-  dearest: { what: 'rules of 1,000 addresses', as: 'owner', body: longRules },
+  costliest: { what: 'rules of 1,000 addresses', as: 'owner', body: longRules },
   example: {
     status: 403,
-    params: { name: FREE },
+    params: { name: FREE_COMMUNITY },
     body: {
-      prices: [{ network: '1', token: 'native', amount: '1000000000000000', recipient: OWNER }],
+      prices: [
+        { network: '1', token: 'native', amount: '1000000000000000', recipient: EXAMPLE_OWNER },
+      ],
     },
   },
   bounds: {
@@ -71,32 +73,32 @@ const put = route.put('/v1/communities/:name', {
   },
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
-    'The rules are replaced as a whole; what is left out is empty. They and their history are public. Prices can not stand together with `ownersOnly`. A price counts for payments up to 30 minutes after it was changed.',
+    'The request replaces all rules, and omitted fields are empty. The rules and their history are public. Prices and `ownersOnly` exclude each other. A price stays valid for payments until 30 minutes after its change.',
   auth: 'required',
   params: z.object({ name: nameText }),
-  // a schema of the registry is older than `extendZodWithOpenApi`; a copy of it has `openapi`
+  // the registry's schema was created before `extendZodWithOpenApi`; only its clone has `openapi`
   body: communityRulesInput.clone().openapi('CommunityRules'),
-  responses: answers('The rules as they stand now', CommunitySchema),
+  responses: okResponses('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],
   handle: async ({ params, body, session }, context) =>
     ok(await configureCommunity(context, session, { name: params.name!, rules: body })),
 })
 
-/** Names below a community that an answer lists at most. */
+/** Maximum number of names below a community per response. */
 const MEMBERS_AT_ONCE = 100
 
 const members = route.get('/v1/communities/:name/members', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
-  dearest: { what: '100 names' },
-  example: { params: { name: FREE } },
+  costliest: { what: '100 names' },
+  example: { params: { name: FREE_COMMUNITY } },
   bounds: { '[]': 'page: limit, at most 100; after' },
-  kept: 'journal',
+  cacheSource: 'journal',
   summary: 'The names below a community',
-  description: 'In the order of ASCII. `after` the last of them the next page begins.',
+  description: 'In the order of ASCII. For the next page pass the last name as `after`.',
   params: z.object({ name: nameText }),
   query: z.object({
     after: walletNameText.optional().openapi({
-      description: 'Name of an earlier record: the answer begins behind it',
+      description: 'Name of an earlier record, after which the page begins',
       example: undefined,
     }),
     limit: z
@@ -106,7 +108,7 @@ const members = route.get('/v1/communities/:name/members', {
       .default(MEMBERS_AT_ONCE)
       .describe(`Clamped to ${MEMBERS_AT_ONCE}`),
   }),
-  responses: answers(
+  responses: okResponses(
     'Empty where there is none',
     z.array(z.object({ name: walletNameText, owner: addressText })),
   ),
@@ -120,7 +122,7 @@ const members = route.get('/v1/communities/:name/members', {
       throw new ApiError('invalid_request', '`after` is the name of an earlier record.')
     const found = await findMembers(pool, network, community, { after, limit })
     const list = found.map(({ name, address }) => ({ name, owner: decodeWallet(address).text }))
-    return listed(ok(list), list.length)
+    return withListCost(ok(list), list.length)
   },
 })
 
@@ -128,23 +130,28 @@ const params = z.object({ communityName: nameText, name: walletNameText })
 
 const check = route.get('/v1/names/community/:communityName/check/:name', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  dearest: { what: 'rules of 1,000 addresses' },
-  example: { params: { communityName: FREE, name: 'alice' } },
+  costliest: { what: 'rules of 1,000 addresses' },
+  example: { params: { communityName: FREE_COMMUNITY, name: 'alice' } },
   summary: 'Whether a name below a community can be registered',
-  description: 'While a payment for it is under way it is not available: `reason: "pending"`.',
+  description: 'A name with a pending payment is not available, with `reason: "pending"`.',
   params,
-  price: SEVERAL,
-  responses: answers('Its availability', {
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: okResponses('Its availability', {
     name: z.string().openapi({ example: 'club/alice' }),
     isAvailable: z.boolean(),
     reason: z.enum(['pending']).optional(),
   }),
   errors: ['invalid_name', 'not_found', 'catching_up'],
   handle: async ({ params }, context) =>
-    ok(await availabilityOf(context, requireCommunityName(params.communityName!, params.name!))),
+    ok(
+      await availabilityOfCommunityName(
+        context,
+        requireCommunityName(params.communityName!, params.name!),
+      ),
+    ),
 })
 
-/** Errors of a registration below a community; v0.1 adds two. */
+/** Errors of a registration below a community. v0.1 has two more. */
 export const REGISTRATION_ERRORS: readonly ErrorCode[] = [
   ...REGISTRATION_PROBLEMS.filter((problem) => problem !== 'no_walletAddress_found'),
   'catching_up',
@@ -166,24 +173,24 @@ export function transactionInfo({ transaction }: PaymentInfo) {
   return { type, transaction: signed, approval, approvalReset }
 }
 
-/** A call that carries no coins; undefined, which JSON leaves out, for none. */
+/** A call that carries no coins; undefined, which JSON leaves out, where there is no call. */
 const withoutValue = (call: PaymentInfo['transaction']['approval']) =>
   call && { to: call.to, data: call.data, value: '0' }
 
 const payouts = route.get('/v1/communities/:name/payouts', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  dearest: {
+  costliest: {
     as: 'owner',
     params: ({ community }) => ({ name: community }),
   },
-  example: { params: { name: PAID } },
+  example: { params: { name: PAID_COMMUNITY } },
   bounds: { 'payouts[]': 'page: the oldest 500; those that are released make room' },
-  summary: 'What a community has earned and not taken yet',
+  summary: 'Payments to a community that were not withdrawn yet',
   description:
-    'Payments on EVM chains that bought names, held for their recipients: by network, recipient and token, the oldest 50 each. The recipient sends the transaction; without it the relayer releases them before their payers could reclaim them.',
+    'Payments on EVM chains that bought names and are held for their recipients: the oldest 50 for each network, recipient and token. The recipient can send the transaction. Otherwise the relayer releases the payments before their payers could reclaim them.',
   params: z.object({ name: nameText }),
-  price: SEVERAL,
-  responses: answers('What is held', {
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: okResponses('What is held', {
     payouts: z.array(
       z.object({
         network: z.string().openapi({ example: '8453' }),
@@ -201,7 +208,7 @@ const payouts = route.get('/v1/communities/:name/payouts', {
   handle: async ({ params }, context) => ok({ payouts: await payoutsOf(context, params.name!) }),
 })
 
-/** True if a registration is on the testnet: by `testnet=true`, or by the label of the chain to pay on. */
+/** True if a registration is on the testnet, by `testnet=true` or by the label of the chain to pay on. */
 const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
   isTestnet || (label !== null && familyOf(label).label === null && isLabelOf('testnet', label))
 
@@ -214,17 +221,17 @@ function tokenOf(input: string | undefined): string | null {
 const register = route.post('/v1/names/community/:communityName/register', {
   bad: { what: 'a text that is no name', body: () => ({ name: 'a b' }), error: 'invalid_name' },
   privateTo: null,
-  dearest: {
+  costliest: {
     what: 'rules of 1,000 addresses',
     as: 'other',
     body: ({ freshName }) => ({ name: freshName() }),
   },
-  example: { params: { communityName: FREE }, body: { name: 'bob' } },
+  example: { params: { communityName: FREE_COMMUNITY }, body: { name: 'bob' } },
   summary: 'Register a name below a community',
   beyond:
     '`transactionInfo.approval` and `approvalReset` at the price of a token: transactions that are sent before the payment. `not_verified` also where a key that is no owner’s names another wallet than its own.',
   description:
-    'Free: registered at once. Paid: `transactionInfo`; the name is judged again when the payment is confirmed, and what buys nothing can be taken back by its payer.',
+    'A free name is registered at once. For a name with a price, sign `transactionInfo`. The registration is decided again when the payment is confirmed, and a payment that buys nothing is refunded.',
   auth: 'required',
   params: z.object({ communityName: nameText }),
   body: z.object({
@@ -232,16 +239,16 @@ const register = route.post('/v1/names/community/:communityName/register', {
     walletAddress: addressText
       .optional()
       .describe(
-        'Who gets the name, where it isn’t this wallet: an owner of the community registers it for somebody else',
+        'Wallet that gets the name; default: this wallet. Only owners of the community may register for another wallet',
       ),
     network: z.string().optional().openapi({
       description: 'Where to pay; default: the first price that the wallet can pay',
       example: '8453',
     }),
-    token: z.string().optional().describe('What to pay in: `native`, or a token of the prices'),
+    token: z.string().optional().describe('Currency to pay in: `native`, or a token of the prices'),
   }),
-  price: CHAIN,
-  responses: answers('It is registered, or to be paid', {
+  price: CHAIN_PRICE,
+  responses: okResponses('It is registered, or to be paid', {
     clusterName: z.string().openapi({ example: 'club/alice' }),
     owner: addressText,
     price: communityPrice.optional(),
@@ -250,11 +257,11 @@ const register = route.post('/v1/names/community/:communityName/register', {
   errors: ['invalid_name', 'unsupported_address', ...REGISTRATION_ERRORS],
   async handle({ params, body, isTestnet, session }, context) {
     const { community, name } = requireCommunityName(params.communityName!, body.name)
-    const wish = { network: body.network ?? null, token: tokenOf(body.token) }
-    const network = isOnTestnet(isTestnet, wish.network) ? 'testnet' : 'mainnet'
+    const preference = { network: body.network ?? null, token: tokenOf(body.token) }
+    const network = isOnTestnet(isTestnet, preference.network) ? 'testnet' : 'mainnet'
     const wallet =
       body.walletAddress === undefined ? null : requireSigner(body.walletAddress, 'walletAddress')
-    const request = { community, name, wallet, unnamed: 'own', wish } as const
+    const request = { community, name, wallet, unnamed: 'own', preference } as const
     const made = await registerCommunityName({ ...context, network }, session, request)
     const answer = { clusterName: `${community}/${name}`, owner: made.owner.text }
     if (made.kind === 'registered') return ok(answer)

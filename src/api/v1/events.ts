@@ -4,12 +4,12 @@ import { EVENTS, type FieldKind, type Fields } from '../../registry/journal/even
 import { feedPage } from '../feed/feed.js'
 import { openStream } from '../feed/stream.js'
 import { requireSigner } from '../http/address.js'
-import { type Answer, eventStream, okJson } from '../http/answer.js'
+import { type Answer, eventStream, okJsonBytes } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
-import { integerOf, limitOf, type PageLimit, type Query, wordOf } from '../http/query.js'
+import { choiceOf, integerOf, limitOf, type PageLimit, type Query } from '../http/query.js'
 import { type RouteRequest, route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { pagePrice, SEVERAL } from '../limits/costs.js'
+import { okResponses, z } from '../http/schema.js'
+import { feedPagePrice, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import { addressText, clusterIdText } from './schemas.js'
 
 const LIMIT: PageLimit = { default: 500, max: 1_000 }
@@ -40,11 +40,11 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
     }),
     type: z.literal(type),
     from: addressText.describe(
-      'The wallet that caused it; the zero address where no public wallet may be named',
+      'The wallet that caused the event; the zero address where the wallet is not public',
     ),
     data: dataSchema(fields, published),
     isTestnet: z.boolean().describe('The event is of the testnet'),
-    timestamp: z.int().describe('Milliseconds; never falls'),
+    timestamp: z.int().describe('Milliseconds; never decreases'),
   }),
 )
 const EventSchema = z.union(eventSchemas).openapi('Event')
@@ -53,47 +53,47 @@ const from = addressText.optional().describe('Only events of this actor')
 
 const events = route.get('/v1/events', {
   bad: { what: 'a page of no events', query: { limit: '0' }, error: 'invalid_request' },
-  dearest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
+  costliest: { what: '1,000 events', query: { limit: '1000', orderBy: 'newest' } },
   bounds: { 'items[]': 'page: limit, at most 1,000; nextPage' },
   summary: 'The history of public events, page by page',
   beyond:
     'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
-    'An event that was given out is never changed, reordered or withdrawn within one generation. Pages concatenate exactly in both orders while events are being added.',
-  query: pageQuery(LIMIT, 'Milliseconds').extend({
+    'Within one generation, events never change, move or disappear. Pages concatenate exactly in both orders while events are being added.',
+  query: eventPageQuery(LIMIT, 'Milliseconds').extend({
     nextPage: z
       .string()
       .optional()
       .describe(
-        'Token of an earlier page; what is left out of the request comes from it, fromTimestamp is ignored',
+        'Token of an earlier page. Omitted parameters are taken from the token, and fromTimestamp is ignored',
       ),
     from,
   }),
-  price: pagePrice(LIMIT),
-  responses: answers('A page', pageOf(EventSchema)),
+  price: feedPagePrice(LIMIT),
+  responses: okResponses('A page', pageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const page = await feedPage(context, {
-      ...pageRequest(request, LIMIT),
+      ...eventPageRequest(request, LIMIT),
       from: actorOf(request.query),
       sinceMs: sinceOf(request.query),
     })
     const write = eventWriter(page.network, page.generation, page.idOf)
-    return pageAnswer(page, await mapInTurns(context.turn, page.items, write))
+    return eventPageAnswer(page, await mapInTurns(context.turn, page.items, write))
   },
 })
 
 /** @param items JSON of each event */
-export function pageAnswer(
+export function eventPageAnswer(
   { nextPage, resume }: { nextPage?: string; resume: string },
   items: readonly string[],
 ): Answer {
   const next = nextPage ? `"nextPage":"${nextPage}",` : ''
-  return okJson(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
+  return okJsonBytes(Buffer.from(`{"items":[${items.join()}],${next}"resume":"${resume}"}`))
 }
 
 /** Query of a feed page in both versions. @param unit the unit of `fromTimestamp` */
-export function pageQuery(limit: PageLimit, unit: string) {
+export function eventPageQuery(limit: PageLimit, unit: string) {
   const order = z.enum(ORDERS).optional()
   return z.object({
     nextPage: z
@@ -107,16 +107,16 @@ export function pageQuery(limit: PageLimit, unit: string) {
   })
 }
 
-export function pageOf(item: z.ZodType) {
+export function pageSchema(item: z.ZodType) {
   return z.object({
     items: z.array(item),
     nextPage: z.string().optional().describe('Absent at the end'),
-    resume: z.string().describe('Goes on after this page, also from the end'),
+    resume: z.string().describe('Token that continues after this page, also after the last one'),
   })
 }
 
 /** @throws ApiError invalid_request */
-export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
+export function eventPageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit) {
   return {
     isTestnet,
     page: query.get('nextPage'),
@@ -125,14 +125,14 @@ export function pageRequest({ query, isTestnet }: RouteRequest, limit: PageLimit
   }
 }
 
-/** Time at which a page begins, in the version's unit; beside a page token it isn't read. @throws ApiError */
+/** Time at which a page begins, in the version's unit; ignored beside a page token. @throws ApiError invalid_request */
 export const sinceOf = (query: Query): number | undefined =>
   query.get('nextPage') === undefined ? integerOf(query, 'fromTimestamp') : undefined
 
-/** @throws ApiError invalid_request where both names of the order contradict each other */
+/** @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other */
 function orderOf(query: Query): (typeof ORDERS)[number] | undefined {
-  const orderBy = wordOf(query, 'orderBy', ORDERS)
-  const sortBy = wordOf(query, 'sortBy', ORDERS)
+  const orderBy = choiceOf(query, 'orderBy', ORDERS)
+  const sortBy = choiceOf(query, 'sortBy', ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
     throw new ApiError(
       'invalid_request',
@@ -149,22 +149,22 @@ function actorOf(query: Query): Buffer | undefined {
 
 const stream = route.get('/v1/events/stream', {
   bad: { what: 'an actor that is no address', query: { from: 'x' }, error: 'unsupported_address' },
-  dearest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
-  summary: 'Public events as they come, as server-sent events',
+  costliest: { what: 'from the first event on', query: { fromTimestamp: '0' } },
+  summary: 'New public events as server-sent events',
   description:
-    'Each message is an event of `GET /v1/events`; its `id` is a token that goes on after it, in both forms. Begins after `resume`, else at `fromTimestamp`, else with the next. Ends with `event: feed_restarted` at a new generation.',
+    'Each message is an event of `GET /v1/events`. Its `id` is a token that continues after the event, in both routes. The stream begins after `resume`, else at `fromTimestamp`, else with the next event. It ends with `event: feed_restarted` when a new generation begins.',
   query: z.object({
     resume: z
       .string()
       .optional()
       .describe(
-        'Token of a page or id of a message, after which it begins; the header Last-Event-ID goes before it',
+        'Token of a page or id of a message, after which the stream begins. The header Last-Event-ID takes precedence',
       ),
     from,
     fromTimestamp: z.int().min(0).optional().describe('Milliseconds, inclusive; 0 for all events'),
   }),
   isStream: true,
-  price: SEVERAL,
+  price: SEVERAL_STATEMENTS_PRICE,
   responses: {
     200: {
       description: 'Messages, and a comment every 15 seconds',

@@ -1,12 +1,12 @@
-import { change } from '../clusters/changes.js'
+import { appendChange } from '../clusters/changes.js'
 import { generateWallet, recoverWallet } from '../clusters/walletGeneration.js'
-import { OTHER, proof } from '../examples.js'
+import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
 import { requireWallet } from '../http/address.js'
 import { NO_STORE, ok } from '../http/answer.js'
-import { times } from '../http/dearest.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { SIGN_IN } from '../limits/costs.js'
+import { repeat } from '../http/sampleRequests.js'
+import { okResponses, z } from '../http/schema.js'
+import { SIGN_IN_PRICE } from '../limits/costs.js'
 import { addressText, addressType, walletNameText } from './schemas.js'
 
 const shareText = z.string().describe('33 bytes in 0x hex')
@@ -18,14 +18,14 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     error: 'invalid_request',
   },
   privateTo: 'caller',
-  dearest: {
+  costliest: {
     as: 'other',
     body: ({ freshName }) => ({ type: 'solana', name: freshName() }),
   },
   example: { body: { type: 'evm', name: 'generated', recovery: true } },
   summary: 'Generate a wallet in the cluster of this wallet',
   description:
-    'Its key is split in three shares, of which two recover it; the key itself is not stored. `share` is returned this once, another is stored here, the third is returned with `recovery` and else discarded.',
+    'The key is split into three shares, of which two recover the key. The key itself is not stored. `share` is returned only in this response, and the second share is stored by the service. The third share is returned with `recovery`, else discarded.',
   auth: 'required',
   body: z.object({
     type: addressType,
@@ -33,7 +33,7 @@ const generate = route.post('/v1/clusters/generate/wallet', {
     isPrivate: z.boolean().default(false),
     recovery: z.boolean().default(false).describe('Return the third share too'),
   }),
-  responses: answers('The wallet, unverified, with the user’s share of its key', {
+  responses: okResponses('The wallet, unverified, with the user’s share of its key', {
     type: addressType,
     address: addressText,
     name: z.string(),
@@ -52,20 +52,22 @@ const confirm = route.post('/v1/clusters/generate/wallet/confirm', {
     error: 'unsupported_address',
   },
   privateTo: null,
-  dearest: {
+  costliest: {
     what: '6,000 unknown fields',
     as: 'other',
-    body: () => Object.fromEntries(times(6_000, (i) => [`k${i}`, 0])),
+    body: () => Object.fromEntries(repeat(6_000, (i) => [`k${i}`, 0])),
   },
-  example: { body: { address: OTHER } },
+  example: { body: { address: OTHER_EXAMPLE_WALLET } },
   summary: 'Mark a wallet of the cluster as backed up',
   auth: 'required',
   body: z.object({ address: addressText }),
-  responses: answers('It is done', { success: z.literal(true) }),
+  responses: okResponses('It is done', { success: z.literal(true) }),
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
     const address = requireWallet(body.address, 'address').bytes
-    await change(context, { changes: [{ kind: 'confirm_backup', actor: session.wallet, address }] })
+    await appendChange(context, {
+      changes: [{ kind: 'confirm_backup', actor: session.wallet, address }],
+    })
     return ok({ success: true })
   },
 })
@@ -77,7 +79,7 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     error: 'invalid_request',
   },
   privateTo: 'caller',
-  dearest: {
+  costliest: {
     as: 'other',
     body: ({ other, wrongProof }) => ({
       address: other,
@@ -88,15 +90,15 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
   example: {
     status: 401,
     body: {
-      address: OTHER,
+      address: OTHER_EXAMPLE_WALLET,
       share: `0x${'5e'.repeat(33)}`,
-      signature: proof.body.signature,
-      signingDate: proof.body.signingDate,
+      signature: expiredProofExample.body.signature,
+      signingDate: expiredProofExample.body.signingDate,
     },
   },
   summary: 'Recover the key of a generated wallet',
   description:
-    'For the wallet that requested it, and the verified ones of the cluster it was made in. Beside the key it signs the message that asks for this (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes ago; each attempt takes a new one.',
+    'Allowed for the wallet that generated it, and for verified wallets of its cluster. The caller also signs a message that requests the key (`GET /v1/auth/message?wallet=&type=&recover=`), at most 5 minutes old. Each attempt needs a new message.',
   auth: 'required',
   body: z.object({
     address: addressText,
@@ -104,16 +106,19 @@ const recover = route.post('/v1/clusters/generate/wallet/recover', {
     signature: z
       .string()
       .describe(
-        'Of the wallet that asks, in a form of POST /v1/auth/token, over the message that asks for this key',
+        'The caller’s signature, in a form of POST /v1/auth/token, over the message that requests this key',
       ),
     signingDate: z.string(),
   }),
-  price: SIGN_IN,
-  responses: answers('The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)', {
-    type: addressType,
-    address: addressText,
-    privateKey: z.string(),
-  }),
+  price: SIGN_IN_PRICE,
+  responses: okResponses(
+    'The key as wallets import it: 0x hex (evm), base58 of 64 bytes (solana)',
+    {
+      type: addressType,
+      address: addressText,
+      privateKey: z.string(),
+    },
+  ),
   errors: ['unsupported_address', 'not_found'],
   handle: async ({ body, session }, context) =>
     ok(await recoverWallet(context, session, body), NO_STORE),

@@ -4,50 +4,50 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BUNDLE_WALLETS, type Bundle, findBundles } from '../../db/registry/lookups.js'
 import { mapInTurns } from '../../ops/turns.js'
-import { KIND_NAMES, type KindName, storedBy } from '../../registry/auth/kinds.js'
+import { KIND_NAMES, type KindName, storedPatternOf } from '../../registry/auth/kinds.js'
 import { eventId } from '../../registry/journal/events.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { Context } from '../http/context.js'
-import { manyAddresses, times } from '../http/dearest.js'
 import { ApiError, errorAnswer, toApiError } from '../http/errors.js'
 import type { Query } from '../http/query.js'
 import { route } from '../http/route.js'
-import { MAX_BULK, named, z } from '../http/schema.js'
+import { manyAddresses, repeat } from '../http/sampleRequests.js'
+import { MAX_BULK, namedObject, z } from '../http/schema.js'
 import { addressText, walletNameText, walletType } from './schemas.js'
 
-/** Addresses of a statement, whose lines are one snapshot. Twice as many lie unread in memory. */
+/** Addresses per statement; their lines are one snapshot. Up to two statements' lines wait in memory. */
 const AT_ONCE = 1_000
-/** Time for an answer: so long a slow reader keeps his addresses in memory. */
+/** Time limit of a response, since a slow reader's addresses stay in memory. */
 const LONGEST_MS = 120_000
 const TYPES = new RegExp(`^(${KIND_NAMES.join('|')})(,(${KIND_NAMES.join('|')}))*$`)
 const LINES = 'application/x-ndjson'
 
-const HolderSchema = named('Holder', {
+const HolderSchema = namedObject('Holder', {
   input: z.string().describe('The address as it was sent'),
   clusterName: z.string().nullable(),
   wallets: z
     .array(z.object({ address: addressText, type: walletType, name: walletNameText }))
     .nullable()
     .describe(
-      `At most ${BUNDLE_WALLETS}; null where the address is verified in no cluster in public`,
+      `At most ${BUNDLE_WALLETS}; null where the address is not publicly verified in a cluster`,
     ),
   asOf: z
     .string()
-    .openapi({ description: 'Id of the newest event that the line knows', example: 'm-1-42' }),
+    .openapi({ description: 'Id of the newest event that the line reflects', example: 'm-1-42' }),
 })
 
 const join = route.post('/v1/wallets', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '100,000 addresses of Cosmos',
-    body: (scene) => times(100, () => manyAddresses(scene)).flat(),
+    body: (scene) => repeat(100, () => manyAddresses(scene)).flat(),
   },
   bounds: { 'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses' },
   isBulk: true,
-  summary: 'The wallets of many holders',
+  summary: 'The wallets of many addresses',
   description:
-    'A line of JSON for each address, in order: its cluster’s verified public wallets, `main` first, then the oldest. The body is an array, or has an address a line. Each thousand lines are one snapshot. A later error is the last line; too few lines without one were cut off.',
+    'Returns a line of JSON for each address, in order, with its cluster’s verified public wallets: `main` first, then the oldest. The body is an array, or has one address per line. Each thousand lines are one snapshot. If an error occurs later, it is the last line. Fewer lines without an error mean that the response was cut off.',
   query: z.object({
     types: z
       .string()
@@ -64,31 +64,32 @@ const join = route.post('/v1/wallets', {
   async handle({ body, query }, context) {
     const lines = Readable.from(linesOf(context, body, storedOf(query)), { highWaterMark: 1 })
     await once(lines, 'readable')
-    // a reader who leaves, or takes too long, fails it
+    // `pipeline` fails when the reader disconnects or takes too long
     const stream = (res: ServerResponse) =>
       void pipeline(lines, res, { signal: AbortSignal.timeout(LONGEST_MS) }).catch(() => {})
     return { status: 200, stream, content: { type: LINES, text: '' } }
   },
 })
 
-/** Pattern of the wallets that are asked for; null for all. @throws ApiError invalid_request */
+/** Pattern of the requested kinds of wallets; null for all. @throws ApiError invalid_request */
 function storedOf(query: Query): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES.test(text)) return [...new Set(text.split(',') as KindName[])].map(storedBy).join('|')
+  if (TYPES.test(text))
+    return [...new Set(text.split(',') as KindName[])].map(storedPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
     `The types are some of ${KIND_NAMES.join(', ')}, joined by commas.`,
   )
 }
 
-/** Lines for addresses, a thousand at once: no connection is held while they wait for their reader. */
+/** Lines for addresses, a thousand at a time. No database connection is held while they wait for the reader. */
 async function* linesOf(context: Context, inputs: readonly string[], stored: string | null) {
   const { pool, network, turn } = context
   for (let at = 0; at < inputs.length; at += AT_ONCE) {
     const asked = inputs.slice(at, at + AT_ONCE)
     try {
-      // an empty one is nobody's
+      // an empty line has no owner
       const addresses = await mapInTurns(
         turn,
         asked,

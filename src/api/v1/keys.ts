@@ -10,10 +10,10 @@ import {
 import { API_KEY_BYTES, apiKeyHash, apiKeyId, apiKeyText } from '../../registry/auth/apiKey.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { NO_KEY } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { type RouteRequest, route, type Session } from '../http/route.js'
-import { answers, named, z } from '../http/schema.js'
+import { REQUEST_WITHOUT_KEY } from '../http/sampleRequests.js'
+import { namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
 
 const MAX_NAME_CHARS = 64
@@ -28,14 +28,15 @@ const keyName = z
   .openapi({
     description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
     example: 'my site',
-    // JSON Schema knows no flags, which the generator would append
+    // JSON Schema has no flags, so the generator would append them to the pattern
     pattern: PRINTABLE.source,
   })
 
-const ApiKeySchema = named('ApiKey', {
-  id: z
-    .string()
-    .openapi({ description: 'Names the key, and opens nothing', example: '9f86d081884c7d65' }),
+const ApiKeySchema = namedObject('ApiKey', {
+  id: z.string().openapi({
+    description: 'Identifies the key, and cannot be used as one',
+    example: '9f86d081884c7d65',
+  }),
   name: keyName,
   createdAt: z.string().describe('ISO 8601'),
 })
@@ -49,13 +50,13 @@ const view = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 const make = route.post('/v1/keys', {
   bad: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
   privateTo: 'caller',
-  dearest: { as: 'other', body: () => ({ name: 'mine' }) },
+  costliest: { as: 'other', body: () => ({ name: 'mine' }) },
   summary: 'Make an API key',
   description: `It is shown this once. Sent as \`X-API-KEY\` it raises the limit of requests, and opens nothing. A wallet has at most ${MAX_API_KEYS}.`,
   auth: 'required',
   countedTogether: 'keys-a-day',
   body: z.object({ name: keyName }),
-  responses: answers('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
+  responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
   async handle({ body, session }, context) {
     const key = apiKeyText(randomBytes(API_KEY_BYTES))
@@ -76,13 +77,13 @@ const make = route.post('/v1/keys', {
 })
 
 const list = route.get('/v1/keys', {
-  bad: NO_KEY,
+  bad: REQUEST_WITHOUT_KEY,
   privateTo: 'caller',
-  dearest: { as: 'other' },
+  costliest: { as: 'other' },
   bounds: { '[]': 'rule: 10 keys a wallet' },
   summary: 'The API keys of this wallet',
   auth: 'required',
-  responses: answers('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
+  responses: okResponses('Its keys, oldest first, each without its text', z.array(ApiKeySchema)),
   handle: async ({ session }, context) =>
     ok((await listApiKeys(context.pool, session.wallet)).map(view), NO_STORE),
 })
@@ -93,12 +94,12 @@ const rename = route.patch('/v1/keys/:id', {
   bad: { what: 'an unknown id', body: () => ({ name: 'yours' }), error: 'not_found' },
   privateTo: 'caller',
   example: { status: 404 },
-  dearest: { as: 'other', body: () => ({ name: 'yours' }) },
+  costliest: { as: 'other', body: () => ({ name: 'yours' }) },
   summary: 'Rename an API key',
   auth: 'required',
   params,
   body: z.object({ name: keyName }),
-  responses: answers('The key', ApiKeySchema),
+  responses: okResponses('The key', ApiKeySchema),
   errors: ['not_found'],
   async handle({ params, body, session }, context) {
     const key = await requireKey(context, session, params)
@@ -111,12 +112,12 @@ const revoke = route.delete('/v1/keys/:id', {
   bad: { what: 'an unknown id', error: 'not_found' },
   privateTo: null,
   example: { status: 404 },
-  dearest: { as: 'other' },
+  costliest: { as: 'other' },
   summary: 'Revoke an API key',
-  description: 'Within 30 seconds it counts as unknown everywhere.',
+  description: 'All processes refuse the key within 30 seconds.',
   auth: 'required',
   params,
-  responses: answers('It is revoked', { success: z.literal(true) }),
+  responses: okResponses('It is revoked', { success: z.literal(true) }),
   errors: ['not_found'],
   async handle({ params, session }, context) {
     await removeApiKey(context.pool, (await requireKey(context, session, params)).keyHash)

@@ -18,12 +18,12 @@ import { type Answer, NO_STORE, ok, okContent } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { answers, named, z } from '../http/schema.js'
-import { BUNDLE } from '../limits/costs.js'
+import { namedObject, okResponses, z } from '../http/schema.js'
+import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
-/** A tile, and a bundle, never change: caches keep them for a year (RFC 9111). */
+/** Tiles and entry bundles never change, so caches store them for a year (RFC 9111). */
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' }
-/** A checkpoint is cached for as long as a reader may be behind. */
+/** A checkpoint is cached for a second only. */
 const BRIEFLY = { 'cache-control': 'public, max-age=1' }
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -43,7 +43,7 @@ function networkOf(text: string | undefined): Network {
   return found
 }
 
-/** A log by its path. @throws ApiError not_found */
+/** The network and generation of a log's path. @throws ApiError not_found */
 function placeOf(params: Readonly<Record<string, string>>) {
   const text = params.generation ?? ''
   if (!GENERATION.test(text))
@@ -51,7 +51,7 @@ function placeOf(params: Readonly<Record<string, string>>) {
   return { network: networkOf(params.network), generation: Number(text) }
 }
 
-/** @throws ApiError unavailable, not_found */
+/** Response with the checkpoint of a log. @throws ApiError unavailable, not_found */
 function checkpointOf(log: StoredLog | null): Answer {
   if (!log)
     throw new ApiError(
@@ -76,7 +76,7 @@ const NOTE = {
 
 const newest = route.get('/v1/log/:network/checkpoint', {
   bad: { what: 'no network', params: () => ({ network: 'nowhere' }), error: 'not_found' },
-  dearest: {},
+  costliest: {},
   summary: 'The newest signed checkpoint of a network’s log',
   description:
     'C2SP tlog-checkpoint: a tree hash over every event so far (RFC 6962), signed with Ed25519. docs/use/verify.md shows how to check it.',
@@ -95,9 +95,9 @@ const ofGeneration = route.get('/v1/log/:network/:generation/checkpoint', {
     params: () => ({ network: 'mainnet', generation: '01' }),
     error: 'not_found',
   },
-  dearest: {},
+  costliest: {},
   summary: 'The newest signed checkpoint of one generation’s log',
-  description: 'That of a generation that has ended is its last one.',
+  description: 'For an ended generation, its last checkpoint.',
   params: z.object({ network, generation }),
   example: { params: { network: 'mainnet', generation: '1' } },
   responses: NOTE,
@@ -114,7 +114,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/0/0' }),
     error: 'not_found',
   },
-  dearest: {
+  costliest: {
     what: 'a bundle of 256 entries',
     params: () => ({ network: 'mainnet', generation: '1', tile: 'tile/entries/000' }),
   },
@@ -127,7 +127,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
     tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
   }),
   example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },
-  price: BUNDLE,
+  price: LOG_BUNDLE_PRICE,
   responses: {
     200: {
       description: 'Hashes of 32 bytes, or entries behind their lengths',
@@ -156,7 +156,7 @@ const tile = route.get('/v1/log/:network/:generation/*tile', {
   },
 })
 
-/** Whether a log has a tile, or a bundle, of at least that width. */
+/** Whether a log has a tile, or an entry bundle, of at least a given width. */
 function isWithin(
   size: number,
   { level, index, width }: Bundle & { level: number | null },
@@ -173,7 +173,7 @@ async function readTile(
   return (await readTiles(pool, network, generation, [asked])).get(keyOfTile(asked))
 }
 
-const ProofSchema = named('EventProof', {
+const ProofSchema = namedObject('EventProof', {
   origin: z.string().describe('Name of the log'),
   index: z.int().describe('Place of the event in the log: its number'),
   leaf: z.string().describe('The entry, which is hashed in UTF-8'),
@@ -189,7 +189,7 @@ const ProofSchema = named('EventProof', {
 
 const inclusion = route.get('/v1/events/:id/proof', {
   bad: { what: 'text that is not an id', params: () => ({ id: '42' }), error: 'invalid_request' },
-  dearest: { params: () => ({ id: 't-1-1' }) },
+  costliest: { params: () => ({ id: 't-1-1' }) },
   summary: 'The proof that an event stands in the signed log',
   description:
     'RFC 6962, 2.1.1: any library of Certificate Transparency checks it. `event` of `clusterd-client/verify` proves an event by the tiles.',
@@ -198,8 +198,8 @@ const inclusion = route.get('/v1/events/:id/proof', {
   }),
   example: { params: { id: 'm-1-1' } },
   bounds: { 'hashes[]': 'rule: one a level of the tree, at most 53' },
-  price: BUNDLE,
-  responses: answers('The entry with its proof', ProofSchema),
+  price: LOG_BUNDLE_PRICE,
+  responses: okResponses('The entry with its proof', ProofSchema),
   errors: ['not_found', 'feed_restarted'],
   async handle({ params }, { pool }) {
     const asked = parseEventId(params.id!)

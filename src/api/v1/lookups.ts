@@ -6,18 +6,18 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import { nameImage } from '../../web/nameImage.js'
 import { page } from '../../web/page.js'
 import { ok, okContent } from '../http/answer.js'
-import { manyAddresses } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
 import { limitOf } from '../http/query.js'
 import { route } from '../http/route.js'
-import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { listed, SEVERAL } from '../limits/costs.js'
+import { manyAddresses } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { SEVERAL_STATEMENTS_PRICE, withListCost } from '../limits/costs.js'
 import { type NameRecord, nameOfAddress, namesOfAddresses, resolveTexts } from '../names/lookups.js'
 import { requireName } from '../names/names.js'
 import { namesOwnedBy, OWNED_AT_ONCE } from '../names/owners.js'
 import { addressText, clusterIdText, nameText, walletType } from './schemas.js'
 
-const NameRecordSchema = named('NameRecord', {
+const NameRecordSchema = namedObject('NameRecord', {
   address: addressText,
   type: walletType.nullable().describe('null where the form of the address is unknown'),
   clusterName: z
@@ -39,8 +39,8 @@ const view = ({ address, type, hit }: NameRecord) => ({
 
 const nameOfAddressRoute = route.get('/v1/names/address/:address', {
   bad: null,
-  dearest: {},
-  kept: 'journal',
+  costliest: {},
+  cacheSource: 'journal',
   summary: 'The name of an address',
   beyond:
     'An address without a cluster is 404 with the record: `clusterName` and `walletName` are null, `isVerified` is absent. An address whose only name lies below a community has that community as `clusterName`, though it is in no cluster.',
@@ -57,20 +57,20 @@ const nameOfAddressRoute = route.get('/v1/names/address/:address', {
 
 const namesOfAddressesRoute = route.post('/v1/names/address', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
+  costliest: { what: '1,000 addresses of Cosmos', body: manyAddresses },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'journal',
+  cacheSource: 'journal',
   summary: 'The names of many addresses',
   beyond: 'Addresses come back in lower case, in the order of the input.',
   description: 'One element per input, in its order; an unknown address has clusterName null.',
   body: z.array(addressText).max(MAX_LOOKUPS),
-  responses: answers('Name records', z.array(NameRecordSchema)),
+  responses: okResponses('Name records', z.array(NameRecordSchema)),
   errors: ['too_many'],
   handle: async ({ body }, context) => ok((await namesOfAddresses(context, body)).map(view)),
 })
 
-const AddressRecordSchema = named('AddressRecord', {
-  name: z.string().describe('The name as it was asked'),
+const AddressRecordSchema = namedObject('AddressRecord', {
+  name: z.string().describe('The name as in the request'),
   address: addressText,
   type: walletType,
   clusterName: z.string(),
@@ -80,12 +80,12 @@ const AddressRecordSchema = named('AddressRecord', {
 
 const addressesOfNamesRoute = route.post('/v1/names', {
   bad: { what: 'an object without a name', body: () => [{}], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '1,000 names of one cluster of 1,000 wallets',
     body: ({ held }) => held.slice(0, 1_000).map((name) => ({ name })),
   },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'journal',
+  cacheSource: 'journal',
   summary: 'The addresses of many names',
   description:
     '`foo` and `foo/` resolve to the wallet named `main`, else to the oldest verified one; `foo/bar` to that wallet, or to whom the community `foo` gave that name. What is no name or resolves to nothing is left out.',
@@ -98,7 +98,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
       }),
     )
     .max(MAX_LOOKUPS),
-  responses: answers('Address records', z.array(AddressRecordSchema)),
+  responses: okResponses('Address records', z.array(AddressRecordSchema)),
   errors: ['too_many'],
   async handle({ body }, context) {
     const inputs = body.map(({ name }) => name)
@@ -107,7 +107,7 @@ const addressesOfNamesRoute = route.post('/v1/names', {
   },
 })
 
-const OwnerRecordSchema = named('OwnerRecord', {
+const OwnerRecordSchema = namedObject('OwnerRecord', {
   name: nameText,
   owner: addressText,
   totalWeiAmount: z.string(),
@@ -126,7 +126,7 @@ const OwnerRecordSchema = named('OwnerRecord', {
 
 const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   bad: { what: 'a page of no names', query: { limit: '0' }, error: 'invalid_request' },
-  dearest: { what: '1,000 names', query: { limit: '1000' } },
+  costliest: { what: '1,000 names', query: { limit: '1000' } },
   bounds: { '[]': 'page: limit, at most 1,000; after, and the header link' },
   summary: 'The names that an address owns',
   beyond:
@@ -136,7 +136,7 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
   params: z.object({ address: addressText }),
   query: z.object({
     after: nameText.optional().openapi({
-      description: 'Name of an earlier record: the answer begins behind it',
+      description: 'Name of an earlier record, after which the page begins',
       example: undefined,
     }),
     limit: z
@@ -160,25 +160,25 @@ const ownedNamesRoute = route.get('/v1/names/owner/address/:address', {
       after: query.get('after'),
       limit,
     })
-    if (next === null) return listed(ok(records), records.length)
+    if (next === null) return withListCost(ok(records), records.length)
     const rest = new URLSearchParams({
       after: next,
       limit: String(limit),
       ...(isTestnet && { testnet: 'true' }),
     })
     const path = `/v1/names/owner/address/${encodeURIComponent(params.address!)}`
-    return listed(ok(records, { link: `<${path}?${rest}>; rel="next"` }), records.length)
+    return withListCost(ok(records, { link: `<${path}?${rest}>; rel="next"` }), records.length)
   },
 })
 
-/** Names that a search finds at most. */
+/** Maximum number of names in a search result. */
 const FOUND_AT_MOST = 10
 
 const search = route.get('/v1/names/search', {
   bad: { what: 'a prefix of one character', query: { prefix: 'a' }, error: 'invalid_request' },
-  dearest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
+  costliest: { what: 'a prefix of 10 names', query: { prefix: 'na' } },
   bounds: { '[]': 'rule: at most 10' },
-  kept: 'journal',
+  cacheSource: 'journal',
   summary: 'The names that begin with a text',
   description: `For suggestions while somebody types: at most ${FOUND_AT_MOST} registered names, in the order of ASCII. A name that is the prefix itself comes first.`,
   query: z.object({
@@ -191,7 +191,7 @@ const search = route.get('/v1/names/search', {
         example: 'seed',
       }),
   }),
-  responses: answers('The first of them', z.array(z.object({ name: nameText }))),
+  responses: okResponses('The first of them', z.array(z.object({ name: nameText }))),
   async handle({ query }, { pool, network }) {
     const prefix = parseClusterName(query.get('prefix') ?? '')
     if (prefix === null || prefix.length < 2)
@@ -210,12 +210,12 @@ export const lookupRoutes = [
 ]
 
 const TYPE = 'image/svg+xml'
-/** Cache headers of a picture, which depends on its name alone. */
+/** Cache headers of a picture, which depends only on its name. */
 const CACHED = { 'cache-control': 'public, max-age=86400' } as const
 
 const image = route.get('/image/:name.svg', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  dearest: {},
+  costliest: {},
   summary: 'The picture of a name',
   description: 'Drawn from the name alone, whether anybody holds it or not.',
   params: z.object({ name: nameText }),
@@ -226,19 +226,19 @@ const image = route.get('/image/:name.svg', {
   },
 })
 
-/** For programs; browsers are shown the page of any name. */
-export const profile = route.get('/:name', {
+/** JSON for programs. Browsers get the page of any name. */
+export const profileRoute = route.get('/:name', {
   bad: {
     what: 'a name that nobody holds',
     params: ({ freshName }) => ({ name: freshName() }),
     error: 'not_found',
   },
-  dearest: {},
+  costliest: {},
   summary: 'The page of a name that is held',
   description:
     'What `profileUrl` of v0.1 names; it shows the cluster that holds the name, on either network.',
   params: z.object({ name: nameText }),
-  price: SEVERAL,
+  price: SEVERAL_STATEMENTS_PRICE,
   responses: { 200: { description: 'The page', schema: z.string(), type: 'text/html' } },
   errors: ['not_found'],
   async handle({ params }, context) {
@@ -260,5 +260,5 @@ export const profile = route.get('/:name', {
   },
 })
 
-/** Pictures and pages of names; the page's path matches any first part, so that it is tried last. */
-export const imageRoutes = [image, profile]
+/** Pictures and pages of names. The page's path matches any one-part path, so it comes last. */
+export const imageRoutes = [image, profileRoute]

@@ -10,19 +10,19 @@ import type { Network } from '../../registry/primitives/network.js'
 import { ok } from '../http/answer.js'
 import { chainsOf } from '../http/context.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
-import { SEVERAL } from '../limits/costs.js'
+import { okResponses, z } from '../http/schema.js'
+import { SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 
 const count = z.int().min(0)
 
 const overview = route.get('/v1/overview', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { 'chains[]': 'set up: its chains' },
   summary: 'What is registered, and how far the chains are read',
   description: 'Private wallets are in no number. The hub is the first chain.',
-  price: SEVERAL,
-  responses: answers('The network at a glance', {
+  price: SEVERAL_STATEMENTS_PRICE,
+  responses: okResponses('The network at a glance', {
     isTestnet: z.boolean(),
     counts: z.object({
       clusters: count,
@@ -82,7 +82,7 @@ function progressOf(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // by the clock of who wrote it, so that two clocks are never compared
+  // measured by the clock of the process that wrote the state, so that two clocks are never compared
   const ms = behindMs(state, nowMs - ageMs)
   const confirmMs = confirmationMs(state)
   return {
@@ -95,7 +95,7 @@ function progressOf(
   }
 }
 
-/** Bytes of a stored record's parts (`packRecord`). */
+/** Sizes of the parts of a stored record (`packRecord`), bytes. */
 const ADDRESS = 20
 const WORD = 32
 const word = z
@@ -105,12 +105,12 @@ const recorded = { address: z.string().openapi({ format: 'hex' }), recordHash: w
 
 const proof = route.get('/v1/proof', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { 'contracts[]': 'set up: the hub, and its contract for payments' },
   summary: 'What holds the registry against the hub: the record that the journal’s logs make',
   description:
     '`recordHash()` of each contract at `blockHash` is the same, asked of any node (EIP-1898). docs/run/security.md says what that proves.',
-  responses: answers(
+  responses: okResponses(
     'The newest confirmed block of the hub; no contracts where none keeps a record',
     {
       network: z.string(),
@@ -143,7 +143,7 @@ const proof = route.get('/v1/proof', {
   async handle(_, context) {
     const { pool, network } = context
     const label = chainsOf(context)[0]?.label ?? ''
-    // read first: what it has of the hub is of the block, or earlier
+    // read the log first: what it has of the hub then belongs to this block or an earlier one
     const { log } = await readFollowedLog(pool, network)
     const {
       nextBlock = 0,

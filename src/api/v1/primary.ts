@@ -5,20 +5,20 @@ import { callView } from '../families/family.js'
 import { ok } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { route } from '../http/route.js'
-import { answers, z } from '../http/schema.js'
+import { okResponses, z } from '../http/schema.js'
 import { NO_NAME } from '../names/names.js'
 import { addressText, nameText } from './schemas.js'
 
 const primary = route.get('/v1/names/:name/primary/:address', {
   bad: { what: 'a text that is no name', params: () => ({ name: 'a b' }), error: 'invalid_name' },
-  dearest: {},
+  costliest: {},
   bounds: { 'chains[]': 'set up: its reverse registrars' },
-  kept: 'journal',
+  cacheSource: 'journal',
   summary: 'The transactions that make a name the primary name of an address in ENS',
   description:
     'One element per chain whose reverse registrar the operator configured (ENSIP-19). The address sends the transaction on that chain; afterwards ENS names the address. The name is `foo`, or `foo%2Fbar` for a wallet of it.',
   params: z.object({ name: nameText, address: addressText }),
-  responses: answers('The name in ENS, and a transaction per chain', {
+  responses: okResponses('The name in ENS, and a transaction per chain', {
     ensName: z.string().nullable().openapi({
       description: 'null where ENS does not normalize the name',
       example: 'seedling.local.eth',
@@ -37,11 +37,11 @@ const primary = route.get('/v1/names/:name/primary/:address', {
     ),
   }),
   errors: ['invalid_name', 'not_found'],
-  async handle({ params }, { network, batches, primaryNames }) {
+  async handle({ params }, { network, lookups, primaryNames }) {
     const name = parseFullName(params.name!)
     if (!name) throw new ApiError('invalid_name', NO_NAME)
     const address = lookupAddress(params.address!)?.text ?? ''
-    const found = await primaryNames?.({ name, address, network }, batches[network])
+    const found = await primaryNames?.({ name, address, network }, lookups[network])
     if (!found) throw new ApiError('not_found', 'No ENS name is served here.')
     const chains = found.chains.map(({ chainId, transaction, reason }) => ({
       chainId,

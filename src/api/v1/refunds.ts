@@ -4,19 +4,20 @@ import { transactionView } from '../families/family.js'
 import { FAMILY_FORMS } from '../families/index.js'
 import { NO_STORE, ok } from '../http/answer.js'
 import { route } from '../http/route.js'
-import { answers, named, z } from '../http/schema.js'
+import { namedObject, okResponses, z } from '../http/schema.js'
 import { isoText } from '../http/timestamps.js'
-import { CHAIN } from '../limits/costs.js'
+import { CHAIN_PRICE } from '../limits/costs.js'
 import { type Refund, type Refunds, refundsOf } from '../refunds/refunds.js'
 import { addressText, walletType } from './schemas.js'
 
-const RefundSchema = named('Refund', {
+const RefundSchema = namedObject('Refund', {
   owedBy: z.enum(['hub', 'payments']).openapi({
     description:
       '`hub`: what the hub owes for bids that won nothing, paid there in its coin; `payments`: what a payments contract or program owes or holds',
   }),
   network: z.string().nullable().openapi({
-    description: 'Chain on which it is taken; null for one that this deployment lacks',
+    description:
+      'Chain on which the money is taken; null for a chain that this deployment does not have',
     example: '8453',
   }),
   token: z.string().describe('`native`, or the address or mint of the token'),
@@ -61,7 +62,7 @@ const refunds = route.get('/v1/refunds/:address', {
     params: () => ({ address: 'x' }),
     error: 'unsupported_address',
   },
-  dearest: {},
+  costliest: {},
   bounds: {
     'refunds[]': 'page: 100 payments of a kind and 100 tokens; the answer says that there are more',
     'refunds[].payments[]':
@@ -79,8 +80,8 @@ const refunds = route.get('/v1/refunds/:address', {
       .optional()
       .describe('Receiver of the money on EVM chains; default: the address itself'),
   }),
-  price: CHAIN,
-  responses: answers('What is owed', {
+  price: CHAIN_PRICE,
+  responses: okResponses('What is owed', {
     address: addressText,
     type: walletType,
     refunds: z.array(RefundSchema),

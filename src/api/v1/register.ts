@@ -1,41 +1,41 @@
 import type { ChainPort } from '../../chains/chain.js'
 import { parseTxId } from '../../registry/primitives/txId.js'
 import type { Status } from '../../registry/status.js'
-import { NAME } from '../examples.js'
+import { EXAMPLE_NAME } from '../examples.js'
 import { quoteRoutes } from '../families/index.js'
 import { type Answer, NO_STORE, ok } from '../http/answer.js'
-import { times } from '../http/dearest.js'
 import { ApiError } from '../http/errors.js'
-import { integerOf, wordOf } from '../http/query.js'
+import { choiceOf, integerOf } from '../http/query.js'
 import { MAX_LONG_POLL_MS, route } from '../http/route.js'
-import { answers, MAX_LOOKUPS, named, z } from '../http/schema.js'
-import { CHAIN, CHAIN_COST } from '../limits/costs.js'
-import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE } from '../names/names.js'
+import { repeat } from '../http/sampleRequests.js'
+import { MAX_LOOKUPS, namedObject, okResponses, z } from '../http/schema.js'
+import { CHAIN_COST, CHAIN_PRICE } from '../limits/costs.js'
+import { availabilityAnswer, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
-import { awaitStatus, isOfJournal } from '../status/status.js'
+import { awaitStatus, isJournalOnly } from '../status/status.js'
 import { addressText, nameText, txText } from './schemas.js'
 
 const check = route.post('/v1/names/register/check', {
   bad: { what: 'a number', body: () => [1], error: 'invalid_request' },
-  dearest: {
+  costliest: {
     what: '1,000 names',
-    body: ({ freshName }) => times(1_000, freshName),
+    body: ({ freshName }) => repeat(1_000, freshName),
   },
-  example: { body: [NAME, 'sprout'] },
+  example: { body: [EXAMPLE_NAME, 'sprout'] },
   bounds: { '[]': 'asked: 1,000' },
-  kept: 'facts',
+  cacheSource: 'facts',
   summary: 'Whether names can be registered',
   beyond: '`reason` where a name is not available: `pending` or `invalid_name`.',
   description:
-    'One element per input, in its order. A name with an unconfirmed bid is not available: `reason: "pending"`; nor is what is no name: `reason: "invalid_name"`.',
+    'One element per input, in its order. A name with an unconfirmed bid is not available, with `reason: "pending"`. A malformed name has `reason: "invalid_name"`.',
   body: z.array(nameText).max(MAX_LOOKUPS),
-  responses: answers(
+  responses: okResponses(
     'Availability of each name',
     z.array(
-      named('Availability', {
-        name: z.string().describe('The name as it was asked'),
+      namedObject('Availability', {
+        name: z.string().describe('The name as in the request'),
         isAvailable: z.boolean(),
-        reason: z.enum(UNAVAILABLE).optional(),
+        reason: z.enum(UNAVAILABLE_REASONS).optional(),
       }),
     ),
   ),
@@ -46,28 +46,28 @@ const check = route.post('/v1/names/register/check', {
   },
 })
 
-const NetworkSchema = named('Network', {
+const NetworkSchema = namedObject('Network', {
   network: z
     .string()
-    .openapi({ description: 'Label of the chain, as registrations name it', example: '8453' }),
-  chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on a chain that has none' }),
+    .openapi({ description: 'Label of the chain, as used in registrations', example: '8453' }),
+  chainId: z.int().nullable().openapi({ description: 'EIP-155 id; null on a chain without one' }),
   role: z.enum(['hub', 'spoke']),
   isTestnet: z.boolean(),
   gasToken: z.object({ symbol: z.string(), decimals: z.int() }),
-  canRegister: z.boolean().describe('false: only watched here'),
+  canRegister: z.boolean().describe('False for a chain that is only watched'),
   explorer: z.string().nullable().openapi({
-    description: 'Base URL of a block explorer: `/tx/{hash}` and `/block/{number}` lie below it',
+    description: 'Base URL of a block explorer with the paths `/tx/{hash}` and `/block/{number}`',
     example: 'https://basescan.org',
   }),
 })
 
 const networks = route.get('/v1/networks', {
   bad: null,
-  dearest: {},
+  costliest: {},
   bounds: { '[]': 'set up: its chains' },
   summary: 'The chains that names can be registered from',
   description: 'Of both networks. A wallet has to be on the chain with this id before it pays.',
-  responses: answers('Hubs first', z.array(NetworkSchema)),
+  responses: okResponses('Hubs first', z.array(NetworkSchema)),
   handle: async (_request, { chains }) =>
     ok([...chains].sort((a, b) => a.role.localeCompare(b.role)).map(networkView)),
 })
@@ -82,7 +82,7 @@ const networkView = ({ label, network, isWatchOnly, ...port }: ChainPort) => ({
   explorer: port.explorer,
 })
 
-/** Every status of the interface (registry/status.ts). */
+/** Every status of the interface (src/registry/status.ts). */
 export const STATUSES = [
   'not_found',
   'pending',
@@ -92,28 +92,28 @@ export const STATUSES = [
   'finalized',
 ] as const satisfies readonly Status[]
 
-const StatusSchema = named('TransactionStatus', {
+const StatusSchema = namedObject('TransactionStatus', {
   tx: z.string(),
   status: z.enum(STATUSES),
   network: z.string().optional().openapi({
-    description: 'Label of the chain that it was sent on',
+    description: 'Label of the chain that the transaction was sent on',
     example: '8453',
   }),
   sender: addressText
     .optional()
-    .describe('The bidder, once it has won a name: a wallet that holds none may be private'),
+    .describe('The bidder, once it has won a name. Until then the wallet may be private'),
   paid: z
     .object({ token: z.string(), amount: z.string() })
     .optional()
     .describe(
-      'What it pays: bids on the hub in wei, payments in the smallest unit of the coin (`native`) or of the token; absent for a message to the hub',
+      'The paid amount: bids on the hub in wei, payments in the smallest unit of the coin (`native`) or of the token. Absent for a message to the hub',
     ),
   step: z.enum(['leading', 'behind', 'delivery_failed']).optional(),
   reason: z
     .string()
     .optional()
     .describe(
-      '`name_taken` where the bid lost: the winning one stands in `names`, what is owed for it in `credit` or `refund`; `GET /v1/refunds/{address}` has the transaction that takes it back',
+      '`name_taken` for a lost bid: `names` has the winning bid, and `credit` or `refund` the money that is owed. `GET /v1/refunds/{address}` has the transaction that withdraws it',
     ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
@@ -124,11 +124,11 @@ const StatusSchema = named('TransactionStatus', {
         winner: z
           .object({ amountWei: z.string(), tx: z.string() })
           .optional()
-          .describe('The bid that has the name: wei of ETH, and its transaction on the hub'),
+          .describe('The winning bid: wei of ETH, and its transaction on the hub'),
       }),
     )
     .optional()
-    .describe('Every name of the transaction; the status is that of the first'),
+    .describe('Every name of the transaction. The status belongs to the first one'),
   hubTx: z.string().optional(),
   block: z.int().optional().describe('Block of the transaction’s own chain, or its slot'),
   hubBlock: z.int().optional().describe('Block of `hubTx` on the hub'),
@@ -136,7 +136,7 @@ const StatusSchema = named('TransactionStatus', {
     .enum(['held', 'refused', 'reclaim', 'reclaimed', 'released'])
     .optional()
     .describe(
-      'Refund of a payment that bought nothing: `held` while it is under way; `refused` once the money is the payer’s again; `reclaim` where it is worth less than its refusal, so that the payer takes it back; `reclaimed` after that; `released` where the recipient has it',
+      'Refund of a payment that bought nothing. `held`: the refund is pending. `refused`: the payer has the money back. `reclaim`: the payment is worth less than its refusal costs, so the payer has to reclaim it. `reclaimed`: the payer has done so. `released`: the recipient has the money',
     ),
   reclaimAfter: z
     .string()
@@ -148,26 +148,26 @@ const StatusSchema = named('TransactionStatus', {
     .enum(['held', 'refused', 'released', 'reclaimed'])
     .optional()
     .describe(
-      'Money of a name below a community that was bought on an EVM chain: `held` until its recipient takes it, or the relayer releases it (`GET /v1/communities/{name}/payouts`). Once it is `refused` or `reclaimed`, the payer has it back, and the name is for sale again',
+      'Payment of a name below a community, bought on an EVM chain. `held`: until the recipient takes it or the relayer releases it (`GET /v1/communities/{name}/payouts`). `refused` or `reclaimed`: the payer has the money back, and the name is for sale again',
     ),
   credit: z
     .object({ eid: z.int(), amountWei: z.string(), owner: addressText })
     .optional()
     .describe(
-      'Wei that the hub owes for bids that won nothing, and the LayerZero endpoint id of the chain they came from (0: the hub). Its owner withdraws by `withdrawRefund`: on the hub, or by a message from that chain',
+      'Wei that the hub owes for bids that won nothing, and the LayerZero endpoint id of the chain they came from (0: the hub). The owner withdraws it with `withdrawRefund` on the hub, or with a message from that chain',
     ),
   replacedBy: z.string().optional(),
   updatedAt: z.string().optional(),
 })
 
-/** Part of the cost that a status did not have: chains are asked for unknown transactions alone. */
+/** Units to give back: only the status of an unknown transaction calls the chains. */
 export const unspentOf = ({ status }: TxStatus): number =>
   status === 'not_found' ? 0 : CHAIN_COST - 1
 
-/** Time after which asking again may find another status, by the status, seconds. */
+/** Retry-After by status, seconds. */
 const ASK_AGAIN_S: Partial<Record<Status, number>> = { not_found: 5, pending: 2, bridging: 5 }
 
-/** Headers of a status: none is kept by caches, and one that may change says when to ask again. */
+/** Headers of a status response. Caches do not store it. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
   const seconds = ASK_AGAIN_S[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
@@ -179,7 +179,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     params: () => ({ tx: 'x' }),
     error: 'invalid_request',
   },
-  dearest: {},
+  costliest: {},
   bounds: { 'names[]': 'rule: the bids that the gas of a transaction pays for, some hundreds' },
   summary: 'The status of a registration transaction',
   beyond:
@@ -193,21 +193,21 @@ const status = route.get('/v1/names/register/tx/:tx', {
       .min(0)
       .optional()
       .describe(
-        `Seconds to wait for another status, as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
+        `Seconds to wait for another status, such as 25; clamped to ${MAX_LONG_POLL_MS / 1_000}`,
       ),
     since: z
       .enum(STATUSES)
       .optional()
-      .describe('The status that is known; default: the one at the start of the wait'),
+      .describe('The status that the caller knows; default: the status at the start of the wait'),
   }),
-  kept: 'journal',
-  price: CHAIN,
+  cacheSource: 'journal',
+  price: CHAIN_PRICE,
   longPollParam: 'wait',
-  responses: answers('Its status', StatusSchema),
+  responses: okResponses('Its status', StatusSchema),
   async handle({ params, query }, context) {
     const tx = params.tx!
     const ms = Math.min((integerOf(query, 'wait') ?? 0) * 1_000, MAX_LONG_POLL_MS)
-    const since = wordOf(query, 'since', STATUSES)
+    const since = choiceOf(query, 'since', STATUSES)
     const id = parseTxId(tx)
     if (!id)
       throw new ApiError('invalid_request', 'This is neither a transaction hash nor a signature.')
@@ -217,7 +217,7 @@ const status = route.get('/v1/names/register/tx/:tx', {
     return {
       ...ok({ tx, ...found }, statusHeaders(found)),
       unspent,
-      isPassing: !isOfJournal(tx, found),
+      isTransient: !isJournalOnly(tx, found),
     }
   },
 })

@@ -4,7 +4,7 @@ import { NAME_RULE } from '../../registry/primitives/nameRule.js'
 import { OTHER_TYPES } from '../../registry/primitives/otherAddress.js'
 import { z } from '../http/schema.js'
 
-/** Schemas that several routes share. Their examples are the local world’s seeded name, its wallet and its cluster. */
+/** Schemas that several routes share. Their examples are the local world's seeded name, its wallet and its cluster. */
 
 export const addressText = z.string().openapi({
   description: `${Object.values(WALLET_NAMES).join(' or ')} address (hex is answered in lower case); look-ups, lists of wallets and whoever signs take other chains’ too`,

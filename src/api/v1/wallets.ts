@@ -1,28 +1,33 @@
 import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { addition, change, removal, renaming } from '../clusters/changes.js'
+import {
+  addWalletsChange,
+  appendChange,
+  removeWalletsChange,
+  renameWalletsChange,
+} from '../clusters/changes.js'
 import { requireClusterId } from '../clusters/clusters.js'
-import { OTHER, WALLET, wallets } from '../examples.js'
+import { EXAMPLE_WALLET, OTHER_EXAMPLE_WALLET, walletsExample } from '../examples.js'
 import { type Answer, ok } from '../http/answer.js'
 import type { Context } from '../http/context.js'
-import { manyWallets, NO_KEY, times } from '../http/dearest.js'
 import type { ErrorCode } from '../http/errors.js'
 import { type Route, route } from '../http/route.js'
-import { answers, MAX_CHANGES, z } from '../http/schema.js'
+import { manyWallets, REQUEST_WITHOUT_KEY, repeat } from '../http/sampleRequests.js'
+import { MAX_CHANGES, okResponses, z } from '../http/schema.js'
 import { addressText, clusterIdText, walletNameText } from './schemas.js'
 
-const responses = answers('It is done', { success: z.literal(true) })
+const responses = okResponses('It is done', { success: z.literal(true) })
 
-/** Makes a change of a cluster whose answer says no more. */
+/** Makes a change of a cluster and returns a response without data. */
 async function done(context: Context, made: ClusterChange): Promise<Answer> {
-  await change(context, { changes: [made] })
+  await appendChange(context, { changes: [made] })
   return ok({ success: true })
 }
 
 /** Errors of every signed change. */
 const CHANGE_ERRORS = ['catching_up'] as const satisfies readonly ErrorCode[]
 
-export const ADD_ERRORS = [
+export const ADD_WALLET_ERRORS = [
   ...CHANGE_ERRORS,
   'unsupported_address',
   'invalid_name',
@@ -33,37 +38,39 @@ export const ADD_ERRORS = [
   'wallet_limit',
 ] as const satisfies readonly ErrorCode[]
 
-export const addedWallet = z.object({
+export const addedWalletSchema = z.object({
   address: addressText,
   name: walletNameText,
   isPrivate: z
     .boolean()
     .optional()
     .describe(
-      'Hidden from everybody but the cluster’s verified wallets. Left out: false for a new wallet, and what is listed stays as it is',
+      'Visible only to the cluster’s verified wallets. If omitted, a new wallet is public and a listed one is not changed',
     ),
 })
 
 /** A route that creates the cluster of its caller. */
-export const creation = (
+export const createClusterRoute = (
   path: string,
   texts: Pick<Route, 'summary' | 'description' | 'responses'>,
 ) =>
   route.post(path, {
     ...texts,
-    bad: NO_KEY,
-    dearest: { as: 'other' },
+    bad: REQUEST_WITHOUT_KEY,
+    costliest: { as: 'other' },
     privateTo: 'caller',
     auth: 'required',
     errors: CHANGE_ERRORS,
     handle: async ({ session: { wallet: actor } }, context) =>
-      ok({ id: toHex(await change(context, { changes: [{ kind: 'create_cluster', actor }] })) }),
+      ok({
+        id: toHex(await appendChange(context, { changes: [{ kind: 'create_cluster', actor }] })),
+      }),
   })
 
-const create = creation('/v1/clusters', {
+const create = createClusterRoute('/v1/clusters', {
   summary: 'Create the cluster of this wallet',
-  description: 'A wallet that is verified in a cluster gets the id of that one.',
-  responses: answers('The cluster', { id: clusterIdText }),
+  description: 'A wallet that is verified in a cluster gets the id of this cluster.',
+  responses: okResponses('The cluster', { id: clusterIdText }),
 })
 
 const add = route.post('/v1/clusters/wallets', {
@@ -73,16 +80,17 @@ const add = route.post('/v1/clusters/wallets', {
     error: 'unsupported_address',
   },
   privateTo: null,
-  dearest: { what: '100 wallets', as: 'other', body: manyWallets },
-  example: { body: wallets },
+  costliest: { what: '100 wallets', as: 'other', body: manyWallets },
+  example: { body: walletsExample },
   summary: 'Add wallets to the cluster of this wallet',
   description:
-    'All or none; unverified until each verifies itself. A wallet without a cluster gets one. A private wallet becomes public by being added again with `isPrivate: false`.',
+    'Adds all wallets or none. Each is unverified until it verifies itself. A caller without a cluster gets a new one. To make a private wallet public, add it again with `isPrivate: false`.',
   auth: 'required',
-  body: z.array(addedWallet).max(MAX_CHANGES),
+  body: z.array(addedWalletSchema).max(MAX_CHANGES),
   responses,
-  errors: ADD_ERRORS,
-  handle: async ({ body, session }, context) => done(context, addition(session.wallet, body)),
+  errors: ADD_WALLET_ERRORS,
+  handle: async ({ body, session }, context) =>
+    done(context, addWalletsChange(session.wallet, body)),
 })
 
 const rename = route.put('/v1/clusters/wallets/names', {
@@ -92,11 +100,11 @@ const rename = route.put('/v1/clusters/wallets/names', {
     error: 'unsupported_address',
   },
   privateTo: null,
-  dearest: {
+  costliest: {
     as: 'other',
     body: ({ other, freshName }) => [{ address: other, name: freshName() }],
   },
-  example: { body: [{ address: OTHER, name: 'hot' }] },
+  example: { body: [{ address: OTHER_EXAMPLE_WALLET, name: 'hot' }] },
   summary: 'Rename wallets of the cluster of this wallet',
   auth: 'required',
   body: z.array(z.object({ address: addressText, name: walletNameText })).max(MAX_CHANGES),
@@ -109,18 +117,19 @@ const rename = route.put('/v1/clusters/wallets/names', {
     'not_in_cluster',
     'wallet_name_taken',
   ],
-  handle: async ({ body, session }, context) => done(context, renaming(session.wallet, body)),
+  handle: async ({ body, session }, context) =>
+    done(context, renameWalletsChange(session.wallet, body)),
 })
 
 const remove = route.delete('/v1/clusters/wallets', {
   bad: { what: 'a text that is no address', body: () => ['x'], error: 'unsupported_address' },
   privateTo: null,
-  dearest: {
+  costliest: {
     what: '100 wallets',
     as: 'other',
-    body: ({ evmAddress }) => times(100, evmAddress),
+    body: ({ evmAddress }) => repeat(100, evmAddress),
   },
-  example: { body: [WALLET] },
+  example: { body: [EXAMPLE_WALLET] },
   summary: 'Remove wallets from the cluster of this wallet',
   description: 'Addresses that are not listed count as removed.',
   auth: 'required',
@@ -133,7 +142,8 @@ const remove = route.delete('/v1/clusters/wallets', {
     'not_in_cluster',
     'last_verified_wallet',
   ],
-  handle: async ({ body, session }, context) => done(context, removal(session.wallet, body)),
+  handle: async ({ body, session }, context) =>
+    done(context, removeWalletsChange(session.wallet, body)),
 })
 
 const verify = route.post('/v1/clusters/verify/:clusterId', {
@@ -144,10 +154,10 @@ const verify = route.post('/v1/clusters/verify/:clusterId', {
   },
   privateTo: null,
   example: { status: 403 },
-  dearest: { as: 'other' },
+  costliest: { as: 'other' },
   summary: 'Verify this wallet in a cluster that lists it',
   description:
-    'It leaves the cluster it was verified in. If it was the last verified wallet there, the names of that cluster move along.',
+    'The wallet leaves its former cluster. If it was the last verified wallet there, the names of the former cluster move with it.',
   auth: 'required',
   params: z.object({ clusterId: clusterIdText }),
   responses,

@@ -2,7 +2,7 @@ import type { ChainConfig } from '../../config/index.js'
 import { StageClock } from '../../ops/stages.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { rulesOf } from '../../registry/primitives/confirmation.js'
+import { confirmationRulesOf } from '../../registry/primitives/confirmation.js'
 import type { Network } from '../../registry/primitives/network.js'
 import {
   type ChainTx,
@@ -160,7 +160,7 @@ export async function readHeads(
   call: Call,
   { confirmation }: Pick<ChainConfig, 'confirmation'>,
 ): Promise<Heads> {
-  const { tag, confirmedOf } = rulesOf(confirmation)
+  const { tag, confirmedOf } = confirmationRulesOf(confirmation)
   const [latest, tagged] = await Promise.all([
     getHeader(call, 'latest'),
     tag && getHeader(call, tag),

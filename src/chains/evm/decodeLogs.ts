@@ -1,6 +1,6 @@
 import { type Log, parseEventLogs } from 'viem'
 import type { CreditMove, ReceivedMessage, SentMessage } from '../../registry/bridge/message.js'
-import { PAUSED, REFUSAL } from '../../registry/journal/bid.js'
+import { BID_REFUSAL, PAUSED_MARK } from '../../registry/journal/bid.js'
 import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js'
 import type {
   CommunityNameTarget,
@@ -164,7 +164,7 @@ function decodeHubLogs(
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // a referral follows its bid at once
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
-      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED))
+      entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_MARK))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
     else if (first === CREDITED_TOPIC || first === WITHDRAWN_TOPIC) credits.push(creditMove(log))
     else if (first === RECEIVED_TOPIC) received.push(receivedMessage(log))
@@ -172,7 +172,8 @@ function decodeHubLogs(
   }
 }
 
-const isPaused = ({ data }: RawLog): boolean => Number(`0x${data.slice(-64)}`) === REFUSAL.paused
+const isPaused = ({ data }: RawLog): boolean =>
+  Number(`0x${data.slice(-64)}`) === BID_REFUSAL.paused
 
 const positionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
   chain,

@@ -17,7 +17,7 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_LABELS, type Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
 import { printFields, printList } from '../output.js'
-import { configuredChain, type NetworkOptions, nameOf, networksOf } from '../values.js'
+import { configuredChain, type NetworkOptions, networksOf, parseNameArgument } from '../values.js'
 import { type BadLine, readAirdropFile } from './allocations.js'
 
 export interface AirdropOptions extends NetworkOptions {
@@ -36,17 +36,21 @@ export interface SetCommand extends AirdropOptions {
 }
 
 /** Terms of a distributor. */
-export type TermsCommand = AirdropOptions & { owner?: Buffer; token?: Buffer; endsAt?: number }
+export type DistributorTermsCommand = AirdropOptions & {
+  owner?: Buffer
+  token?: Buffer
+  endsAt?: number
+}
 
-/** Bad lines that are printed. */
+/** Maximum number of bad lines to print. */
 const BAD_LINES_LIMIT = 100
 
 /**
- * `clusterd airdrop load`: loads all of a file or nothing.
- * @throws Error with one sentence; bad lines are printed on stderr first
+ * `clusterd airdrop load`: loads a whole file, or nothing.
+ * @throws Error with one sentence; bad lines are printed on stderr before
  */
-export async function load(file: string, command: LoadCommand): Promise<void> {
-  const community = nameOf(command.community, 'community')
+export async function loadAirdropFile(file: string, command: LoadCommand): Promise<void> {
+  const community = parseNameArgument(command.community, 'community')
   const network = networkOfChain(command.chain, command)
   await withPool(async (pool) => {
     const { rows, bad, fileHash } = await readAirdropFile(file)
@@ -64,16 +68,21 @@ export async function load(file: string, command: LoadCommand): Promise<void> {
   })
 }
 
-export async function set(name: string, command: SetCommand): Promise<void> {
+export async function nameDistributor(name: string, command: SetCommand): Promise<void> {
   await withPool(async (pool) => {
-    const airdrop = await one(pool, name, command)
-    const { isChanged, now } = await record(pool, airdrop, command.distributor, command.fromBlock)
+    const airdrop = await requireAirdrop(pool, name, command)
+    const { isChanged, now } = await recordDistributor(
+      pool,
+      airdrop,
+      command.distributor,
+      command.fromBlock,
+    )
     printFields({ isChanged, ...describeAirdrop(now) }, command.json)
   })
 }
 
 /** `clusterd airdrop list`. */
-export async function list({ json, ...options }: AirdropOptions): Promise<void> {
+export async function printAirdrops({ json, ...options }: AirdropOptions): Promise<void> {
   const airdrops = await withPool((pool) => listAirdrops(pool, networksOf(options)))
   printList(airdrops, {
     json,
@@ -97,11 +106,11 @@ export async function list({ json, ...options }: AirdropOptions): Promise<void> 
 }
 
 /**
- * `clusterd airdrop show <community>`: prints the airdrop, and the constructor's arguments of its distributor.
- * @throws Error where there is none
+ * `clusterd airdrop show <community>`: prints the airdrop, and the constructor arguments of its distributor.
+ * @throws Error where there is no airdrop
  */
-export async function show(name: string, command: TermsCommand): Promise<void> {
-  const airdrop = await withPool((pool) => one(pool, name, command))
+export async function showAirdrop(name: string, command: DistributorTermsCommand): Promise<void> {
+  const airdrop = await withPool((pool) => requireAirdrop(pool, name, command))
   const made = describeConstructor(airdrop, command)
   printFields({ ...describeAirdrop(airdrop), ...made }, command.json)
   if (!made.encoded) console.error('`encoded` needs --token, --ends-at and --owner.')
@@ -112,15 +121,15 @@ export async function show(name: string, command: TermsCommand): Promise<void> {
 }
 
 /**
- * `clusterd airdrop remove <community>`: shows what would be removed; removes it with `yes`.
- * @throws Error where there is none
+ * `clusterd airdrop remove <community>`: shows what it removes, and removes it with `yes`.
+ * @throws Error where there is no airdrop
  */
-export async function remove(
+export async function dropAirdrop(
   name: string,
   { yes, ...options }: AirdropOptions & { yes?: boolean },
 ): Promise<void> {
   await withPool(async (pool) => {
-    const airdrop = await one(pool, name, options)
+    const airdrop = await requireAirdrop(pool, name, options)
     if (yes) await removeAirdrop(pool, airdrop.network, airdrop.community)
     printFields({ isRemoved: yes === true, ...describeAirdrop(airdrop) }, options.json)
     if (!yes) console.error('Nothing is removed yet: --yes removes it.')
@@ -128,7 +137,7 @@ export async function remove(
   })
 }
 
-/** Prints the first hundred bad lines on stderr. */
+/** Prints the first bad lines on stderr. */
 function refusal(file: string, bad: readonly BadLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
@@ -138,8 +147,12 @@ function refusal(file: string, bad: readonly BadLine[]): Error {
   )
 }
 
-export async function one(pool: pg.Pool, name: string, options: AirdropOptions): Promise<Airdrop> {
-  const community = nameOf(name, 'community')
+export async function requireAirdrop(
+  pool: pg.Pool,
+  name: string,
+  options: AirdropOptions,
+): Promise<Airdrop> {
+  const community = parseNameArgument(name, 'community')
   const networks = networksOf(options)
   const found = (await Promise.all(networks.map((on) => findAirdrop(pool, on, community)))).filter(
     (it) => it !== null,
@@ -158,7 +171,7 @@ function networkOfChain(label: string, options: NetworkOptions): Network {
   const of = familyOf(label) === EVM ? NETWORK_LABELS[label] : undefined
   if (!of)
     throw new Error(
-      `--chain is the network label of an EVM chain, such as 1 or 8453; "${label}" is none.`,
+      `--chain is the network label of an EVM chain, such as 1 or 8453, not "${label}".`,
     )
   if (!networksOf(options).includes(of)) throw new Error(`Chain "${label}" belongs to ${of}.`)
   return of
@@ -183,10 +196,10 @@ export const describeAirdrop = (airdrop: Airdrop) => ({
 })
 
 /**
- * Constructor arguments of an airdrop's distributor, by the options, else as its own has them; `encoded` is their ABI
- * form, null while one is unknown.
+ * Constructor arguments of an airdrop's distributor, from the options, else from its existing distributor. `encoded`
+ * is the ABI encoding, null while an argument is unknown.
  */
-export function describeConstructor(airdrop: Airdrop, command: TermsCommand) {
+export function describeConstructor(airdrop: Airdrop, command: DistributorTermsCommand) {
   const { airdropOperatorKey } = readEnvironment()
   const { token = airdrop.token, endsAt = airdrop.endsAtS, owner } = command
   const args = {
@@ -216,13 +229,13 @@ const CONSTRUCTOR = parseAbiParameters(
 )
 
 /**
- * Records an airdrop's distributor, whose state is read from its chain and whose tree is checked. An operator other
- * than the configured one is a warning on stderr.
+ * Records an airdrop's distributor. Its state is read from its chain, and its tree is compared. An operator other
+ * than the configured one gives a warning on stderr.
  * @param fromBlock first block to read claims from; unchanged when undefined
- * @throws Error with one sentence where the contract is no distributor or another tree's; ConfigError for an unknown
- *   chain; ChainUnavailableError
+ * @throws Error with one sentence where the contract is no distributor or belongs to another tree; ConfigError for an
+ * unknown chain; ChainUnavailableError
  */
-export async function record(
+export async function recordDistributor(
   pool: pg.Pool,
   { network, community, label, merkleRoot }: Airdrop,
   address: Buffer,

@@ -77,7 +77,7 @@ describe('a CSV file of an airdrop', () => {
     ['a fraction', `${EVM},1.5`, 'has no amount above zero in base units'],
     ['an exponent', `${EVM},1e18`, 'has no amount above zero in base units'],
     ['too much', `${EVM},${2n ** 256n}`, 'has no amount above zero in base units'],
-  ])('has a bad line with %s, and its other rows all the same', (_, line, message) => {
+  ])('has a bad line with %s, and its other rows are still read', (_, line, message) => {
     const text = `address,amount\n${EVM},1\n\n${line}\n${SOLANA},2\n`
     expect(read(text)).toEqual({ rows: [`${EVM} 1`, `${SOLANA} 2`], bad: [`4 ${message}`] })
   })

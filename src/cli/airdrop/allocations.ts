@@ -7,9 +7,9 @@ import { kindOf } from '../../registry/auth/kinds.js'
 import { parseWallet } from '../../registry/primitives/address.js'
 import { parseAmountWei } from '../../registry/primitives/amount.js'
 
-/** A line of which no row can be read. */
+/** A line that cannot be read as a row. */
 export interface BadLine {
-  /** Number from 1. */
+  /** Line number, from 1. */
   line: number
   message: string
 }
@@ -17,8 +17,9 @@ export interface BadLine {
 const HEADER = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
- * Reads the text of an airdrop's file, one `address,amount` per line, with or without that header, fields bare or in
- * double quotes; empty lines are ignored. Addresses are of wallets that sign in. Amounts are base units: digits only.
+ * Reads the text of an airdrop's file: one `address,amount` per line, with or without this header, fields bare or in
+ * double quotes. Empty lines are ignored. Addresses belong to wallets that can sign in. Amounts are base units,
+ * digits only.
  * @returns rows, each account once, and bad lines, in the order of the file
  */
 export function readAllocations(text: string): { rows: Allocation[]; bad: BadLine[] } {
@@ -60,7 +61,7 @@ function readRow(text: string): Allocation | string {
   return amount ? { account: address.bytes, amount } : 'has no amount above zero in base units'
 }
 
-/** A name that ends with .gz means gzip. `fileHash` is the SHA-256 of the file's bytes. */
+/** Reads an airdrop's file. A name ending in .gz means gzip. `fileHash` is the SHA-256 of the file's bytes. */
 export async function readAirdropFile(file: string) {
   const bytes = await readFile(file)
   const text = (file.endsWith('.gz') ? await promisify(gunzip)(bytes) : bytes).toString('utf8')

@@ -1,7 +1,13 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addressOf, blockOf, secondsOf, withNetwork, withSigning } from '../values.js'
+import {
+  blockParser,
+  evmAddressParser,
+  secondsParser,
+  withNetwork,
+  withSigning,
+} from '../values.js'
 
 const EXAMPLES = `
 Examples:
@@ -24,8 +30,8 @@ drop.csv:
   0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
   EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000`
 
-const run = lazily(() => import('./airdrop.js'))
-const runDeploy = lazily(() => import('./deploy.js'))
+const run = lazyActions(() => import('./airdrop.js'))
+const runDeploy = lazyActions(() => import('./deploy.js'))
 
 /** `clusterd airdrop …`. */
 export function addAirdropCommands(program: Command): void {
@@ -40,30 +46,30 @@ export function addAirdropCommands(program: Command): void {
     .option('--replace', 'put it in the place of another file that nobody has claimed from')
     .option(...JSON_OPTION)
     .addHelpText('after', LOAD_EXAMPLES)
-    .action(run('load'))
+    .action(run('loadAirdropFile'))
   ofOne(airdrop.command('set <community>'))
     .description('name the distributor of a loaded airdrop once it is deployed')
     .requiredOption(
       '--distributor <address>',
       'the contract that pays it: asked on its chain for root, token and end',
-      addressOf('--distributor'),
+      evmAddressParser('--distributor'),
     )
     .option(
       '--from-block <n>',
       'the block of its deployment; default: where the chain’s indexing begins',
-      blockOf('--from-block'),
+      blockParser('--from-block'),
     )
     .option(...JSON_OPTION)
-    .action(run('set'))
+    .action(run('nameDistributor'))
   withNetwork(airdrop.command('list'), 'default: both')
     .description('all airdrops')
     .option(...JSON_OPTION)
-    .action(run('list'))
+    .action(run('printAirdrops'))
   withTerms(airdrop.command('show <community>'))
     .description('everything about one, and what a distributor of it is constructed with')
-    .option('--owner <address>', 'who may take back what is left then', addressOf('--owner'))
+    .option('--owner <address>', 'who may take back what is left then', evmAddressParser('--owner'))
     .option(...JSON_OPTION)
-    .action(run('show'))
+    .action(run('showAirdrop'))
   withSigning(
     withTerms(airdrop.command('deploy <community>'))
       .description(
@@ -72,24 +78,24 @@ export function addAirdropCommands(program: Command): void {
       .requiredOption(
         '--owner <address>',
         'who may take back what is left at the end',
-        addressOf('--owner'),
+        evmAddressParser('--owner'),
       )
-      .option('--fund', 'send it the tokens that it lacks, from the account that signs'),
-  ).action(runDeploy('deploy'))
+      .option('--fund', 'send it the missing tokens, from the account that signs'),
+  ).action(runDeploy('deployDistributor'))
   ofOne(airdrop.command('remove <community>'))
     .description('show what is removed; with --yes remove it')
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(run('remove'))
+    .action(run('dropAirdrop'))
 }
 
 const ofOne = (command: Command): Command => withNetwork(command, 'default: the one that has it')
 
 const withTerms = (command: Command): Command =>
   ofOne(command)
-    .option('--token <address>', 'the token that it pays', addressOf('--token'))
+    .option('--token <address>', 'the token that it pays', evmAddressParser('--token'))
     .option(
       '--ends-at <date>',
       'from when on no claim is taken: a date, or Unix seconds',
-      secondsOf('--ends-at'),
+      secondsParser('--ends-at'),
     )

@@ -9,18 +9,25 @@ import { withPool } from '../database.js'
 import { printFields } from '../output.js'
 import { accountOf, type SigningOptions, sendSteps } from '../signing/signing.js'
 import { configuredChain } from '../values.js'
-import { describeAirdrop, describeConstructor, one, record, type TermsCommand } from './airdrop.js'
+import {
+  type DistributorTermsCommand,
+  describeAirdrop,
+  describeConstructor,
+  recordDistributor,
+  requireAirdrop,
+} from './airdrop.js'
 
-type DeployCommand = TermsCommand & SigningOptions & { fund?: boolean }
+type DeployCommand = DistributorTermsCommand & SigningOptions & { fund?: boolean }
 
 /**
- * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that follows from its terms,
- * and records it. With `--fund` the signer's tokens follow, as far as it lacks them. A second run finds what is done.
+ * `clusterd airdrop deploy`: deploys the distributor of a loaded airdrop at the address that its terms determine, and
+ * records it. With `--fund` the signer sends the tokens that the distributor still needs. A second run skips steps
+ * that are done.
  * @throws Error with one sentence
  */
-export async function deploy(name: string, command: DeployCommand): Promise<void> {
+export async function deployDistributor(name: string, command: DeployCommand): Promise<void> {
   await withPool(async (pool) => {
-    const airdrop = await one(pool, name, command)
+    const airdrop = await requireAirdrop(pool, name, command)
     const { encoded, constructor: args } = describeConstructor(airdrop, command)
     if (!encoded)
       throw new Error('Say --token and --ends-at: the distributor is constructed with both.')
@@ -38,7 +45,7 @@ export async function deploy(name: string, command: DeployCommand): Promise<void
     if (steps.length > 0 && !(await sendSteps(steps, way, command))) return
     const fromBlock = (await deploymentBlock(chain, made.address)) ?? config.startBlock
     const address = Buffer.from(made.address.slice(2), 'hex')
-    const { now } = await record(pool, airdrop, address, fromBlock)
+    const { now } = await recordDistributor(pool, airdrop, address, fromBlock)
     printFields(describeAirdrop(now), command.json)
   })
 }

@@ -7,7 +7,7 @@ import { createPool } from '../../db/pg/pool.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { withDatabase } from '../database.js'
 import { messageOf, printJson } from '../output.js'
-import { restore, restorerOf } from './dump.js'
+import { restoreDump, restoreProgramOf } from './dump.js'
 
 interface Checked extends Replayed {
   /** Time of the newest entry. */
@@ -16,14 +16,14 @@ interface Checked extends Replayed {
 }
 
 /**
- * `clusterd backup check`: restores a dump into a scratch database, and compares the state hash of its tables, which is
- * that of its newest entry, with the state to which its journal folds. Ends with 1 where they differ.
+ * `clusterd backup check`: restores a dump into a scratch database, folds its journal again, and compares the state
+ * hash of the result with the hash of the dump's tables. Exits with 1 where they differ.
  * @throws Error with one sentence where the dump can not be restored, or its journal not be folded
  */
 export async function checkBackup(dump: string, { json }: { json?: boolean }): Promise<void> {
-  const restorer = await restorerOf(dump)
+  const restorer = await restoreProgramOf(dump)
   const check = async (scratch: string, signal: AbortSignal): Promise<void> => {
-    await restore(restorer, scratch, signal)
+    await restoreDump(restorer, scratch, signal)
     await requireJournal(dump, scratch)
     const networks = await foldAgain(scratch)
     const isGood = networks.every(({ isEqual }) => isEqual)
@@ -45,8 +45,9 @@ interface Interruption {
 }
 
 /**
- * Watches for Ctrl-C, and for the end of the terminal, from before the work begins: its database must not stay.
- * @param work ends itself by `ended`
+ * Runs work until it ends, or until Ctrl-C or the end of the terminal. The handlers are installed before the work
+ * begins, because its scratch database must be dropped.
+ * @param work has to stop when `ended` rejects
  */
 async function untilInterrupted<T>(work: (interruption: Interruption) => Promise<T>): Promise<T> {
   const interrupted = new AbortController()
@@ -65,7 +66,7 @@ async function untilInterrupted<T>(work: (interruption: Interruption) => Promise
   }
 }
 
-/** @throws Error for a database without a journal: `migrate` would make an empty one, whose state is equal */
+/** @throws Error for a database without a journal, for which `migrate` would create an empty one with an equal state */
 async function requireJournal(dump: string, url: string): Promise<void> {
   if (!(await hasJournal(url)))
     throw new Error(
@@ -74,7 +75,7 @@ async function requireJournal(dump: string, url: string): Promise<void> {
 }
 
 async function foldAgain(url: string): Promise<Checked[]> {
-  // a dump of an earlier version gets the tables of this one
+  // migrate a dump of an earlier version to this version's tables
   await migrate(url)
   const pool = createPool({ url, max: 2, applicationName: 'clusterd backup' })
   try {

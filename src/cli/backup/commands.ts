@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const check = lazily(() => import('./check.js'))
+const check = lazyActions(() => import('./check.js'))
 
-/** `clusterd backup …`: whether a dump is worth something. */
+/** `clusterd backup …`: checks whether a dump can be restored. */
 export function addBackupCommands(program: Command): void {
   program
     .command('backup')

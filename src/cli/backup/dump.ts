@@ -4,30 +4,33 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { environmentWith } from '../../config/index.js'
 
-/** A program that restores a dump, and its arguments but for the database. */
-export interface Restorer {
+/** A program that restores a dump, and its arguments without the database. */
+export interface RestoreProgram {
   program: 'pg_restore' | 'psql'
   args: readonly string[]
 }
 
 const BEGINNING_BYTES = 4_096
-/** `ustar` stands there in an archive of tar. */
+/** Offset of `ustar` in a tar archive. */
 const TAR_MAGIC_AT = 257
-/** Two empty blocks end an archive of tar (POSIX). */
+/** A tar archive ends with two empty blocks (POSIX). */
 const TAR_END = '\0'.repeat(1_024)
 const PLAIN_BEGINS = '-- PostgreSQL database dump'
 const PLAIN_ENDS = '-- PostgreSQL database dump complete'
 
-/** What `--create` writes, of pg_dump and of pg_dumpall, before any table: psql leaves the scratch database. */
+/**
+ * Commands that `--create` of pg_dump and pg_dumpall writes before any table. With them psql would leave the scratch
+ * database.
+ */
 const LEAVES = /^(?:(?:CREATE|DROP) DATABASE|\\connect) .*/m
 
 /**
- * The program for a dump, by its form: custom, directory and tar have their tables of contents; a plain dump is a script.
- * @throws Error for anything else, for an archive of tar or a plain dump that is cut off, and for a plain dump that names
- *   its database
+ * The restore program for a dump, by the dump's format: pg_restore for custom, directory and tar, psql for a plain
+ * dump.
+ * @throws Error for any other file, for a truncated tar or plain dump, and for a plain dump that names its database
  */
-export async function restorerOf(dump: string): Promise<Restorer> {
-  const restore: Restorer = {
+export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
+  const restore: RestoreProgram = {
     program: 'pg_restore',
     args: ['--no-owner', '--no-privileges', '--exit-on-error', '--', dump],
   }
@@ -39,7 +42,7 @@ export async function restorerOf(dump: string): Promise<Restorer> {
     throw new Error(
       `${dump} is no dump of pg_dump (custom, directory, tar or plain): decrypt and unpack it first.`,
     )
-  // neither pg_restore nor psql notices an end that is missing
+  // neither pg_restore nor psql notices a missing end
   if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_ENDS))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
@@ -70,17 +73,18 @@ async function endsOf(path: string): Promise<{ beginning: string; end: string }>
   }
 }
 
-/** Parameters of a URL that PostgreSQL's own programs know as the driver does. */
+/** URL parameters that mean the same to PostgreSQL's own programs and to the driver. */
 const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const LONGEST_ERROR = 300
 
 /**
- * Runs a restorer on a database. The password goes through the environment: everybody on the machine sees arguments.
+ * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
+ * can see arguments.
  * @param signal ends the program
  * @throws Error with the program's first error, or where it is not installed
  */
-export async function restore(
-  { program, args }: Restorer,
+export async function restoreDump(
+  { program, args }: RestoreProgram,
   url: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -89,7 +93,7 @@ export async function restore(
   target.password = ''
   for (const name of [...target.searchParams.keys()])
     if (!SHARED_PARAMETERS.includes(name)) target.searchParams.delete(name)
-  // the driver's word for encryption without a check
+  // the driver's name for encryption without verification
   if (target.searchParams.get('sslmode') === 'no-verify')
     target.searchParams.set('sslmode', 'require')
   const env = environmentWith(password === '' ? {} : { PGPASSWORD: password })
@@ -109,7 +113,7 @@ export async function restore(
     child.on('close', resolve)
   })
   if (code === 0) return
-  // the lines behind the first error show rows
+  // lines after the first error may show rows
   const [error = said] = /^.*\berror: .*$/im.exec(said) ?? []
   throw new Error(`the dump can not be restored: ${error.trim().slice(0, LONGEST_ERROR)}`)
 }

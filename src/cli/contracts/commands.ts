@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withNetwork, withSigning } from '../values.js'
 
@@ -12,7 +12,7 @@ Examples:
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
-const run = lazily(() => import('./contracts.js'))
+const run = lazyActions(() => import('./contracts.js'))
 
 export function addContractCommands(program: Command): void {
   const contracts = program
@@ -26,12 +26,12 @@ export function addContractCommands(program: Command): void {
       'compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference',
     )
     .option(...JSON_OPTION)
-    .action(run('status'))
+    .action(run('showContractStatus'))
   withSigning(onNetwork(contracts.command('deploy')))
     .description(
       'deploy the missing contracts and set libraries, verifiers, executor and roles; peers last',
     )
-    .action(run('deploy'))
+    .action(run('deployContracts'))
 }
 
 const ENS = [

@@ -17,14 +17,17 @@ import { openEns } from './ens.js'
 type ContractOptions = NetworkOptions & { ens?: string }
 type Opened = ReturnType<typeof open>
 
-/** By the options, else the only network with a deployment, else with chains. @throws ConfigError */
+/**
+ * Opens the network of the options; by default the only network with a `deployment`, else the first chain's. @throws
+ * ConfigError
+ */
 function open({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraft(readEnvironment().chainsFile)
   if (ens) return openEns(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
-  // without a description the chains say which network's are missing
+  // without a `deployment` the error then names the network of the chains
   const inUse = described[0] ?? draft.chains[0]!.network
   const network: Network = networkOf({ testnet, mainnet }) ?? inUse
   const configs = new Map(draft.chains.map((chain) => [chain.label, chain]))
@@ -50,8 +53,8 @@ function open({ testnet, mainnet, ens }: ContractOptions) {
   }
 }
 
-/** `clusterd contracts status`: a line for each desired value; code 1 where a chain shows another. */
-export const status = (options: ContractOptions & { json?: boolean }): Promise<void> =>
+/** `clusterd contracts status`: prints each desired value. Exits with 1 where a chain has another value. */
+export const showContractStatus = (options: ContractOptions & { json?: boolean }): Promise<void> =>
   show(open(options), options)
 
 async function show(opened: Opened, { json }: { json?: boolean } = {}): Promise<void> {
@@ -111,7 +114,7 @@ async function showContracts(
     const startBlock =
       'contract' in fields ? await deploymentBlock(chain, fields.contract as Hex) : null
     console.log(
-      `The chains file lacks of chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
+      `Missing in the chains file for chain ${one.label}: ${JSON.stringify({ ...fields, ...(startBlock && { startBlock }) })}`,
     )
     if ('contract' in fields && !startBlock)
       console.log(
@@ -121,14 +124,14 @@ async function showContracts(
 }
 
 /**
- * `clusterd contracts deploy`: deploys the missing contracts and sends whatever differs from the file, as far as
- * the given key may sign.
- * @throws Error with one sentence where something can't be brought about by a transaction
+ * `clusterd contracts deploy`: deploys the missing contracts and sends a transaction for each value that differs from
+ * the file, as far as the given key may sign.
+ * @throws Error with one sentence where a difference can't be removed by a transaction
  */
-export async function deploy(options: ContractOptions & SigningOptions): Promise<void> {
+export async function deployContracts(options: ContractOptions & SigningOptions): Promise<void> {
   const opened = open(options)
   const account = accountOf(options)
-  // a transaction of an earlier run that is not mined yet would be planned again
+  // wait for a pending transaction of an earlier run, which would be planned again
   if (account)
     await Promise.all([...opened.chains.values()].map((chain) => settled(chain, account.address)))
   const items = await opened.compare()

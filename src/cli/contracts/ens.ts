@@ -4,7 +4,7 @@ import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOf, keyOfRole } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** @throws ConfigError */
+/** Settings of an ENS parent's deployment. @throws ConfigError */
 export function openEns({ chains, deployment, ens }: DraftFile, parent: string) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
@@ -16,7 +16,7 @@ export function openEns({ chains, deployment, ens }: DraftFile, parent: string) 
   const chain = ensChainOf(chains, entry)
   if (!siteUrl)
     throw new ConfigError('SITE_URL is not set: clients of ENS ask for answers below it.')
-  // the address is enough: the key need not be where contracts are deployed from
+  // the address is enough, so that the key need not be on the machine that deploys
   const key = ensKeySources.address ? null : keyOfRole('ENS', ensKeySources)
   const signer = key ? addressOf(key) : ensKeySources.address
   if (!signer)

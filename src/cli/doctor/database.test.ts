@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { shareKeyId } from '../../api/clusters/keyShares.js'
-import { sharesFound } from './database.js'
+import { sharesFinding } from './database.js'
 
 const KEY = Buffer.alloc(32, 1)
 const FORMER = Buffer.alloc(32, 2)
@@ -25,8 +25,8 @@ it.each<[string, ReturnType<typeof under>[], Buffer[], string, string]>([
     '3 are from before keys had ids',
   ],
   ['shares from before keys had ids, without a key', [under(null)], [], 'warn', '3 are from'],
-])('of %s the doctor finds what is to be done', (_, shares, keys, level, found) => {
-  const result = sharesFound(shares, keys)
+])('for %s the doctor gives advice', (_, shares, keys, level, found) => {
+  const result = sharesFinding(shares, keys)
   expect(result.level).toBe(level)
   expect(result.found).toContain(found)
 })

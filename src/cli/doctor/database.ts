@@ -11,12 +11,15 @@ import { bad, check, type Finding, ok, type Result, warn } from '../../ops/findi
 import { databaseFault } from '../database.js'
 
 const OLDEST_SERVER = 140_000
-/** Below the time limit of a check, whose answer names the cause then. */
+/** Shorter than the time limit of a check, so that the result names the cause. */
 const QUERY_TIMEOUT_MS = 10_000
-/** Connections for indexers, relayers and leads beside DATABASE_POOL, with both networks. */
+/** Connections for indexers, relayers and leases in addition to DATABASE_POOL, for both networks. */
 const OWN_CONNECTIONS = 13
 
-/** Reachable, direct, of a version that serves, migrated, on time, with room. */
+/**
+ * Checks that the database is reachable, without a pooler, recent enough, migrated, on time, and has free connections
+ * and space.
+ */
 export async function databaseFindings(config: Config): Promise<Finding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool, shareKeys } = config
   const asking =
@@ -80,7 +83,7 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
     await check('wallet shares', 'Run `clusterd migrate`.', () =>
       onConnection(
         { url: databaseDirectUrl, applicationName: 'clusterd doctor', answerMs: QUERY_TIMEOUT_MS },
-        async (client) => sharesFound(await countShares(client), shareKeys),
+        async (client) => sharesFinding(await countShares(client), shareKeys),
       ),
     ),
     await check(
@@ -100,8 +103,8 @@ export async function databaseFindings(config: Config): Promise<Finding[]> {
   ]
 }
 
-/** Shares that no key of SHARE_KEY opens are lost without theirs. */
-export function sharesFound(
+/** Finding for shares that cannot be decrypted because their key is missing in SHARE_KEY. */
+export function sharesFinding(
   shares: Awaited<ReturnType<typeof countShares>>,
   keys: readonly Uint8Array[],
 ): Result {

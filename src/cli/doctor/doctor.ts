@@ -13,7 +13,7 @@ const SIGN: Readonly<Record<Level, string>> = {
   bad: paint('bold', 'BAD '),
 }
 
-/** `clusterd doctor`: checks all that a start needs, changes nothing. Ends with code 1 where something is bad. */
+/** `clusterd doctor`: checks everything that a start needs, without changes. Exits with 1 where a finding is bad. */
 export async function doctor(
   { json }: { json?: boolean },
   families: readonly ChainFamily[] = FAMILIES,

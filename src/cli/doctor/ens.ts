@@ -11,10 +11,10 @@ import { bad, check, ok, type Result } from '../../ops/finding.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** Below the time limit of a check. */
+/** Shorter than the time limit of a check. */
 const GATEWAY_LIMIT_MS = 10_000
 
-/** Each name goes the way of clients; the first link that is broken is named. */
+/** Resolves a name under each parent like a client does, and reports the first step that fails. */
 export async function ensFindings({ chains, ens }: Pick<Config, 'chains' | 'ens'>) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   const look = (one: EnsParent) =>
@@ -62,7 +62,7 @@ async function walk(
         }),
     },
   })
-  // `addr(bytes32)` of any name below: the gateway answers for one that nobody has, too
+  // `addr(bytes32)` of a name under the parent; the gateway also answers for a name that nobody has
   const name = `doctor.${parent}`
   const args = [toHex(packetToBytes(name)), concat(['0x3b3b57de', namehash(name)])] as const
   const data = encodeFunctionData({ abi: ensResolverAbi, functionName: 'resolve', args })

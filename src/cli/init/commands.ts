@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 
-const init = lazily(() => import('./init.js'))
+const init = lazyActions(() => import('./init.js'))
 
 const repeated = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 
@@ -32,5 +32,5 @@ export function addInitCommand(program: Command): void {
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')
     .addHelpText('after', EXAMPLE)
-    .action(init('init'))
+    .action(init('initDeployment'))
 }

@@ -28,8 +28,8 @@ const PASSWORD = 'relayer-password'
 const SOLANA_KEY = 'solana-relayer.json'
 const PLACEHOLDER = 'postgresql://clusterd:PASSWORD@127.0.0.1:5432/clusterd'
 
-/** `clusterd init`: into a folder that has none of the files; keys are new. */
-export async function init(options: InitOptions): Promise<void> {
+/** `clusterd init`: writes a new deployment's files, with new keys, into a folder that has none of them. */
+export async function initDeployment(options: InitOptions): Promise<void> {
   const folder = resolve(options.out)
   const { compose, database } = options
   if (compose && database)
@@ -40,7 +40,7 @@ export async function init(options: InitOptions): Promise<void> {
   const solanaOn = options.solana ? networks[0]! : null
   if (solanaOn && networks.length > 1)
     throw new Error(
-      `--solana goes with one network at a time: add the section of the other to ${CHAINS}.`,
+      `--solana takes one network at a time: add the section of the other to ${CHAINS}.`,
     )
   const content = {
     chains: draft.chains,
@@ -72,12 +72,15 @@ export async function init(options: InitOptions): Promise<void> {
   for (const line of nextSteps({ networks, relayer, relay, compose })) console.log(`  ${line}`)
 }
 
-/** `examples/deploy/compose.yaml` of this package, three levels up from `src/cli/init` and from `dist/cli/init`. */
+/** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */
 const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.meta.url)
 
 const listOf = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Without what presets know and without contracts. @throws ConfigError that names the option */
+/**
+ * Draft of a chains file, without values that presets know and without contracts. @throws ConfigError that names the
+ * option
+ */
 export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const urls = new Map<string, string[]>()
   for (const pair of rpc) {
@@ -98,7 +101,7 @@ export function draftOf({ hub, spokes, rpc = [], solana }: InitOptions) {
   const ofSolana = solana ? urlsOf(SOLANA.label) : []
   const [stray] = urls.keys()
   if (stray !== undefined)
-    throw new ConfigError(`--rpc: "${stray}" is none of the chains that were chosen.`)
+    throw new ConfigError(`--rpc: "${stray}" is not one of the chosen chains.`)
   return { chains, solana: ofSolana }
 }
 
@@ -129,7 +132,10 @@ function environmentOf({ solana, compose, database }: InitOptions): string {
   ].join('\n')
 }
 
-/** Writes files beside none of their names. RPC URLs may hold a provider's key, too. */
+/**
+ * Writes files, all or none, if the folder has none of their names. All are secret, because an RPC URL may hold a
+ * provider's key.
+ */
 function write(folder: string, files: readonly [name: string, content: string][]): void {
   const there = files.flatMap(([name]) => (existsSync(join(folder, name)) ? [name] : []))
   if (there.length > 0)
@@ -151,7 +157,7 @@ interface Made {
   compose: boolean | undefined
 }
 
-/** Steps up to a start: `<…>` is the operator's to fill in. */
+/** Remaining steps to a start. The operator replaces `<…>`. */
 function nextSteps({ networks, relayer, relay, compose }: Made): string[] {
   const owners = networks.map(
     (network) => `"${network}": { "owner": "<address>", "relayer": "${relayer}" }`,

@@ -12,8 +12,16 @@ const view = ({ osUser, role, command, outcome, beganMs, endedMs }: StoredAction
   outcome,
 })
 
-/** `clusterd journal actions`: without an outcome are commands that still run, or were killed. */
-export async function actions({ limit, json }: { limit: number; json?: boolean }): Promise<void> {
+/**
+ * `clusterd journal actions`: lists recorded commands. A command without an outcome is still running, or was killed.
+ */
+export async function printActions({
+  limit,
+  json,
+}: {
+  limit: number
+  json?: boolean
+}): Promise<void> {
   const found = await withPool((pool) => listActions(pool, limit))
   printList(found, {
     json,

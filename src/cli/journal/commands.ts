@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { blockOf, wholeNumber, withNetwork } from '../values.js'
+import { blockParser, wholeNumberParser, withNetwork } from '../values.js'
 
-const replay = lazily(() => import('./replay.js'))
-const verify = lazily(() => import('./verify.js'))
-const rewind = lazily(() => import('./rewind.js'))
-const restored = lazily(() => import('./restored.js'))
-const exported = lazily(() => import('./export.js'))
-const actions = lazily(() => import('./actions.js'))
+const replay = lazyActions(() => import('./replay.js'))
+const verify = lazyActions(() => import('./verify.js'))
+const rewind = lazyActions(() => import('./rewind.js'))
+const restored = lazyActions(() => import('./restored.js'))
+const exported = lazyActions(() => import('./export.js'))
+const actions = lazyActions(() => import('./actions.js'))
 
 export function addJournalCommands(program: Command): void {
   const journal = program
@@ -32,7 +32,7 @@ export function addJournalCommands(program: Command): void {
     .option(
       '--block <n>',
       'the first block to leave out; shown by default: after the newest that the chain still has',
-      blockOf('--block'),
+      blockParser('--block'),
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
@@ -49,7 +49,7 @@ export function addJournalCommands(program: Command): void {
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
-    .action(restored('restored'))
+    .action(restored('restartRestored'))
   withNetwork(journal.command('export'), 'default: both')
     .description(
       'write the signed log as files that any web server can serve at /v1/log, for mirrors',
@@ -65,9 +65,9 @@ export function addJournalCommands(program: Command): void {
     .option(
       '--limit <n>',
       'at most this many commands',
-      wholeNumber('--limit', { min: 1, max: 10_000 }),
+      wholeNumberParser('--limit', { min: 1, max: 10_000 }),
       50,
     )
     .option(...JSON_OPTION)
-    .action(actions('actions'))
+    .action(actions('printActions'))
 }

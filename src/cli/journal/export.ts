@@ -33,8 +33,8 @@ interface Exported {
 
 /**
  * `clusterd journal export`: writes the signed log of each network to a folder, in the layout of its URLs (C2SP
- * tlog-tiles). The daemon may run. An earlier export is brought up to date: its files never change.
- * @throws Error where no log is signed, or the log begins anew meanwhile
+ * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: its files never change.
+ * @throws Error where no log is signed, or the log restarts meanwhile
  */
 export async function exportLog(
   options: NetworkOptions & { out: string; json?: boolean },
@@ -71,13 +71,13 @@ async function exportNetwork(
     if (isLowest)
       await writeOnce(join(below, bundlePath(tile)), () => readBundle(pool, ofLog, tile))
   }
-  // the checkpoint comes last: what it needs is there
+  // the checkpoint is written last, after all files that it refers to
   await writeWhole(join(below, 'checkpoint'), note)
   await writeWhole(join(folder, 'checkpoint'), note)
   return { network, origin, size }
 }
 
-/** @throws Error where a log does not go on from the checkpoint that an earlier export wrote to a file */
+/** @throws Error where a log does not continue the checkpoint file of an earlier export */
 async function assertContinues(
   pool: pg.Pool,
   log: LogOfNetwork & TreeHead,
@@ -114,7 +114,7 @@ async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): 
   await writeWhole(file, bytes)
 }
 
-/** Writes a file that readers see only as a whole. */
+/** Writes a file atomically. */
 async function writeWhole(file: string, bytes: Uint8Array | string): Promise<void> {
   const part = `${file}.${process.pid}.new`
   await mkdir(dirname(file), { recursive: true })

@@ -2,9 +2,7 @@ import { type Replayed, replay } from '../../db/journal/replay.js'
 import { withPool } from '../database.js'
 import { type NetworkOptions, networksOf } from '../values.js'
 
-/**
- * `clusterd journal replay`: rebuilds each network from its journal; code 1 where hashes differ.
- */
+/** `clusterd journal replay`: rebuilds each network from its journal. Exits with 1 where hashes differ. */
 export async function replayAll(command: NetworkOptions): Promise<void> {
   await withPool(async (pool) => {
     const done: Replayed[] = []

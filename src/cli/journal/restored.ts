@@ -6,9 +6,10 @@ import { withPool } from '../database.js'
 import { printJson } from '../output.js'
 
 /**
- * `clusterd journal restored`: shows what begins anew after the database went back in time; does it with `--yes`.
+ * `clusterd journal restored`: shows which feeds and logs restart after the database was restored to an earlier
+ * state, and restarts them with `--yes`.
  */
-export async function restored({
+export async function restartRestored({
   yes = false,
   json,
 }: {
@@ -21,14 +22,14 @@ export async function restored({
       return await inTries(client, async () => {
         const begun: Record<string, Restored> = {}
         const copies = await readCopies(client)
-        // a mirror goes on from what it has
+        // a mirror continues from its own state
         for (const network of NETWORKS.filter((one) => !copies.has(one)))
           begun[network] = await beginAfterRestore(client, network)
         if (!yes) await client.query('ROLLBACK')
         return begun
       })
     } finally {
-      // destroyed: what was begun and not ended is undone with its connection
+      // close the connection, so that an unfinished transaction is rolled back
       client.release(true)
     }
   })

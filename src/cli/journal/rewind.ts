@@ -18,8 +18,8 @@ export interface RewindCommand extends NetworkOptions {
 }
 
 /**
- * `clusterd journal rewind`: shows the effect of leaving out a chain's blocks from one on; applies it as a new
- * generation with `--yes`.
+ * `clusterd journal rewind`: shows the effect of leaving out a chain's blocks from a block on, and applies it as a
+ * new generation with `--yes`.
  * @throws Error with one sentence for invalid options or an impossible block
  */
 export async function rewindChain(command: RewindCommand): Promise<void> {
@@ -43,8 +43,8 @@ export async function rewindChain(command: RewindCommand): Promise<void> {
 }
 
 /**
- * `clusterd journal unhalt`: lets a chain go on that was halted over a block which it has again.
- * @throws Error with one sentence where the chain is not halted, or shows another block there
+ * `clusterd journal unhalt`: resumes a chain that was halted because of a block that the chain has again.
+ * @throws Error with one sentence where the chain is not halted, or has another block at that height
  */
 export async function unhalt({ chain: label }: { chain: string }): Promise<void> {
   const config = configuredChain(label)

@@ -3,7 +3,7 @@ import { createChainRpc, createEvmChain } from '../../chains/evm/chain.js'
 import { storedRecord } from '../../chains/evm/record.js'
 import { readChains, readEnvironment } from '../../config/index.js'
 import { findChain } from '../../db/journal/chains.js'
-import { keepsRecord, knownRecordAt } from '../../record/prove.js'
+import { keepsRecord, recordAtOrNull } from '../../record/prove.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { withPool } from '../database.js'
 import { printJson } from '../output.js'
@@ -16,8 +16,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /**
- * `clusterd journal verify`: holds the record of each hub's logs, as the journal took them in, against the contracts'
- * own as of the same block (contracts/evm/src/interfaces/IRecord.sol); exit code 1 where they differ.
+ * `clusterd journal verify`: compares the record that the journal's logs of each hub give with the record in the
+ * contracts at the same block (contracts/evm/src/interfaces/IRecord.sol). Exits with 1 where they differ.
  */
 export async function verifyJournal({ json }: { json?: boolean }): Promise<void> {
   const hubs = readChains(readEnvironment().chainsFile).chains.filter(({ role }) => role === 'hub')
@@ -31,7 +31,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
         const chain = createEvmChain({ config, chain: row.chain, rpc: createChainRpc(config) })
         const block = hash && { number: row.nextBlock - 1, hash: toHex(hash) }
         const isKept = block && keepsRecord(chain)
-        const own = isKept ? ((await knownRecordAt(chain, block))?.answer ?? null) : null
+        const own = isKept ? ((await recordAtOrNull(chain, block))?.answer ?? null) : null
         const ours = hash && storedRecord(config, hash, row.record)
         const isProved = own && ours && isDeepStrictEqual(own, ours)
         if (isProved === false) process.exitCode = 1
@@ -41,7 +41,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           block: row.nextBlock - 1,
           blockHash: hash && toHex(hash),
         }
-        // both are null where no node tells the record, or the contracts keep none
+        // both are null where no node returns the record, or the contracts keep none
         return [{ ...place, record: own?.map(toHex) ?? null, isProved }]
       }),
     ),

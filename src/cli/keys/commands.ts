@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { wholeNumber } from '../values.js'
+import { wholeNumberParser } from '../values.js'
 
 const UNITS = { min: 1, max: 10_000_000 }
-const keys = lazily(() => import('./keys.js'))
-const shares = lazily(() => import('./reseal.js'))
+const keys = lazyActions(() => import('./keys.js'))
+const shares = lazyActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program
@@ -15,29 +15,29 @@ export function addKeyCommands(program: Command): void {
     .command('list')
     .description('all keys, oldest first')
     .option(...JSON_OPTION)
-    .action(keys('list'))
+    .action(keys('listKeys'))
   command
     .command('make <name>')
     .description('make a key of the operator, and show it this once')
     .option(
       '--per-second <n>',
       'requests per second; default: LIMIT_KEY',
-      wholeNumber('--per-second', UNITS),
+      wholeNumberParser('--per-second', UNITS),
     )
     .option(
       '--burst <n>',
       'requests at once; default: six times as many as per second',
-      wholeNumber('--burst', UNITS),
+      wholeNumberParser('--burst', UNITS),
     )
     .option(...JSON_OPTION)
-    .action(keys('make'))
+    .action(keys('makeKey'))
   command
     .command('revoke <id>')
     .description('revoke a key, by its id in the list')
-    .action(keys('revoke'))
+    .action(keys('revokeKey'))
   command
     .command('reseal')
     .description('encrypt the shares of generated wallets anew under the first key of SHARE_KEY')
     .option(...JSON_OPTION)
-    .action(shares('reseal'))
+    .action(shares('resealShares'))
 }

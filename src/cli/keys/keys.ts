@@ -18,7 +18,7 @@ const view = (key: StoredApiKey) => ({
 })
 
 /** `clusterd keys list` */
-export async function list({ json }: { json?: boolean }): Promise<void> {
+export async function listKeys({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(listApiKeys), {
     json,
     none: 'There is no API key.',
@@ -26,14 +26,14 @@ export async function list({ json }: { json?: boolean }): Promise<void> {
   })
 }
 
-/** @throws Error with one sentence for a limit that is none */
-export async function make(
+/** `clusterd keys make` @throws Error with one sentence for an invalid limit */
+export async function makeKey(
   name: string,
   options: { perSecond?: number; burst?: number; json?: boolean },
 ): Promise<void> {
   const { perSecond = null } = options
   if (perSecond === null && options.burst !== undefined)
-    throw new Error('--burst goes with --per-second.')
+    throw new Error('--burst needs --per-second.')
   const burst = options.burst ?? (perSecond && perSecond * DEFAULT_BURST_S)
   const key = apiKeyText(randomBytes(API_KEY_BYTES))
   const stored = {
@@ -49,8 +49,8 @@ export async function make(
   console.log(`${key}\nIt is shown this once; its id is ${apiKeyId(stored.keyHash)}.`)
 }
 
-/** @throws Error with one sentence where there is no such key */
-export async function revoke(id: string): Promise<void> {
+/** `clusterd keys revoke` @throws Error with one sentence where there is no such key */
+export async function revokeKey(id: string): Promise<void> {
   await withPool(async (pool) => {
     const key = (await listApiKeys(pool)).find(({ keyHash }) => apiKeyId(keyHash) === id)
     if (!key) throw new Error(`There is no API key of the id ${id}.`)

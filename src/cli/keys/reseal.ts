@@ -9,10 +9,10 @@ import { printFields } from '../output.js'
 const AT_ONCE = 500
 
 /**
- * `clusterd keys reseal`: encrypts the shares of generated wallets anew under the first key of SHARE_KEY. Daemons may run.
- * Ends with 1 where SHARE_KEY has not the key of a share, which stays as it is.
+ * `clusterd keys reseal`: encrypts the shares of generated wallets again, with the first key of SHARE_KEY. Daemons
+ * may run meanwhile. Exits with 1 where the key of a share is missing in SHARE_KEY; the share is then left unchanged.
  */
-export async function reseal({ json }: { json?: boolean }): Promise<void> {
+export async function resealShares({ json }: { json?: boolean }): Promise<void> {
   const [first, ...earlier] = readEnvironment().shareKeys
   if (!first)
     throw new ConfigError('SHARE_KEY is not set: it names the new key, then the earlier ones.')

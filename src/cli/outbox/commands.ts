@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addressOf, wholeNumber, withNetwork } from '../values.js'
+import { evmAddressParser, wholeNumberParser, withNetwork } from '../values.js'
 
-const run = lazily(() => import('./outbox.js'))
+const run = lazyActions(() => import('./outbox.js'))
 
-/** `clusterd outbox …`: what the relayer has to send. */
+/** `clusterd outbox …`: the relayer's jobs. */
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
   ofBoth(outbox.command('list'))
@@ -18,16 +18,16 @@ export function addOutboxCommands(program: Command): void {
     .option(
       '--limit <n>',
       'at most this many jobs',
-      wholeNumber('--limit', { min: 1, max: 10_000 }),
+      wholeNumberParser('--limit', { min: 1, max: 10_000 }),
       50,
     )
     .option(...JSON_OPTION)
-    .action(run('list'))
+    .action(run('printJobs'))
   outbox
     .command('show <id>')
     .description('everything about one job')
     .option(...JSON_OPTION)
-    .action(run('show'))
+    .action(run('showJob'))
   for (const [verb, description] of [
     ['retry', 'attempt a job at once, as if nothing had failed or been spent'],
     ['park', 'set a job aside; a nonce that it holds is used up by a cancel'],
@@ -37,16 +37,16 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action((id: string, options: { json?: boolean }) => run('change')(verb, id, options))
+      .action((id: string, options: { json?: boolean }) => run('changeJob')(verb, id, options))
   ofBoth(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(
       '--signer <address>',
       'where several keys have signed on the chain',
-      addressOf('--signer'),
+      evmAddressParser('--signer'),
     )
     .option(...JSON_OPTION)
-    .action(run('nonce'))
+    .action(run('showOrSetNonce'))
 }
 
 const ofBoth = (command: Command): Command => withNetwork(command, 'default: both')

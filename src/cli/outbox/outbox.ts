@@ -8,8 +8,8 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdText } from '../../registry/primitives/txId.js'
 import { actOnJob, type OperatorAction, requireJob } from '../../relayer/operatorActions.js'
 import { withPool } from '../database.js'
-import { duration, messageOf, printFields, printList } from '../output.js'
-import { type NetworkOptions, networksOf, wholeNumber } from '../values.js'
+import { durationText, messageOf, printFields, printList } from '../output.js'
+import { type NetworkOptions, networksOf, wholeNumberParser } from '../values.js'
 
 interface Options extends NetworkOptions {
   all?: boolean
@@ -24,7 +24,7 @@ export interface ListOptions extends Options {
 const STATES = Object.keys(JOB_STATE) as JobState[]
 
 /** `clusterd outbox list`: jobs. */
-export async function list(options: ListOptions): Promise<void> {
+export async function printJobs(options: ListOptions): Promise<void> {
   const { state, all, limit } = options
   const states = STATES.filter((one) =>
     state === undefined ? all || one !== 'confirmed' : one === state,
@@ -42,21 +42,27 @@ export async function list(options: ListOptions): Promise<void> {
     row(job) {
       const { id, network, kind, nonce, failures, reason } = job
       const next =
-        job.state === 'queued' && job.nextMs > nowMs ? `in ${duration(job.nextMs - nowMs)}` : null
-      const age = duration(nowMs - job.createdMs)
+        job.state === 'queued' && job.nextMs > nowMs
+          ? `in ${durationText(job.nextMs - nowMs)}`
+          : null
+      const age = durationText(nowMs - job.createdMs)
       const subject = subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')
       return { id, network, kind, state: stateOf(job), nonce, failures, age, next, reason, subject }
     },
   })
 }
 
-/** @throws Error with one sentence where there is no such job */
-export async function show(id: string, { json }: Options): Promise<void> {
+/** `clusterd outbox show` @throws Error with one sentence where there is no such job */
+export async function showJob(id: string, { json }: Options): Promise<void> {
   printFields(describe(await withPool((pool) => requireJob(pool, id))), json)
 }
 
-/** A running daemon takes the change up at once. */
-export async function change(action: OperatorAction, id: string, { json }: Options): Promise<void> {
+/** Applies an operator action to a job. A running daemon notices the change at once. */
+export async function changeJob(
+  action: OperatorAction,
+  id: string,
+  { json }: Options,
+): Promise<void> {
   printFields(describe(await withPool((pool) => actOnJob(pool, action, id))), json)
 }
 
@@ -85,11 +91,12 @@ function describe(job: JobRow) {
 }
 
 /**
- * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon takes up.
- * @throws Error with one sentence where no signer, or more than one, is meant, or where a job under way holds a later
- * nonce
+ * `clusterd outbox nonce [chain] [next]`: shows signers' next nonces, or sets one, which a running daemon uses at
+ * once.
+ * @throws Error with one sentence where the options match no signer or several, or where an unfinished job holds a
+ * later nonce
  */
-export async function nonce(
+export async function showOrSetNonce(
   chain: string | undefined,
   next: string | undefined,
   options: Options & { signer?: Buffer },
@@ -107,7 +114,7 @@ export async function nonce(
       throw new Error(
         `${chosen.length} signers are known on chain "${chain}": name one with --signer.`,
       )
-    const to = wholeNumber('The next nonce', { max: 9_999_999_999 })(next)
+    const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
     await inTransaction(pool, (client) => moveNonce(client, row, row.next, to))

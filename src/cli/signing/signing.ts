@@ -17,7 +17,7 @@ export interface SigningOptions {
   yes?: boolean
 }
 
-/** Time that a person may take behind a remote signer. */
+/** Time limit for a remote signer, behind which a person may have to confirm. */
 const SIGN_LIMIT_MS = 120_000
 
 const NAMES = {
@@ -27,7 +27,7 @@ const NAMES = {
   address: '--from',
 }
 
-/** Null where none is named. @throws ConfigError, Error with one sentence */
+/** The account named by the options; null for none. @throws ConfigError, Error with one sentence */
 export function accountOf({
   keystore,
   passwordFile,
@@ -44,14 +44,15 @@ export function accountOf({
 interface Way {
   chains: ReadonlyMap<string, SendingChain>
   account: LocalAccount | null
-  /** Addresses that sign steps of anybody where no key is named, by the chains' labels. */
+  /** Sender of printed steps that any account may send, by chain label. */
   owners: ReadonlyMap<string, Hex>
 }
 
 /**
- * Sends steps one by one, in their order, up to the first that needs another key; with `--unsigned` prints all of them.
+ * Sends steps one by one, in order, until one needs another key. With `--unsigned` it prints all of them instead.
  * @returns whether steps were sent
- * @throws Error with one sentence: a key is missing, or not the one that the first step needs; as `sendCall`
+ * @throws Error with one sentence where the key is missing, or is not the one that the first step needs; as
+ * `sendCall`
  */
 export async function sendSteps(
   steps: readonly Step[],
@@ -86,7 +87,7 @@ export async function sendSteps(
     foreign && `${foreign.by} has to sign the next: ${lineOf(foreign)}. Use its key, or --unsigned.`
   if (own.length === 0) throw new Error(rest)
   for (const step of own) console.log(lineOf(step))
-  await confirm(`Send ${countOf(own.length)} from ${account.address}?`, options)
+  await confirmOnTerminal(`Send ${countOf(own.length)} from ${account.address}?`, options)
   for (const step of own) {
     const { block, hash } = await sendCall(chains.get(step.chain)!, account, step)
     console.log(`${paint('green', 'sent')}  ${lineOf(step)}, block ${block}, ${hash}`)
@@ -100,8 +101,11 @@ const countOf = (count: number): string =>
 
 const lineOf = ({ chain, does }: Step): string => `chain ${chain}: ${does}`
 
-/** @throws Error where nobody can be asked, or the answer is no */
-export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
+/** Asks for confirmation. @throws Error where no terminal can be asked, or the answer is no */
+export async function confirmOnTerminal(
+  question: string,
+  { yes }: { yes?: boolean },
+): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)
     throw new Error('Nothing was sent: say --yes where no terminal can be asked.')

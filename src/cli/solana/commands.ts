@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
-import { wholeNumber, withNetwork } from '../values.js'
+import { lazyActions } from '../lazily.js'
+import { wholeNumberParser, withNetwork } from '../values.js'
 
-const run = lazily(() => import('./solana.js'))
-const runDeploy = lazily(() => import('./deploy.js'))
+const run = lazyActions(() => import('./solana.js'))
+const runDeploy = lazyActions(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
   const solana = program
@@ -11,7 +11,7 @@ export function addSolanaCommands(program: Command): void {
     .description('the registrar program on Solana: deploy, show, transactions')
   onNetwork(solana.command('show'))
     .description('authorities, counts and money of the program')
-    .action(run('show'))
+    .action(run('showProgram'))
   onNetwork(withPrice(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption(
@@ -23,7 +23,7 @@ export function addSolanaCommands(program: Command): void {
       'the program’s own key; default: registrar-<network>.json, made if missing',
     )
     .option('--yes', 'do not ask before sending')
-    .action(runDeploy('deploy'))
+    .action(runDeploy('deployRegistrar'))
   onNetwork(solana.command('upgrade-check'))
     .description(
       'whether the program is ours, byte for byte, and who can replace it; code 1 if not',
@@ -40,18 +40,18 @@ export function addSolanaCommands(program: Command): void {
       'after which payers take back what nobody decided, 1 to 30, for ever',
       '7',
     )
-    .action(run('init'))
+    .action(run('initProgram'))
   withKeypair(solana.command('authorities'))
     .description('name another relay or treasury authority; signed by the admin authority')
     .option('--relay <key>', 'default: as it is')
     .option('--treasury <key>', 'default: as it is')
-    .action(run('authorities'))
+    .action(run('changeAuthorities'))
   withKeypair(solana.command('propose-admin <key>'))
     .description('propose another admin authority; signed by the present one')
-    .action(run('propose'))
+    .action(run('nominateAdmin'))
   withKeypair(solana.command('accept-admin'))
     .description('become the admin authority; signed by who was proposed')
-    .action(run('accept'))
+    .action(run('becomeAdmin'))
   withKeypair(solana.command('withdraw <lamports>'))
     .description('take out lamports that are kept; signed by the treasury authority')
     .requiredOption('--to <key>', 'who gets them')
@@ -64,11 +64,11 @@ const withPrice = (command: Command): Command =>
   command.option(
     '--unit-price <n>',
     'paid for a compute unit, millionths of a lamport',
-    wholeNumber('--unit-price', { max: 999_999_999 }),
+    wholeNumberParser('--unit-price', { max: 999_999_999 }),
     0,
   )
 
-/** Options of what an authority signs: without a key it is printed. */
+/** Options of transactions that an authority signs. Without its key they are printed. */
 const withKeypair = (command: Command): Command =>
   onNetwork(withPrice(command))
     .option(

@@ -7,20 +7,20 @@ import { deployProgram, readProgram } from '../../chains/solana/deployment/deplo
 import { isRegistrar, registrarCode } from '../../chains/solana/deployment/loader.js'
 import { ConfigError } from '../../config/index.js'
 import { printJson } from '../output.js'
-import { confirm } from '../signing/signing.js'
-import { draftCluster, keypairIn, programOf, type SigningOptions } from './solana.js'
+import { confirmOnTerminal } from '../signing/signing.js'
+import { draftCluster, keypairIn, programOf, type SolanaSigningOptions } from './solana.js'
 
-interface DeployOptions extends SigningOptions {
+interface DeployOptions extends SolanaSigningOptions {
   keypair: string
   programKeypair?: string
 }
 
 /**
- * `clusterd solana deploy`: deploys the registrar through the upgradeable loader and prints its id and slot for the
- * chains file. A run after a crash goes on with the same program and buffer.
+ * `clusterd solana deploy`: deploys the registrar through the upgradeable loader, and prints its id and slot for the
+ * chains file. A run after a crash continues with the same program and buffer.
  * @throws Error with one sentence
  */
-export async function deploy(options: DeployOptions): Promise<void> {
+export async function deployRegistrar(options: DeployOptions): Promise<void> {
   const { unitPrice } = options
   const { file, network, config } = draftCluster(options)
   const rpc = createClusterRpc(config)
@@ -38,7 +38,7 @@ export async function deploy(options: DeployOptions): Promise<void> {
       throw new ConfigError(
         `${programId.toBase58()} is no program there: take it out of ${file} to deploy.`,
       )
-    await confirm(
+    await confirmOnTerminal(
       `Deploy the registrar as ${programId.toBase58()}, paid by ${payer.publicKey.toBase58()}?`,
       options,
     )
@@ -57,7 +57,10 @@ export async function deploy(options: DeployOptions): Promise<void> {
   console.log('Next: `clusterd solana init`, signed by it.')
 }
 
-/** The program's own key, which signs its deployment once; made and kept where there is none. */
+/**
+ * The program's own keypair, which signs only its deployment. A new one is created and stored where the file does not
+ * exist.
+ */
 function programKey(file: string): Keypair {
   if (!existsSync(file)) {
     writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]), {
@@ -69,12 +72,15 @@ function programKey(file: string): Keypair {
   return keypairIn(file, '--program-keypair')
 }
 
-/** Hash of as many bytes on the cluster as ours are; `registrar.so.sha256` has ours. */
+/** Hash of the program on the cluster, cut to the length of our build; `registrar.so.sha256` has our hash. */
 const checksumOf = (code: Buffer): string =>
   createHash('sha256').update(code.subarray(0, registrarCode().length)).digest('hex')
 
-/** `clusterd solana upgrade-check`: is the program ours, byte for byte, and who can replace it; code 1 if not. */
-export async function upgradeCheck(options: SigningOptions): Promise<void> {
+/**
+ * `clusterd solana upgrade-check`: compares the deployed program with our build, byte for byte, and prints who can
+ * replace it. Exits with 1 if they differ.
+ */
+export async function upgradeCheck(options: SolanaSigningOptions): Promise<void> {
   const { programId, rpc } = programOf(options)
   const found = await readProgram(rpc, new PublicKey(programId))
   const isOurs = found !== null && isRegistrar(found.code)

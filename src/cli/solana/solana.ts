@@ -16,14 +16,14 @@ import { ConfigError, readDraft, readEnvironment } from '../../config/index.js'
 import { solanaKeyIn } from '../../config/solanaKey.js'
 import { lookupAddress } from '../../registry/primitives/address.js'
 import { printJson } from '../output.js'
-import { confirm } from '../signing/signing.js'
+import { confirmOnTerminal } from '../signing/signing.js'
 
-export interface Options {
+export interface SolanaOptions {
   testnet?: boolean
 }
 
-/** Signer: the key in a file, or somebody else for what is printed. */
-export interface SigningOptions extends Options {
+/** Signer of a transaction: a key in a file, or whoever signs the printed transaction. */
+export interface SolanaSigningOptions extends SolanaOptions {
   keypair?: string
   base58?: boolean
   yes?: boolean
@@ -34,8 +34,8 @@ const COMMITMENT = 'confirmed'
 const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
-/** Amounts in lamports. */
-export async function show(options: Options): Promise<void> {
+/** `clusterd solana show`: prints the program's state. Amounts are in lamports. */
+export async function showProgram(options: SolanaOptions): Promise<void> {
   const state = Object.entries(await requireState(options))
   printJson(
     Object.fromEntries(state.map(([name, value]) => [name, value === null ? null : String(value)])),
@@ -43,11 +43,11 @@ export async function show(options: Options): Promise<void> {
 }
 
 export interface InitOptions
-  extends SigningOptions,
+  extends SolanaSigningOptions,
     Record<'upgradeAuthority' | 'admin' | 'relay' | 'treasury' | 'reclaimDays', string> {}
 
-/** @throws Error with one sentence for a bad option, as all commands here */
-export async function init(options: InitOptions): Promise<void> {
+/** `clusterd solana init`. Like all commands here, it throws an Error with one sentence for a bad option. */
+export async function initProgram(options: InitOptions): Promise<void> {
   const days = Number(options.reclaimDays)
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
@@ -62,11 +62,11 @@ export async function init(options: InitOptions): Promise<void> {
   await print(options, by, (registrar) => initialize(registrar, by, terms))
 }
 
-/** The most that a stranger may have sent to the treasury's address before, lamports. */
+/** Largest acceptable balance of the treasury before `init`, lamports. Anybody may have sent it. */
 const MOST_IN_TREASURY = 50_000_000
 
-/** The program adds nine times what is there: what a stranger has sent would cost the deployer nine times as much. */
-async function requireEmptyTreasury(options: Options): Promise<void> {
+/** Checks the treasury's balance: `init` would add nine times as much, paid by the deployer. */
+async function requireEmptyTreasury(options: SolanaOptions): Promise<void> {
   const { rpc, registrar, findState } = programOf(options)
   const address = registrar.treasury.toBase58()
   const { value } = await rpc.call<{ value: number }>('getBalance', [
@@ -81,8 +81,8 @@ async function requireEmptyTreasury(options: Options): Promise<void> {
 }
 
 /** `clusterd solana authorities`. */
-export async function authorities(
-  options: SigningOptions & { relay?: string; treasury?: string },
+export async function changeAuthorities(
+  options: SolanaSigningOptions & { relay?: string; treasury?: string },
 ): Promise<void> {
   const { adminAuthority: admin, relayAuthority, treasuryAuthority } = await requireState(options)
   const relay = options.relay === undefined ? relayAuthority : keyOf('--relay', options.relay)
@@ -94,14 +94,14 @@ export async function authorities(
 }
 
 /** `clusterd solana propose-admin <key>`. */
-export async function propose(key: string, options: SigningOptions): Promise<void> {
+export async function nominateAdmin(key: string, options: SolanaSigningOptions): Promise<void> {
   const { adminAuthority: admin } = await requireState(options)
   const proposed = keyOf('The proposed admin', key)
   await print(options, admin, (registrar) => proposeAdmin(registrar, admin, proposed))
 }
 
 /** `clusterd solana accept-admin`. */
-export async function accept(options: SigningOptions): Promise<void> {
+export async function becomeAdmin(options: SolanaSigningOptions): Promise<void> {
   const { proposedAdmin } = await requireState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
   await print(options, proposedAdmin, (registrar) => acceptAdmin(registrar, proposedAdmin))
@@ -110,7 +110,7 @@ export async function accept(options: SigningOptions): Promise<void> {
 /** `clusterd solana withdraw <lamports>`. */
 export async function withdrawKept(
   amount: string,
-  options: SigningOptions & { to: string },
+  options: SolanaSigningOptions & { to: string },
 ): Promise<void> {
   const { treasuryAuthority, keptLamports } = await requireState(options)
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
@@ -123,11 +123,12 @@ export async function withdrawKept(
 }
 
 /**
- * Signs and sends a transaction with the key of the options; else prints it, paid by who signs, with a blockhash that
- * is good for about a minute. A multisig such as Squads takes the printed one, and puts its own blockhash in.
+ * Signs and sends a transaction with the key of the options. Without a key it is printed, with the signer as payer
+ * and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the printed
+ * transaction.
  */
 async function print(
-  options: SigningOptions,
+  options: SolanaSigningOptions,
   signer: PublicKey,
   instructionOf: (registrar: Registrar) => TransactionInstruction,
 ): Promise<void> {
@@ -139,7 +140,7 @@ async function print(
       throw new Error(
         `${signer.toBase58()} has to sign, and --keypair holds the key of ${key.publicKey.toBase58()}.`,
       )
-    await confirm(`Send it, signed by ${signer.toBase58()}?`, options)
+    await confirmOnTerminal(`Send it, signed by ${signer.toBase58()}?`, options)
     const signature = await sendInstructions(rpc, [key], [instruction], options.unitPrice)
     console.log(signature)
     return
@@ -152,15 +153,15 @@ async function print(
   )
 }
 
-async function requireState(options: Options) {
+async function requireState(options: SolanaOptions) {
   const { programId, findState } = programOf(options)
   const state = await findState()
   if (state) return state
   throw new Error(`The program ${programId} is not initialized: see \`clusterd solana init\`.`)
 }
 
-/** The network's program, and what reads its state: null before `init`. @throws ConfigError */
-export function programOf(options: Options) {
+/** The network's program, and a reader of its state (null before `init`). @throws ConfigError */
+export function programOf(options: SolanaOptions) {
   const { config } = draftCluster(options)
   const { programId } = config
   if (!programId)
@@ -175,8 +176,8 @@ export function programOf(options: Options) {
   }
 }
 
-/** The program may not be deployed yet. @throws ConfigError */
-export function draftCluster({ testnet }: Options) {
+/** Settings of the cluster. Its program may not be deployed yet. @throws ConfigError */
+export function draftCluster({ testnet }: SolanaOptions) {
   const { chainsFile: file } = readEnvironment()
   const network = testnet ? 'testnet' : 'mainnet'
   const config = readDraft(file).solana[network]

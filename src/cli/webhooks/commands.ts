@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
-import { lazily } from '../lazily.js'
+import { lazyActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { withNetwork } from '../values.js'
 
-const webhooks = lazily(() => import('./webhooks.js'))
+const webhooks = lazyActions(() => import('./webhooks.js'))
 
 const HELP = `
 A message is a POST of JSON with the headers webhook-id, webhook-timestamp and webhook-signature (standardwebhooks.com).
 Messages come in order, each at least once, until the answer is 2xx:
 docs/use/webhooks.md says what one holds and how to check it.`
 
-/** `clusterd webhooks …`: where the public feed is sent. */
+/** `clusterd webhooks …`: receivers of the public feed. */
 export function addWebhookCommands(program: Command): void {
   const command = program
     .command('webhooks')
@@ -20,7 +20,7 @@ export function addWebhookCommands(program: Command): void {
     .command('list')
     .description('all webhooks with their state')
     .option(...JSON_OPTION)
-    .action(webhooks('list'))
+    .action(webhooks('printWebhooks'))
   withNetwork(command.command('add <url>'), 'default: mainnet')
     .description('send the feed to a URL, and show the key of its signatures this once')
     .option('--from <address>', 'only events that this wallet caused')
@@ -29,19 +29,19 @@ export function addWebhookCommands(program: Command): void {
       'begin with the events from a time on (ISO 8601, or "start"); default: now',
     )
     .option(...JSON_OPTION)
-    .action(webhooks('add'))
+    .action(webhooks('createWebhook'))
   command
     .command('remove <id>')
     .description('send nothing to it any more')
-    .action(webhooks('remove'))
+    .action(webhooks('deleteWebhook'))
   command
     .command('failures [id]')
     .description('deliveries that failed, newest first')
     .option(...JSON_OPTION)
-    .action(webhooks('failures'))
+    .action(webhooks('listFailures'))
   command
     .command('replay <id>')
     .description('go on at once with one that failed or is parked')
     .option('--since <time>', 'send again from a time on (ISO 8601, or "start")')
-    .action(webhooks('replay'))
+    .action(webhooks('resendEvents'))
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { BEGINNING, sealPage } from '../../api/feed/cursor.js'
+import { encryptPageToken, FEED_BEGINNING } from '../../api/feed/cursor.js'
 import { isoText } from '../../api/http/timestamps.js'
 import { readEnvironment } from '../../config/index.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
@@ -13,12 +13,12 @@ import {
   replayWebhook,
   type Webhook,
 } from '../../db/webhooks/webhooks.js'
-import { KEY_BYTES, keyText } from '../../push/webhooks/signature.js'
-import { checkTarget } from '../../push/webhooks/target.js'
+import { WEBHOOK_KEY_BYTES, webhookKeyText } from '../../push/webhooks/signature.js'
+import { parseTarget } from '../../push/webhooks/target.js'
 import { decodeWallet, lookupAddress } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withPool } from '../database.js'
-import { duration, printJson, printList } from '../output.js'
+import { durationText, printJson, printList } from '../output.js'
 
 function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
   if (parked !== null) return 'parked'
@@ -38,21 +38,21 @@ const view = (hook: Webhook) => {
 }
 
 /** `clusterd webhooks list` */
-export async function list({ json }: { json?: boolean }): Promise<void> {
+export async function printWebhooks({ json }: { json?: boolean }): Promise<void> {
   printList(await withPool(listWebhooks), {
     json,
     none: 'There is no webhook.',
     describe: view,
     row: ({ id, network, parked, failingMs, delivered, url }) => {
       const failing =
-        failingMs === null ? 'active' : `failing for ${duration(Date.now() - failingMs)}`
+        failingMs === null ? 'active' : `failing for ${durationText(Date.now() - failingMs)}`
       return { id, network, state: parked === null ? failing : `parked: ${parked}`, delivered, url }
     },
   })
 }
 
-/** @throws Error with one sentence for a URL, an address or a time that is none */
-export async function add(
+/** `clusterd webhooks add` @throws Error with one sentence for an invalid URL, address or time */
+export async function createWebhook(
   url: string,
   {
     testnet,
@@ -62,22 +62,22 @@ export async function add(
   }: { testnet?: boolean; from?: string; since?: string; json?: boolean },
 ): Promise<void> {
   const network: Network = testnet ? 'testnet' : 'mainnet'
-  checkTarget(url, readEnvironment().webhooksPrivate)
+  parseTarget(url, readEnvironment().webhooksPrivate)
   const actor = from === undefined ? null : lookupAddress(from)
   if (from !== undefined && !actor) throw new Error('--from is no address.')
-  const key = randomBytes(KEY_BYTES)
+  const key = randomBytes(WEBHOOK_KEY_BYTES)
   const id = await withPool(async (pool) => {
     const place = { network, from: actor?.bytes ?? null }
     const cursor = await cursorOf(pool, place, since ?? new Date().toISOString())
     return addWebhook(pool, { ...place, url, key, cursor, createdMs: Date.now() })
   })
-  if (json) return printJson({ id, network, url, key: keyText(key) })
+  if (json) return printJson({ id, network, url, key: webhookKeyText(key) })
   console.log(
-    `${keyText(key)}\nThe key of its signatures is shown this once; the id of the webhook is ${id}.`,
+    `${webhookKeyText(key)}\nThe key of its signatures is shown this once; the id of the webhook is ${id}.`,
   )
 }
 
-/** Token of the feed that begins at a time; null for its beginning. */
+/** Feed token of a time; null for the beginning of the feed. */
 async function cursorOf(
   pool: pg.Pool,
   { network, from }: { network: Network; from: Buffer | null },
@@ -87,17 +87,23 @@ async function cursorOf(
   const sinceMs = Date.parse(since)
   if (!(sinceMs >= 0)) throw new Error('--since is no time (ISO 8601), nor "start".')
   const { generation } = await readFollowedLog(pool, network)
-  return sealPage(await readPageKey(pool), { ...BEGINNING, network, generation, from, sinceMs })
+  return encryptPageToken(await readPageKey(pool), {
+    ...FEED_BEGINNING,
+    network,
+    generation,
+    from,
+    sinceMs,
+  })
 }
 
-/** @throws Error with one sentence where there is no such webhook */
-export async function remove(id: string): Promise<void> {
+/** `clusterd webhooks remove` @throws Error with one sentence where there is no such webhook */
+export async function deleteWebhook(id: string): Promise<void> {
   if (!(await withPool((pool) => removeWebhook(pool, numberOf(id))))) throw none(id)
   console.log('Removed: a message that is under way may still arrive.')
 }
 
 /** `clusterd webhooks failures [id]` */
-export async function failures(
+export async function listFailures(
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<void> {
@@ -117,8 +123,8 @@ export async function failures(
   })
 }
 
-/** @throws Error with one sentence where there is no such webhook */
-export async function replay(id: string, { since }: { since?: string }): Promise<void> {
+/** `clusterd webhooks replay` @throws Error with one sentence where there is no such webhook */
+export async function resendEvents(id: string, { since }: { since?: string }): Promise<void> {
   await withPool(async (pool) => {
     const webhook = (await listWebhooks(pool)).find((one) => one.id === numberOf(id))
     if (!webhook) throw none(id)

@@ -6,7 +6,7 @@ import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
 import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
-import { knownRecordAt } from '../../record/prove.js'
+import { recordAtOrNull } from '../../record/prove.js'
 
 const ROLES = parseAbi([
   'function relayer() view returns (address)',
@@ -77,7 +77,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
         'The node is stuck or syncing: use another.',
       )
     const found = `block ${latest.number}, confirmed ${Math.max(0, confirmed)}`
-    const isProvable = emptyRecord(chain).length === 0 || (await knownRecordAt(port, latest))
+    const isProvable = emptyRecord(chain).length === 0 || (await recordAtOrNull(port, latest))
     return isProvable
       ? ok(found)
       : warn(

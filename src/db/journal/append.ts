@@ -7,12 +7,12 @@ import type {
   CommunityNameRow,
   CommunityRow,
   JournalRow,
+  MovedName,
   MoveRow,
-  NameMove,
   NameRow,
   WalletRow,
 } from '../../registry/fold/rows.js'
-import { OUTCOME } from '../../registry/journal/bid.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -189,7 +189,7 @@ const JOURNAL: Columns<JournalRow> = [
 const NAMES: Columns<NameRow> = [
   ...named<NameRow>('int8', 'seq', 'txKey', 'cluster'),
   ...named<NameRow>('text', 'name'),
-  ['outcome', 'int2', (row) => OUTCOME[row.outcome]],
+  ['outcome', 'int2', (row) => BID_OUTCOME[row.outcome]],
   ['updated_seq', 'int8', (row) => row.seq],
 ]
 const CLUSTERS = [
@@ -255,7 +255,7 @@ async function freeNames(
 async function moveNames(
   db: Queryable,
   network: Network,
-  moves: readonly NameMove[],
+  moves: readonly MovedName[],
 ): Promise<void> {
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)

@@ -1,6 +1,6 @@
 import { entryKind } from '../../registry/journal/entry.js'
 import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
-import { decodeWallet, NOBODY } from '../../registry/primitives/address.js'
+import { decodeWallet, STORED_ZERO_ADDRESS } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
 import { type Leaves, prepare } from '../pg/prepared.js'
@@ -96,7 +96,10 @@ export async function readStretch(
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
-    ? await (from.equals(NOBODY) ? byNobody : byActor)[order](db, network, [...values, from])
+    ? await (from.equals(STORED_ZERO_ADDRESS) ? byNobody : byActor)[order](db, network, [
+        ...values,
+        from,
+      ])
     : await all[order](db, network, [...values, query.events])
   const head = rows[0]
   if (!head || head.kind !== null)

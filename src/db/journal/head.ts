@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { LeaderContext } from '../../ops/context.js'
 import { FatalError } from '../../ops/worker.js'
-import type { Head } from '../../registry/fold/rows.js'
+import type { JournalHead } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
@@ -21,7 +21,7 @@ export class LostLeadershipError extends FatalError {
 
 export type OfLeader = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
-export interface StoredHead extends Head {
+export interface StoredHead extends JournalHead {
   caughtUp: boolean
 }
 
@@ -103,7 +103,7 @@ const WRITE_HEAD = {
   text: 'UPDATE journal_heads SET seq = $2, public_seq = $3, at_ms = $4, serial = $5, minimum_wei = $6 WHERE network = $1',
 }
 
-export async function writeHead(db: Queryable, network: Network, head: Head): Promise<void> {
+export async function writeHead(db: Queryable, network: Network, head: JournalHead): Promise<void> {
   await execute(db, network, WRITE_HEAD, [
     head.seq,
     head.publicSeq,

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { useDatabase } from '../../../test/support/database.js'
 import { loadSlice } from '../../../test/support/slice.js'
 import { keysOf } from '../../registry/fold/index.js'
-import type { Keys, Slice } from '../../registry/fold/rows.js'
+import type { RowKeys, Slice } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { inTransaction } from '../pg/pool.js'
@@ -19,7 +19,7 @@ beforeAll(() => {
   pool = database.pool
 })
 
-const load = (keys: Keys): Promise<Slice> =>
+const load = (keys: RowKeys): Promise<Slice> =>
   inTransaction(pool, async (client) =>
     loadSlice(client, 'testnet', await readHead(client, 'testnet'), keys),
   )
@@ -48,7 +48,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
   const seqs = { createdSeq: 1, updatedSeq: 1 }
   const flags = { isVerified: true, isPrivate: true, isBackedUp: false }
   const cold = { cluster: 7, address: wallet(1), name: 'cold', ...flags, ...seqs }
-  const keys: Keys = {
+  const keys: RowKeys = {
     ...keysOf([]),
     names: new Set(['free', 'taken', 'lost']),
     wallets: new Set([1, 2, 3, 4].map((n) => keyOf(wallet(n)))),
@@ -84,7 +84,7 @@ test('loads owners, verified wallets and the smallest free cluster number', asyn
 
 test('a wallet’s next cluster has the next number, however many it has created', async () => {
   const creator = wallet(9)
-  const keys: Keys = {
+  const keys: RowKeys = {
     ...keysOf([]),
     wallets: new Set([keyOf(creator)]),
     actors: new Set([keyOf(creator)]),

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Head, Keys, Slice } from '../../registry/fold/rows.js'
+import type { JournalHead, RowKeys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
@@ -21,7 +21,7 @@ interface Found {
 
 /** Findings of the first statements of a slice, by keys. */
 export interface Probed {
-  keys: Keys
+  keys: RowKeys
   names: readonly string[]
   wallets: readonly string[]
   /** Keys of the clusters that are asked for by id. */
@@ -30,7 +30,7 @@ export interface Probed {
 }
 
 /** Requires the locked head, or one that will be compared with it. */
-export async function probeKeys(db: Queryable, network: Network, keys: Keys): Promise<Probed> {
+export async function probeKeys(db: Queryable, network: Network, keys: RowKeys): Promise<Probed> {
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.slices]
@@ -49,7 +49,7 @@ export async function probeKeys(db: Queryable, network: Network, keys: Keys): Pr
  */
 export async function completeSlice(
   client: pg.ClientBase,
-  { network, head, isAlone = false }: { network: Network; head: Head; isAlone?: boolean },
+  { network, head, isAlone = false }: { network: Network; head: JournalHead; isAlone?: boolean },
   { keys, names, wallets, clusters, found }: Probed,
 ): Promise<Slice> {
   const owners = new Map<string, number>()

@@ -1,4 +1,4 @@
-import type { ClusterName, Keys, MoveRow, Slice, WalletRow } from '../../registry/fold/rows.js'
+import type { ClusterName, MoveRow, RowKeys, Slice, WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
 import { WON } from '../pg/codes.js'
@@ -12,7 +12,7 @@ import { type Queryable, query } from '../pg/rows.js'
  */
 export function chooseClusters(
   { clusters, clusterSerials, verified, owners }: Slice,
-  keys: Keys,
+  keys: RowKeys,
 ): void {
   const whole = new Set<number>()
   for (const [id, serial] of clusterSerials) if (keys.clusterIds.has(id)) whole.add(serial)
@@ -26,14 +26,14 @@ export function chooseClusters(
 }
 
 /** With all their wallets; of others' clusters, those that everybody knows. */
-export const loadClusters = (db: Queryable, slice: Slice, keys: Keys): Promise<void>[] =>
+export const loadClusters = (db: Queryable, slice: Slice, keys: RowKeys): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
 /** Names that a batch moves and one more, which says whether any is left. */
-const readOfMoving = ({ movedNames }: Keys): number => movedNames + 1
+const readOfMoving = ({ movedNames }: RowKeys): number => movedNames + 1
 
 /** Clusters whose names may move: those that wallets leave, or enter before they leave. */
-function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Set<number> {
+function leftClusters({ verified, clusterSerials }: Slice, { movers }: RowKeys): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
   return left
@@ -46,7 +46,7 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
 async function readWallets(
   db: Queryable,
   { network, clusters, verified }: Slice,
-  keys: Keys,
+  keys: RowKeys,
 ): Promise<void> {
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
@@ -72,7 +72,7 @@ async function readWallets(
  * Reads names of clusters: the oldest, communities, those that the batch may make communities, and of clusters whose
  * names may move all. A cluster may hold a hundred thousand, and the head is locked.
  */
-async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
+async function readNames(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
@@ -106,7 +106,7 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
 export async function loadMoves(
   db: Queryable,
   { network, clusters, clusterSerials, moves }: Slice,
-  keys: Keys,
+  keys: RowKeys,
 ): Promise<void> {
   const sliced = new Set(keys.slices.flatMap((id) => clusterSerials.get(id) ?? []))
   const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${leaf('moves', network)} m

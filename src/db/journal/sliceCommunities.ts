@@ -3,7 +3,7 @@ import {
   assignmentOf,
   type CommunityNameRow,
   fullName,
-  type Keys,
+  type RowKeys,
   type Slice,
 } from '../../registry/fold/rows.js'
 import { rulesOfBody } from '../../registry/journal/storedRules.js'
@@ -13,7 +13,7 @@ import { leaf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /** After the whole clusters. Most batches have no communities. */
-export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
+export async function loadCommunities(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
     await readTaken(db, slice, [...keys.communityNames])
@@ -83,7 +83,7 @@ async function readTaken(db: Queryable, slice: Slice, pairs: readonly string[]):
 async function readAssigned(
   db: Queryable,
   slice: Slice,
-  { assignments, claims }: Keys,
+  { assignments, claims }: RowKeys,
 ): Promise<void> {
   const below = `SELECT community, name, assigned, claim FROM ${leaf('community_names', slice.network)}
     WHERE network = $1 AND community = ANY($2::text[])`
@@ -112,7 +112,7 @@ async function readAssigned(
  * forms that a private wallet of the batch may get when a bid makes it public. Each is read once, however many names
  * have one beginning, since this is under the head's lock.
  */
-async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
+async function readHiding(db: Queryable, slice: Slice, keys: RowKeys): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
   const wanted = wantedNames(slice, keys)
@@ -131,7 +131,7 @@ async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void
 }
 
 /** Names that wallets of the batch ask for, or have in private. */
-function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys): string[] {
+function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: RowKeys): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
     for (const [key, entry] of wallets)

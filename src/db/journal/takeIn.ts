@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { entriesOf, foldCopy, keysOfCopy } from '../../registry/fold/replica.js'
+import { foldMirror, groupIntoEntries, keysOfMirror } from '../../registry/fold/replica.js'
 import type { FilledTile } from '../../registry/log/append.js'
 import type { ReadEvent } from '../../registry/log/leafReader.js'
 import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
@@ -101,7 +101,7 @@ export class CopyWriter {
   async take(events: readonly ReadEvent[]): Promise<void> {
     this.#events.push(...events)
     if (this.#events.length < BATCH_EVENTS) return
-    const entries = entriesOf(this.#events)
+    const entries = groupIntoEntries(this.#events)
     // the last entry may go on
     this.#events = entries.pop()!
     await this.#write(entries)
@@ -113,9 +113,9 @@ export class CopyWriter {
     await this.#writing
     const client = this.#client
     await this.#writeTiles(({ width }) => width === TILE_WIDTH)
-    const probed = await probeKeys(client, network, keysOfCopy(entries))
+    const probed = await probeKeys(client, network, keysOfMirror(entries))
     const slice = await completeSlice(client, { network, head }, probed)
-    const changes = foldCopy(slice, entries)
+    const changes = foldMirror(slice, entries)
     this.#head = { ...head, ...changes.head }
     this.#added += entries.length
     // the next events are read meanwhile
@@ -153,7 +153,7 @@ export class CopyWriter {
   async end(log: StoredLog): Promise<void> {
     const client = this.#client
     const network = this.#network
-    await this.#write(entriesOf(this.#events))
+    await this.#write(groupIntoEntries(this.#events))
     await this.#writing
     await this.#writeTiles(() => true)
     await writeLogRow(client, network, log)

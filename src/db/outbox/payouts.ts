@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { SHORT_OF_TIME } from '../../ops/alarms.js'
-import { OUTCOME } from '../../registry/journal/bid.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { OUTCOME_BYTE } from '../../registry/journal/effects.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
@@ -48,7 +48,7 @@ const HUB_OUTCOME = `(
 const BOUGHT_NAME = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
-  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_BYTE}) = ${OUTCOME.won})`
+  WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_BYTE}) = ${BID_OUTCOME.won})`
 const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
 
 /**
@@ -59,7 +59,7 @@ const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
 export const DUE = `due AS (
   SELECT p.*, CASE
       WHEN p.verdict = ${QUOTE_VERDICT.foreign} THEN ${refund}
-      WHEN o.outcome = ${OUTCOME.won} THEN ${settle}
+      WHEN o.outcome = ${BID_OUTCOME.won} THEN ${settle}
       WHEN o.outcome IS NOT NULL THEN ${refund}
     END AS payout
   FROM payments p
@@ -122,7 +122,7 @@ export const queueReleases = (
 const REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
   WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${refund}))
-    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${OUTCOME.won} ELSE ${BOUGHT_NAME} END`
+    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME} END`
 
 /**
  * Counts payments of a chain that were refused though their names are registered. Each counts until the time from which

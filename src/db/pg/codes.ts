@@ -1,12 +1,12 @@
 import { EVM } from '../../registry/families.js'
-import { OUTCOME } from '../../registry/journal/bid.js'
+import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
 /** Words that the database stores as numbers, so no digit stands in SQL. Never renumber. */
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** `names.outcome` of the bid that holds its name. */
-export const WON = OUTCOME.won
+export const WON = BID_OUTCOME.won
 
 /** `leaders.role`: of each network one process at a time leads in a role. */
 export const LEADER_ROLE = { index: 0, relay: 1 } as const

@@ -10,13 +10,13 @@ import { chainErrorOf } from '../../ops/causes.js'
 import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
+  type AttachPoint,
+  attachPointOf,
   groundOf,
   keepsRecord,
-  knownRecordAt,
-  type Place,
   type ProvedRange,
-  placeOf,
   provedRange,
+  recordAtOrNull,
 } from '../../record/prove.js'
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -61,7 +61,7 @@ export class ChainIndexer {
   /** Unconfirmed blocks above the checkpoint. The tables show a copy: a restart reads the tail anew. */
   #tail: TailBlock[] = []
   /** Place of the checkpoint; null before it is looked at, and after a failed step. */
-  #place: Place | null = null
+  #place: AttachPoint | null = null
   /** Looks in a row that found the checkpoint replaced. */
   #doubt: { looks: number; sinceMs: number } | null = null
   /** Nodes that have to give equal answers. */
@@ -176,7 +176,7 @@ export class ChainIndexer {
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#place) await assertCheckpoint(pool, chain, row, epoch)
     if (!this.#place) {
-      const { place, ground } = await placeOf(chain, row)
+      const { place, ground } = await attachPointOf(chain, row)
       this.#place = place
       if (ground && state.trust === null) this.#showGround(ground)
     }
@@ -272,7 +272,7 @@ export class ChainIndexer {
   async #follow(
     latest: Header,
     confirmedBlock: number,
-    { place, isFull }: { place: Place; isFull: boolean },
+    { place, isFull }: { place: AttachPoint; isFull: boolean },
   ): Promise<Outcome> {
     const { chain, row } = this.#options
     const before = this.#tail
@@ -327,7 +327,7 @@ export class ChainIndexer {
     if (!hash || confirmed < row.nextBlock || !keepsRecord(chain) || this.state.lastError)
       return null
     const block = { number: confirmed, hash: toHex(hash) }
-    const record = knownRecordAt(chain, block, this.#nodes)
+    const record = recordAtOrNull(chain, block, this.#nodes)
     record.catch(() => {})
     return { hash, record }
   }

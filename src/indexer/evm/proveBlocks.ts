@@ -6,23 +6,23 @@ import { ContradictingError, LackingError, transient } from '../../chains/rpc/er
 import type { Agreed, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
+  type AttachPoint,
   type CheckedRange,
-  checkedRanges,
-  foldedRecord,
   keepsRecord,
-  knownRecordAt,
-  type Place,
   type ProvedRange,
   provedRange,
+  rangesCheckedByRecord,
+  recordAfterLogs,
   recordAt,
-  unrecorded,
+  recordAtOrNull,
+  recordMismatchText,
 } from '../../record/prove.js'
 import {
   type ConfirmedRange,
-  hasSame,
-  inRanges,
+  hasSameLogs,
   isProvable,
   type RangeSource,
+  readInRanges,
 } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
@@ -31,14 +31,14 @@ import { decodedOf, type TailBlock } from './types.js'
 /** Record as of a block, asked for while logs are read. */
 export interface AskedRecord {
   hash: Buffer
-  record: ReturnType<typeof knownRecordAt>
+  record: ReturnType<typeof recordAtOrNull>
 }
 
 /** Blocks above the checkpoint. */
 interface KnownTail {
   tail: readonly TailBlock[]
   /** The checkpoint. */
-  place: Place
+  place: AttachPoint
   /** Nodes that have to give equal answers. */
   nodes: number
 }
@@ -68,11 +68,11 @@ export async function proveBlocks(
   const keeps = keepsRecord(chain)
   const isAsked = asked?.hash.equals(seen.lastHash)
   const end = { number: seen.to, hash: toHex(seen.lastHash) }
-  const own = keeps ? await (isAsked ? asked!.record : knownRecordAt(chain, end, least)) : null
+  const own = keeps ? await (isAsked ? asked!.record : recordAtOrNull(chain, end, least)) : null
   const top = keeps && !own ? await recordByTop(chain, row, known) : null
-  const answer = foldedRecord(chain, place.record, seen.decoded)
+  const answer = recordAfterLogs(chain, place.record, seen.decoded)
   const record = top ? { answer, nodes: top.nodes } : own
-  const source = checkedRanges(chain, createRangeWidth(), {
+  const source = rangesCheckedByRecord(chain, createRangeWidth(), {
     from: seen.from,
     before: place,
     known: new Map(record ? [[seen.to, { hash: seen.lastHash, record }]] : []),
@@ -88,7 +88,7 @@ export async function proveBlocks(
   // by the newest block's record each log of the tail has to be in its block
   const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
   const ask = async (call: Call): Promise<CheckedRange> => {
-    if (await hasSame(call, chain, logs)) return proved
+    if (await hasSameLogs(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
     throw new ContradictingError(`a node has other logs in blocks ${seen.from}-${seen.to}`)
   }
@@ -105,7 +105,7 @@ async function readAnew(
   source: RangeSource<CheckedRange>,
   { from, to, parentHash, lastHash, decoded }: ConfirmedRange,
 ): Promise<ProvedRange[]> {
-  const read = await inRanges(source, from, to)
+  const read = await readInRanges(source, from, to)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
     throw transient(
@@ -135,7 +135,7 @@ export async function recordByTop(
   if (!hash) throw transient('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
   const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
-  const made = foldedRecord(chain, place.record, decodedOf(tail))
-  if (!isDeepStrictEqual(made, own.answer)) throw new Error(unrecorded(chain, number))
+  const made = recordAfterLogs(chain, place.record, decodedOf(tail))
+  if (!isDeepStrictEqual(made, own.answer)) throw new Error(recordMismatchText(chain, number))
   return own
 }

@@ -2,15 +2,15 @@ import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { transient } from '../../chains/rpc/errors.js'
 import {
+  type AttachPoint,
   type CheckedRange,
-  checkedRanges,
-  foldTo,
   type KnownRecords,
-  knownRecordAt,
-  type Place,
+  proveUpTo,
+  rangesCheckedByRecord,
   recordAt,
+  recordAtOrNull,
 } from '../../record/prove.js'
-import { inRanges, isProvable, rangesAhead } from '../../record/ranges.js'
+import { isProvable, readInRanges, readRangesAhead } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 
 /** With the number of nodes that gave the logs. */
@@ -35,12 +35,17 @@ export class RangeFetcher {
    * Consecutive ranges from the place up to block `to`, some read ahead.
    * @param nodes that have to give equal answers
    */
-  ranges(before: Place, from: number, to: number, nodes: number): AsyncGenerator<FetchedRange> {
+  ranges(
+    before: AttachPoint,
+    from: number,
+    to: number,
+    nodes: number,
+  ): AsyncGenerator<FetchedRange> {
     // what one node placed refutes no other
     const known: KnownRecords = this.#foldedBy >= nodes ? this.#folded : new Map()
-    const source = checkedRanges(this.#chain, this.#width, { from, before, known, nodes })
+    const source = rangesCheckedByRecord(this.#chain, this.#width, { from, before, known, nodes })
     const blocks = { from, to, width: this.#width, cuts: [...known.keys()] }
-    return rangesAhead(blocks, (first, last) => inRanges(source, first, last))
+    return readRangesAhead(blocks, (first, last) => readInRanges(source, first, last))
   }
 
   /**
@@ -48,7 +53,7 @@ export class RangeFetcher {
    * @throws UndecidedError or ChainUnavailableError that says why neither is known
    */
   async foldAhead(
-    before: Place,
+    before: AttachPoint,
     { from, confirmed, latest }: { from: number; confirmed: number; latest: Header },
     nodes: number,
     alive: () => void,
@@ -56,13 +61,13 @@ export class RangeFetcher {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
     if (!header) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
-    const early = await knownRecordAt(chain, header, nodes)
+    const early = await recordAtOrNull(chain, header, nodes)
     const { number, hash } = early ? header : latest
     const record = early ?? (await recordAt(chain, latest, nodes))
     const isHinted = this.#isHinted && isProvable(chain)
     const blocks = { from, confirmed, width: this.#width, isHinted }
     this.#isHinted = false
-    this.#folded = await foldTo(chain, before, blocks, { number, hash, record }, nodes, alive)
+    this.#folded = await proveUpTo(chain, before, blocks, { number, hash, record }, nodes, alive)
     this.#foldedBy = nodes
     this.#isHinted = true
   }

@@ -4,7 +4,7 @@ import { getHeader } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
-import { placeOf } from '../../record/prove.js'
+import { attachPointOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommon } from './checkpoint.js'
 
@@ -12,7 +12,7 @@ import { newestCommon } from './checkpoint.js'
  * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
  * next step would halt the chain again.
  * @param block the first block to leave out
- * @throws Error with one sentence that names a possible block; as `placeOf`
+ * @throws Error with one sentence that names a possible block; as `attachPointOf`
  */
 export async function rewindPoint(
   pool: pg.Pool,
@@ -31,7 +31,7 @@ export async function rewindPoint(
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
   // the record at a later block would hide logs that are missing below it
-  await placeOf(chain, row)
+  await attachPointOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
   if (!header)
     throw new Error(

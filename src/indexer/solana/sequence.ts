@@ -1,6 +1,6 @@
 import type { ListedTransaction, ReadTransaction, Sequences } from '../../chains/solana/reads.js'
 import type { ConfirmedOutcome, Payment } from '../../registry/payment/payment.js'
-import { knownUpTo } from '../../registry/payment/quote.js'
+import { lastContiguous } from '../../registry/payment/quote.js'
 import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
 
 /** The rows that some transactions bring. */
@@ -60,7 +60,7 @@ export class SequenceTracker {
     for (const { target, sequence } of payments.values()) {
       const count = this.#counts[target.kind]
       if (sequence > count.known) count.beyond.add(sequence)
-      count.known = knownUpTo(count.known, count.beyond)
+      count.known = lastContiguous(count.known, count.beyond)
     }
     return { payments: [...payments.values()], outcomes: [...this.#early.values()] }
   }

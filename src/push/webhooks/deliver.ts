@@ -1,27 +1,27 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { post } from './post.js'
+import { postMessage } from './post.js'
 import { signedHeaders } from './signature.js'
 import { TargetRefusedError } from './target.js'
 
-/** Events of a message. */
+/** Events per message. */
 const EVENTS_AT_ONCE = 100
-/** Time of failures in a row after which nothing more is sent, ms. */
+/** Time of continuous failure after which a webhook is parked, ms. */
 const PARK_AFTER_MS = 5 * 86_400_000
-/** The receiver wants no more (RFC 9110, 15.5.11). */
+/** Status with which the receiver asks for no more messages (RFC 9110, 15.5.11). */
 const GONE = 'HTTP 410'
 
-/** A page of a network's feed, as `GET /v1/events` gives it. */
+/** A page of a network's feed, as `GET /v1/events` returns it. */
 export interface FeedPage {
   generation: number
   /** JSON of each event. */
   items: readonly string[]
-  /** Number of the last of them; else null. */
+  /** Number of the last event; null for an empty page. */
   last: number | null
-  /** True if there is more. */
+  /** True if more events follow. */
   hasMore: boolean
-  /** Token that goes on after the page. */
+  /** Token that continues after the page. */
   resume: string
 }
 
@@ -33,7 +33,7 @@ export interface FeedQuery {
   limit: number
 }
 
-/** Null where the feed has begun anew since the cursor was given out. */
+/** Reads a page; null where the feed has restarted since the cursor was issued. */
 export type ReadFeed = (network: Network, query: FeedQuery) => Promise<FeedPage | null>
 
 export interface DeliverPorts {
@@ -43,18 +43,21 @@ export interface DeliverPorts {
   signal: AbortSignal
 }
 
-/** With the outcome of a delivery that failed; null where the signal ended it. */
-export type Delivered = {
+/** Outcome of a delivery, with a reason if it failed; null where the signal ended it. */
+export type DeliveryOutcome = {
   after: WebhookChange
   failure?: { message: string; reason: string }
 } | null
 
 /**
- * Delivers the next message of a webhook: at least once and in order, since the next goes out only once this one was
- * taken. A feed that has begun anew is told by a message of its own, and then sent from its beginning.
- * @throws what the feed throws: the database is away, and the lease ends by itself
+ * Delivers the next message of a webhook, at least once and in order: the next message is sent only after this one
+ * was accepted. A restarted feed is reported by a message of its own, and then sent from its beginning.
+ * @throws what the feed throws where the database is unavailable; the lease then expires
  */
-export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise<Delivered> {
+export async function deliverNext(
+  hook: LeasedWebhook,
+  ports: DeliverPorts,
+): Promise<DeliveryOutcome> {
   const page = await ports.readFeed(hook.network, {
     cursor: hook.cursor,
     from: hook.from,
@@ -79,7 +82,7 @@ export async function deliver(hook: LeasedWebhook, ports: DeliverPorts): Promise
     return send(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
   }
   const { generation, items, last, hasMore, resume } = page
-  // the head was read before the page, which may hold more than it counts
+  // the head was read before the page, so the page may have newer events than `headSeen`
   const seen = !hasMore && generation === headGeneration ? headSeen : 0
   const after = {
     ...well,
@@ -99,11 +102,11 @@ async function send(
   body: string,
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: DeliverPorts,
-): Promise<Delivered> {
+): Promise<DeliveryOutcome> {
   const headers = signedHeaders(hook.key, message, nowMs(), body)
   let reason: string
   try {
-    const status = await post({ url: hook.url, headers, body, allowsPrivate, signal })
+    const status = await postMessage({ url: hook.url, headers, body, allowsPrivate, signal })
     if (status >= 200 && status < 300) return { after }
     reason = `HTTP ${status}`
   } catch (error) {

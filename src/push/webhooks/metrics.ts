@@ -2,10 +2,10 @@ import type { Registry } from 'prom-client'
 import type { countWebhooks } from '../../db/webhooks/webhooks.js'
 import { metricFactories } from '../../ops/metricFactories.js'
 
-/** A network's webhooks by state, and the age of the oldest failure in a row, ms. */
+/** A network's webhooks by state, and how long the longest-failing one has failed, ms. */
 export type WebhookCounts = Awaited<ReturnType<typeof countWebhooks>>[number]
 
-/** Creates the webhooks' metrics. @returns sets them */
+/** Creates the webhooks' metrics. @returns function that sets them */
 export function createWebhookMetrics(
   registry: Registry,
 ): (counts: readonly WebhookCounts[]) => void {

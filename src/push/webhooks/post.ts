@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { checkTarget, publicLookup } from './target.js'
+import { parseTarget, publicLookup } from './target.js'
 
-/** Time limit of a delivery, its connection and the whole answer's head included, ms. */
+/** Time limit of a delivery, from the connection to the response's head, ms. */
 export const POST_LIMIT_MS = 10_000
 
 export interface PostOptions {
@@ -15,19 +15,19 @@ export interface PostOptions {
 }
 
 /**
- * Posts a message over a connection of its own. Redirects are not followed, and the answer's body is not read: neither
- * can make this process ask or keep anything.
- * @returns the answer's status
+ * Posts a message over a new connection. Redirects are not followed and the response's body is not read, so that a
+ * receiver can make this process neither send requests nor store data.
+ * @returns the response's status
  * @throws TargetRefusedError, a timeout, or the connection's error
  */
-export function post({
+export function postMessage({
   url: text,
   headers,
   body,
   allowsPrivate,
   signal,
 }: PostOptions): Promise<number> {
-  const url = checkTarget(text, allowsPrivate)
+  const url = parseTarget(text, allowsPrivate)
   const late = AbortSignal.timeout(POST_LIMIT_MS)
   return new Promise((resolve, reject) => {
     const bytes = Buffer.from(body)
@@ -47,7 +47,7 @@ export function post({
     request.on('error', (error) =>
       reject(late.aborted ? new Error(`no answer within ${POST_LIMIT_MS / 1_000} s`) : error),
     )
-    // an answer that changes the protocol (101) closes the connection without an error; later it says nothing
+    // a response that changes the protocol (101) closes the connection without an error; later closes have no effect
     request.on('close', () => reject(new Error('the connection was closed without an answer')))
     request.on('response', (response) => {
       response.on('error', () => {})

@@ -13,7 +13,7 @@ import {
   saveWebhook,
 } from '../../db/webhooks/webhooks.js'
 import { Loops } from '../../ops/loops.js'
-import { deliver } from './deliver.js'
+import { deliverNext } from './deliver.js'
 import { createWebhookMetrics } from './metrics.js'
 import { runWebhooks } from './run.js'
 
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const database = useDatabase()
 let pool: pg.Pool
 let receiver: Server
-/** In place of a status: the receiver says nothing. */
+/** In place of a status: the receiver does not answer. */
 const SILENT = 0
 let status = 503
 let asked = 0
@@ -47,7 +47,7 @@ const readFeed = async () => ({
   resume: 'next',
 })
 
-/** Runs the webhooks of a process for a while. */
+/** Runs the webhooks of a process until a condition holds. */
 async function run(until: () => boolean | Promise<boolean>, timeout: number): Promise<void> {
   const stop = new AbortController()
   const { done } = runWebhooks({
@@ -67,7 +67,7 @@ async function run(until: () => boolean | Promise<boolean>, timeout: number): Pr
   }
 }
 
-it('what a process with a wrong clock has put off does not wait for its time', async () => {
+it('a retry that a process with a wrong clock postponed does not wait for that time', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
   await pool.query('UPDATE journal_heads SET public_seq = 1, feed_generation = 1')
   await addWebhook(pool, {
@@ -86,7 +86,7 @@ it('what a process with a wrong clock has put off does not wait for its time', a
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 1, 10_000)
 })
 
-it('what was put off, and taken in hand, by a clock that has been set back does not wait for its time', async () => {
+it('a retry and a lease by a clock that was set back do not delay the delivery', async () => {
   for (const [i, column] of ['next_ms', 'lease_ms'].entries()) {
     await pool.query('UPDATE journal_heads SET public_seq = public_seq + 1')
     await pool.query(`UPDATE webhooks SET ${column} = $1`, [Date.now() + DAY_MS])
@@ -94,7 +94,7 @@ it('what was put off, and taken in hand, by a clock that has been set back does 
   }
 })
 
-it('what a process had under way at its stop goes out at once from the next', async () => {
+it('a delivery that a process stopped is sent at once by the next process', async () => {
   status = SILENT
   await pool.query('UPDATE journal_heads SET public_seq = public_seq + 1')
   const before = asked
@@ -103,7 +103,7 @@ it('what a process had under way at its stop goes out at once from the next', as
   await run(async () => (await listWebhooks(pool))[0]!.delivered === 4, 8_000)
 })
 
-it('what fails for more than five days in a row is parked, and not before', async () => {
+it('a webhook that fails for more than five days is parked, and not before', async () => {
   status = 503
   const [stored] = await listWebhooks(pool)
   const nowMs = 10 * DAY_MS
@@ -117,14 +117,14 @@ it('what fails for more than five days in a row is parked, and not before', asyn
       headGeneration: 1,
       headSeen: 1,
     }
-    return deliver(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
+    return deliverNext(hook, { readFeed, allowsPrivate: true, nowMs: () => nowMs, signal })
   }
   const after = { parked: null, failures: 10, nextMs: nowMs + 3_600_000, cursor: stored!.cursor }
   expect(await failingFor(5 * DAY_MS)).toMatchObject({ after, failure: { reason: 'HTTP 503' } })
   expect(await failingFor(5 * DAY_MS + 1)).toMatchObject({ after: { parked: 'HTTP 503' } })
 })
 
-it('a feed that begins anew between its head and its page is looked at again', async () => {
+it('a feed that restarts between the reads of its head and its page is read again', async () => {
   status = 200
   const [stored] = await listWebhooks(pool)
   const hook = { ...stored!, leaseMs: 0, headGeneration: 1, headSeen: 5 }
@@ -134,7 +134,7 @@ it('a feed that begins anew between its head and its page is looked at again', a
       readFeed: async () => ({ ...(await readFeed()), generation }),
       allowsPrivate: true,
     }
-    return deliver(hook, { ...ports, nowMs: Date.now, signal })
+    return deliverNext(hook, { ...ports, nowMs: Date.now, signal })
   }
   expect(await deliveredOf(1)).toMatchObject({
     after: { generation: 1, seen: 5, delivered: hook.delivered + 1 },
@@ -142,7 +142,7 @@ it('a feed that begins anew between its head and its page is looked at again', a
   expect(await deliveredOf(2)).toMatchObject({ after: { generation: 2, seen: 0 } })
 })
 
-it('a process whose lease has ended stores nothing over what the next one does', async () => {
+it('a process whose lease has expired overwrites nothing of the next process', async () => {
   await pool.query('UPDATE webhooks SET seen = 0, next_ms = 0, lease_ms = 0')
   const nowMs = Date.now()
   const lease = async (atMs: number, leaseMs: number) =>
@@ -155,7 +155,7 @@ it('a process whose lease has ended stores nothing over what the next one does',
   expect((await listWebhooks(pool))[0]!.cursor).toBe('new')
 })
 
-it('of failed deliveries the newest hundred stay', async () => {
+it('the newest hundred failed deliveries are kept', async () => {
   const webhook = (await listWebhooks(pool))[0]!.id
   for (let n = 1; n <= 103; n++)
     await addWebhookFailure(pool, {
@@ -168,7 +168,7 @@ it('of failed deliveries the newest hundred stay', async () => {
   expect((await pool.query('SELECT FROM webhook_failures')).rowCount).toBe(100)
 })
 
-it('of many webhooks eight are under way at a time, and none waits for all of them', async () => {
+it('eight of many webhooks are delivered at a time, and none waits for all others', async () => {
   let open = 0
   let most = 0
   const slow = createServer((_request, response) => {

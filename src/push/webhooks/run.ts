@@ -13,13 +13,13 @@ import type { Loops } from '../../ops/loops.js'
 import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { deliver, type ReadFeed } from './deliver.js'
+import { deliverNext, type ReadFeed } from './deliver.js'
 import type { WebhookCounts } from './metrics.js'
 import { POST_LIMIT_MS } from './post.js'
 
-/** Messages under way at a time, of different webhooks. */
+/** Messages that are delivered at once, of different webhooks. */
 const AT_ONCE = 8
-/** Longer than a delivery takes with its reads: who holds a webhook that long is gone. */
+/** Longer than a delivery with its reads. A process that holds a webhook for longer has died. */
 const LEASE_MS = 3 * POST_LIMIT_MS
 
 export interface WebhookOptions {
@@ -33,13 +33,13 @@ export interface WebhookOptions {
   signal: AbortSignal
 }
 
-/** Until the signal; any number of processes share the webhooks. */
+/** Delivers webhooks until the signal. Several processes may share them. */
 export function runWebhooks(options: WebhookOptions): { notify(): void; done: Promise<void> } {
   const { pool, log, loops, signal, showCounts } = options
   const notify = createNotify()
   const underWay = new Set<Promise<void>>()
   let count = 0
-  /** By a clock that nobody sets. */
+  /** Time of the last count, by a monotonic clock. */
   let countedMs = Number.NEGATIVE_INFINITY
   const countAll = async () => {
     const counts = await countWebhooks(pool, Date.now())
@@ -54,12 +54,15 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
       else loops.raised.delete(key)
     }
   }
-  /** Delivers a message and stores what became of it. What fails goes again when its lease has ended. */
+  /**
+   * Delivers a message and stores its outcome. A message that fails unexpectedly is delivered again when its lease
+   * has expired.
+   */
   const deliverOne = async (hook: LeasedWebhook): Promise<void> => {
     const { id, network, url } = hook
     const fields = { network, webhook: id, host: new URL(url).host }
     try {
-      const delivered = await deliver(hook, { ...options, nowMs: Date.now })
+      const delivered = await deliverNext(hook, { ...options, nowMs: Date.now })
       if (delivered?.failure) {
         const { after, failure } = delivered
         const { reason } = failure
@@ -77,7 +80,7 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
         else if (after.failures === 1)
           log.warn({ ...fields, reason }, 'a webhook fails; it will be tried again')
       }
-      // after a delivery that was stopped, another process need not wait for the lease
+      // saved also after an interrupted delivery, so that another process need not wait for the lease to expire
       await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
       if (isOwnError(err)) loops.ownErrors.report({ name: worker.name, network }, err, log, fields)
@@ -89,7 +92,10 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     fields: {},
     pollMs: IDLE_POLL_MS,
     notify,
-    /** Takes what has something to deliver, as far as there is room; each that ends wakes the next step. */
+    /**
+     * Delivers webhooks that have new events, up to `AT_ONCE` at a time. The end of each delivery starts the next
+     * step.
+     */
     async step() {
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()
       const atMost = AT_ONCE - underWay.size
@@ -106,6 +112,6 @@ export function runWebhooks(options: WebhookOptions): { notify(): void; done: Pr
     },
   }
   const done = runWorkers([worker], { log, loops, signal }).finally(() => Promise.all(underWay))
-  // on a chain without one no block costs a statement
+  // without webhooks, a new block causes no database query
   return { notify: () => void (count > 0 && notify.notify()), done }
 }

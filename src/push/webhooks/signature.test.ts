@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { keyText, signedHeaders } from './signature.js'
+import { signedHeaders, webhookKeyText } from './signature.js'
 
-it('signs as the example of Standard Webhooks', () => {
+it('signs like the example of Standard Webhooks', () => {
   const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
   expect(
     signedHeaders(key, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1_614_265_330_999, '{"test": 2432232314}'),
@@ -10,5 +10,5 @@ it('signs as the example of Standard Webhooks', () => {
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   })
-  expect(keyText(key)).toBe('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+  expect(webhookKeyText(key)).toBe('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
 })

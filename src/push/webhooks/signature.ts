@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 
-export const KEY_BYTES = 32
+export const WEBHOOK_KEY_BYTES = 32
 const KEY_PREFIX = 'whsec_'
 
-/** A key as the operator of the receiver gets it (Standard Webhooks 1.0.0, "Secret"): `whsec_` and base64. */
-export const keyText = (key: Buffer): string => KEY_PREFIX + key.toString('base64')
+/** A key as the receiver's operator gets it (Standard Webhooks 1.0.0, "Secret"): `whsec_` and base64. */
+export const webhookKeyText = (key: Buffer): string => KEY_PREFIX + key.toString('base64')
 
 /**
- * Headers that identify and sign a message: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that neither can be changed
- * and an old message not be sent again (Standard Webhooks 1.0.0, "Signature scheme").
- * @param id the same at each attempt with the same body
+ * Headers that identify and sign a message: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that none of the three can
+ * be changed, and a receiver can refuse old messages (Standard Webhooks 1.0.0, "Signature scheme").
+ * @param id the same for each attempt with the same body
  */
 export function signedHeaders(
   key: Buffer,

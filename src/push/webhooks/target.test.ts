@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import { post } from './post.js'
-import { checkTarget, isPrivate, publicLookup, TargetRefusedError } from './target.js'
+import { postMessage } from './post.js'
+import { isPrivateAddress, parseTarget, publicLookup, TargetRefusedError } from './target.js'
 
 const PRIVATE = [
   ...[
@@ -42,8 +42,8 @@ const PUBLIC = [
 type Resolved = (error: null, found: dns.LookupAddress[]) => void
 
 describe('addresses', () => {
-  it.each(PRIVATE)('%s is private', (address) => expect(isPrivate(address)).toBe(true))
-  it.each(PUBLIC)('%s is public', (address) => expect(isPrivate(address)).toBe(false))
+  it.each(PRIVATE)('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true))
+  it.each(PUBLIC)('%s is public', (address) => expect(isPrivateAddress(address)).toBe(false))
 })
 
 describe('a target', () => {
@@ -56,7 +56,7 @@ describe('a target', () => {
       'https://127.0.0.1/',
     ],
     'https://:secret@example.com/',
-    // spellings of loopback that URLs know (WHATWG URL, "host parsing")
+    // spellings of loopback addresses that URLs allow (WHATWG URL, "host parsing")
     ...[
       'https://127.1/',
       'https://2130706433/',
@@ -64,14 +64,14 @@ describe('a target', () => {
       'https://[::1]/',
       'https://[::ffff:7f00:1]/',
     ],
-  ])('%s is refused', (url) => expect(() => checkTarget(url, false)).toThrow(TargetRefusedError))
+  ])('%s is refused', (url) => expect(() => parseTarget(url, false)).toThrow(TargetRefusedError))
 
-  it('is any URL of HTTP where private ones are allowed', () => {
-    expect(checkTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
-    expect(() => checkTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
+  it('may be any HTTP URL where private addresses are allowed', () => {
+    expect(parseTarget('http://127.0.0.1:8080/hook', true).port).toBe('8080')
+    expect(() => parseTarget('https://me:secret@example.com/', true)).toThrow(TargetRefusedError)
   })
 
-  it('is refused where its name leads to a private address, when it is connected to', async () => {
+  it('is refused at connection time where its name resolves to a private address', async () => {
     const { signal } = new AbortController()
     const options = {
       url: 'https://localhost:9/',
@@ -80,32 +80,32 @@ describe('a target', () => {
       allowsPrivate: false,
       signal,
     }
-    await expect(post(options)).rejects.toThrow(TargetRefusedError)
+    await expect(postMessage(options)).rejects.toThrow(TargetRefusedError)
   })
 
-  it('is refused where one of several addresses is private: a connection tries each', () => {
+  it('is refused where one of several addresses is private, because a connection tries each', () => {
     const found = ['8.8.8.8', '10.0.0.1'].map((address) => ({ address, family: 4 }))
     const lookup = vi
       .spyOn(dns, 'lookup')
       .mockImplementation(((_name: string, _options: object, done: Resolved) =>
         done(null, found)) as never)
-    const told = vi.fn()
-    publicLookup('example.com', { all: true }, told)
+    const callback = vi.fn()
+    publicLookup('example.com', { all: true }, callback)
     lookup.mockRestore()
-    expect(told.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
+    expect(callback.mock.calls).toEqual([[expect.any(TargetRefusedError), '', 0]])
   })
 })
 
-it('an answer that changes the protocol is a failure, not a delivery that never ends', async () => {
+it('a response that changes the protocol is a failure, not a delivery that never ends', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'
   server.on('connection', (socket) => socket.once('data', () => socket.write(answer)))
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { signal } = new AbortController()
-  await expect(post({ url, headers: {}, body: '{}', allowsPrivate: true, signal })).rejects.toThrow(
-    'without an answer',
-  )
+  await expect(
+    postMessage({ url, headers: {}, body: '{}', allowsPrivate: true, signal }),
+  ).rejects.toThrow('without an answer')
   server.close()
   server.closeAllConnections()
 }, 15_000)

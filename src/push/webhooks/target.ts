@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** A URL that no message is sent to. */
+/** A URL that webhooks must not be sent to. */
 export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError'
 }
@@ -12,7 +12,7 @@ const listOf = (family: 'ipv4' | 'ipv6', subnets: Readonly<Record<string, number
   return list
 }
 
-/** Ranges that lead into the operator's own networks, or nowhere (IANA's special-purpose address registries). */
+/** Address ranges of private networks, or without hosts (IANA's special-purpose address registries). */
 const PRIVATE = {
   ipv4: listOf('ipv4', {
     '0.0.0.0': 8,
@@ -30,7 +30,7 @@ const PRIVATE = {
     '203.0.113.0': 24,
     '224.0.0.0': 3,
   }),
-  // public addresses begin with 2 or 3 (RFC 4291); those that carry an IPv4 address could name any
+  // public addresses begin with 2 or 3 (RFC 4291); ranges with an embedded IPv4 address could reach any of these
   ipv6: listOf('ipv6', {
     '::': 3,
     '4000::': 2,
@@ -42,9 +42,9 @@ const PRIVATE = {
   }),
 }
 
-export const isPrivate = (address: string): boolean => {
+export const isPrivateAddress = (address: string): boolean => {
   const family = isIP(address)
-  // a list of IPv6 ranges finds IPv4 addresses in them, too
+  // a list of IPv6 ranges also matches IPv4 addresses mapped into them
   return (
     family === 0 ||
     (family === 4 ? PRIVATE.ipv4.check(address) : PRIVATE.ipv6.check(address, 'ipv6'))
@@ -56,7 +56,7 @@ export const isPrivate = (address: string): boolean => {
  * @param allowsPrivate whether the operator allows private addresses, and HTTP without TLS
  * @throws TargetRefusedError with one sentence
  */
-export function checkTarget(text: string, allowsPrivate: boolean): URL {
+export function parseTarget(text: string, allowsPrivate: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TargetRefusedError('The target is no http(s) URL.')
@@ -66,7 +66,7 @@ export function checkTarget(text: string, allowsPrivate: boolean): URL {
   if (url.protocol !== 'https:')
     throw new TargetRefusedError('The target has no TLS: use https, or set WEBHOOKS_PRIVATE=true.')
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(host) && isPrivate(host)) throw refusal(host)
+  if (isIP(host) && isPrivateAddress(host)) throw refusal(host)
   return url
 }
 
@@ -76,13 +76,13 @@ const refusal = (address: string): TargetRefusedError =>
   )
 
 /**
- * Resolves names for a connection and refuses private addresses. It is what the socket itself connects to, so that a
- * name that resolves anew (DNS rebinding) leads nowhere else.
+ * Resolves names for a connection and refuses private addresses. The socket connects to the address that was checked,
+ * so a name that resolves differently later (DNS rebinding) has no effect.
  */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, found) => {
     if (error) return callback(error, '', 0)
-    const hidden = found.find(({ address }) => isPrivate(address))
+    const hidden = found.find(({ address }) => isPrivateAddress(address))
     if (hidden) return callback(refusal(hidden.address), '', 0)
     if (options.all) return callback(null, found)
     callback(null, found[0]!.address, found[0]!.family)

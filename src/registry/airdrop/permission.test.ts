@@ -18,7 +18,7 @@ const typed = claimPermissionTypedData({
   deadlineS: 1_800_000_000n,
 })
 
-it('a permission is hashed as the distributor hashes it', () => {
+it('a permission has the same hash as in the distributor', () => {
   const words = [
     { type: 'bytes32' },
     { type: 'uint256' },
@@ -34,7 +34,7 @@ it('a permission is hashed as the distributor hashes it', () => {
   )
 })
 
-it('a permission is for one distributor on one chain', () => {
+it('a permission is valid for one distributor on one chain', () => {
   expect(typed.domain).toEqual({
     name: 'AirdropDistributor',
     version: '1',

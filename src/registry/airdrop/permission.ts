@@ -1,6 +1,9 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Permission to pay an allocation to an address: the EVM account's own, or for an account of another chain the operator's. */
+/**
+ * Permission to pay an allocation to an address. An EVM account signs it itself. For an account of another chain the
+ * operator signs.
+ */
 export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number
@@ -14,8 +17,8 @@ export interface ClaimPermission {
 }
 
 /**
- * Typed data (EIP-712, viem's form) that is signed for `claimFor` of the distributor. Amounts are in the tree,
- * and each index is paid once.
+ * Typed data (EIP-712, viem's form) to sign for `claimFor` of the distributor. The amount is not part of it: it is in
+ * the tree, and each index is paid once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>
   ({

@@ -13,7 +13,7 @@ interface Allocation {
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes))
 const allocation = fc.record({ account: word, amount: fc.bigInt(0n, 2n ** 256n - 1n) })
 
-/** Our tree, its leaves, and the proof of each out of its pages. */
+/** Our tree, its leaves, and the proof of each, computed from its pages. */
 function build(allocations: readonly Allocation[]) {
   const leaves = allocations.map(({ account, amount }, index) =>
     airdropLeaf(BigInt(index), account, amount),
@@ -42,7 +42,7 @@ const some = (count: number): Allocation[] =>
     amount: BigInt(i) ** 9n,
   }))
 
-/** Every node is OpenZeppelin's, and so is every proof from pages (of a large tree: some of them). */
+/** Checks that every node equals OpenZeppelin's, and so do the proofs from pages (for a large tree: some of them). */
 function expectSame(allocations: readonly Allocation[]) {
   const { root, leaves, nodes, proofOf } = build(allocations)
   const theirs = reference(allocations)
@@ -56,7 +56,7 @@ function expectSame(allocations: readonly Allocation[]) {
 }
 
 describe('the tree of an airdrop', () => {
-  it('is that of OpenZeppelin, node for node and proof for proof, whatever is in it', () => {
+  it('equals OpenZeppelin’s tree, node for node and proof for proof, for any allocations', () => {
     fc.assert(
       fc.property(fc.array(allocation, { minLength: 1, maxLength: 40 }), (allocations) => {
         expectSame(allocations)
@@ -65,11 +65,14 @@ describe('the tree of an airdrop', () => {
     )
   })
 
-  it.each([1, 2, 3, 31, 32, 33, 63, 64, 65, 1025])('and of whatever size: %i', (count) => {
-    expectSame(some(count))
-  })
+  it.each([1, 2, 3, 31, 32, 33, 63, 64, 65, 1025])(
+    'equals OpenZeppelin’s tree with %i leaves',
+    (count) => {
+      expectSame(some(count))
+    },
+  )
 
-  it('has leaves of well-formed accounts and amounts only', () => {
+  it('accepts only leaves of well-formed accounts and amounts', () => {
     const tooMuch = 2n ** 256n
     expect(() => airdropLeaf(0n, Buffer.alloc(32), tooMuch)).toThrow(
       `${tooMuch} does not fit an unsigned 256-bit word`,
@@ -79,7 +82,7 @@ describe('the tree of an airdrop', () => {
     )
   })
 
-  it.each([-(2n ** 256n), -(2n ** 300n)])('has no leaf of %d', (value) => {
+  it.each([-(2n ** 256n), -(2n ** 300n)])('accepts no leaf with %d', (value) => {
     expect(() => airdropLeaf(0n, Buffer.alloc(32), value)).toThrow(RangeError)
   })
 
@@ -105,7 +108,7 @@ describe('the tree of an airdrop', () => {
 })
 
 describe('pages', () => {
-  it('are at most four for a proof, of 62 nodes each', () => {
+  it('are at most four per proof, with 62 nodes each', () => {
     const { pages } = build(some(5_000))
     for (const [page, nodes] of pages)
       expect(nodes.length, `page ${page}`).toBeLessThanOrEqual(62 * 32)
@@ -114,7 +117,7 @@ describe('pages', () => {
     expect(proofFrom(new Map(), 0)).toEqual([])
   })
 
-  it('that are missing or cut short give no proof', () => {
+  it('that are missing or truncated give no proof', () => {
     const { pages } = build(some(10))
     const [page, nodes] = [...pages][0]!
     expect(() => proofFrom(new Map(), 17)).toThrow('lacks node')

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../primitives/base58.js'
 
-/** API keys raise the limit of requests and open nothing. Only the hash of one is stored. */
+/** API keys raise the rate limit and grant no access. Only the hash of a key is stored. */
 
 export const API_KEY_BYTES = 32
 const PREFIX = 'ck_'
 
-/** Text of a key. @param bytes 32 random ones */
+/** Text of a key. @param bytes 32 random bytes */
 export const apiKeyText = (bytes: Uint8Array): string => PREFIX + bs58.encode(bytes)
 
 /** Look-up hash of a key, null for any other text. @returns 32 bytes */
@@ -19,5 +19,5 @@ export function apiKeyHash(text: string): Buffer | null {
 
 const ID_BYTES = 8
 
-/** Name of a key in lists, by its hash. @returns 16 hex digits */
+/** Id of a key in lists, derived from its hash. @returns 16 hex digits */
 export const apiKeyId = (hash: Buffer): string => hash.subarray(0, ID_BYTES).toString('hex')

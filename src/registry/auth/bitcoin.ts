@@ -4,14 +4,20 @@ import type { Wallet } from '../primitives/address.js'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
- * Signatures of Bitcoin wallets over text messages: BIP-322 (simple) of one key, by SegWit, SegWit in P2SH and the key
- * path of Taproot; `signmessage` (BIP-137) of P2PKH and SegWit. No scripts of several keys.
+ * Signatures of Bitcoin wallets over text messages by a single key: BIP-322 (simple) for SegWit, SegWit in P2SH and
+ * the key path of Taproot; `signmessage` (BIP-137) for P2PKH and SegWit. Scripts of several keys are not supported.
  */
 
-/** Types of addresses of one key; a nested one looks like any script. */
+/** Types of single-key addresses. A SegWit address nested in P2SH looks like any P2SH address. */
 type KeyType = 'bitcoin-p2pkh' | 'bitcoin-p2sh' | 'bitcoin-p2wpkh'
 
 const join = (...parts: (Uint8Array | readonly number[])[]): Buffer =>
@@ -37,7 +43,7 @@ function scriptOf({ type, text }: Wallet): Buffer {
     : join([0x76, 0xa9, 20], hash, [0x88, 0xac])
 }
 
-/** Length before bytes of up to 64 KiB (CompactSize). */
+/** Bytes of up to 64 KiB with their length before them (CompactSize). */
 const sized = (bytes: Uint8Array): Buffer =>
   join(bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8], bytes)
 
@@ -45,15 +51,15 @@ const sha256d = (bytes: Uint8Array): Buffer => sha256(sha256(bytes))
 const tagged = (tag: string, ...parts: Uint8Array[]): Buffer =>
   sha256(sha256(Buffer.from(tag)), sha256(Buffer.from(tag)), ...parts)
 
-/** Numbers of 4 and 8 bytes, all zero: versions, sequences, lock times, amounts. */
+/** Zero as a number of 4 and of 8 bytes: versions, sequences, lock times, amounts. */
 const ZERO4 = Buffer.alloc(4)
 const ZERO8 = Buffer.alloc(8)
-/** The only output of `to_sign`: nothing, to OP_RETURN. */
+/** The only output of `to_sign`: no coins, to OP_RETURN. */
 const OUTPUT = join(ZERO8, [1, 0x6a])
 const ALL = 1
 const DEFAULT = 0
 
-/** Output that `to_sign` spends: the only one of `to_spend`, which holds the message (BIP-322). */
+/** Output that `to_sign` spends: the only output of `to_spend`, which contains the message (BIP-322). */
 export function outpointOf(message: string, script: Uint8Array): Buffer {
   const hash = tagged('BIP0322-signed-message', Buffer.from(message))
   const input = join(Buffer.alloc(32), [0xff, 0xff, 0xff, 0xff], sized(join([0, 32], hash)), ZERO4)
@@ -76,7 +82,7 @@ function taprootHash(outpoint: Uint8Array, script: Uint8Array, hashType: number)
   )
 }
 
-/** Items of a witness of one or two, each below 253 bytes; null for other bytes. */
+/** Items of a witness of one or two items, each shorter than 253 bytes; null for other bytes. */
 function readWitness(bytes: Uint8Array): Uint8Array[] | null {
   const items: Uint8Array[] = []
   let at = 1
@@ -90,7 +96,7 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
 }
 
 /** Check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL; null for another form. */
-function taprootCheck(signature: Uint8Array): Check | null {
+function taprootCheck(signature: Uint8Array): SignatureCheck | null {
   const hashType = signature[64] ?? DEFAULT
   if (
     signature.length !== (hashType === DEFAULT ? 64 : 65) ||
@@ -106,7 +112,7 @@ function taprootCheck(signature: Uint8Array): Check | null {
 }
 
 /** Check of a signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key; null for another form. */
-function segwitCheck(signature: Uint8Array, key: Uint8Array): Check | null {
+function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
   const der = readDer(signature.subarray(0, -1))
   if (!der || signature.at(-1) !== ALL || key.length !== 33) return null
   return (message, wallet) => {
@@ -133,11 +139,12 @@ const FIRST_HEADER = 27
 const HEADERS = 16
 
 /**
- * Check of a header with r ‖ s, whose key is recovered; null for another form. The header's lower bits choose the key.
- * Its upper bits name a type of address (BIP-137), which wallets write differently: Electrum and Trezor sign for SegWit
- * with those of P2PKH. The address decides: it is one of the recovered key, or not.
+ * Check of a signature with a header byte and r ‖ s, whose key is recovered; null for another form. The header's
+ * lower bits select the key. Its upper bits name an address type (BIP-137), but wallets disagree about them: Electrum
+ * and Trezor use those of P2PKH for SegWit too. So they are ignored, and the address has to belong to the recovered
+ * key.
  */
-function recoveredCheck(signature: Uint8Array): Check | null {
+function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
   const header = signature[0]! - FIRST_HEADER
   if (signature.length !== 65 || header < 0 || header >= HEADERS) return null
   return (message, wallet) => {
@@ -158,7 +165,7 @@ function recoveredCheck(signature: Uint8Array): Check | null {
         SCRIPT[wallet.type](key.toBytes(isCompressed)).equals(script),
       )
     } catch {
-      // r or s out of range, or r on no point
+      // r or s is out of range, or r is not a point of the curve
       return false
     }
   }
@@ -167,20 +174,22 @@ function recoveredCheck(signature: Uint8Array): Check | null {
 const isOfKey = (wallet: Wallet): wallet is Wallet & { type: KeyType } => wallet.type in SCRIPT
 
 /** Check of a witness; null for another form. */
-function witnessCheck(bytes: Uint8Array): Check | null {
+function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
   const [signature, key] = readWitness(bytes) ?? []
   if (!signature) return null
   return key ? segwitCheck(signature, key) : taprootCheck(signature)
 }
 
-/** Before a simple signature (BIP-322). No witness of one key and no header has these letters in its base64. */
+/**
+ * Prefix of a simple signature (BIP-322). The base64 of a single-key witness or of a header never starts with these
+ * letters.
+ */
 const SIMPLE = 'smp'
 
 export const bitcoin: WalletKind = {
   account: 'Bitcoin',
   proves: (type) => type in SCRIPT || type === 'bitcoin-p2tr',
-  // segwit, or base58 of 25 bytes:
-  // 1 and 3, on testnets m, n and 2
+  // segwit, or base58 of 25 bytes, whose text begins with 1 or 3, on testnets with m, n or 2
   stored: `${startsWith('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
   coin: { type: 0n, stored: startsWith('bc1', '1', '3'), bytes: scriptOf },
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
@@ -189,8 +198,8 @@ export const bitcoin: WalletKind = {
   read(text) {
     const { encoded } = openEnvelope(text)
     if (encoded.startsWith(SIMPLE))
-      return anyOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
-    return anyOf(
+      return anyCheckOf(decodingsOf(encoded.slice(SIMPLE.length)).map(witnessCheck))
+    return anyCheckOf(
       decodingsOf(encoded).flatMap((bytes) => [witnessCheck(bytes), recoveredCheck(bytes)]),
     )
   },

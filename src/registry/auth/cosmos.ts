@@ -3,23 +3,29 @@ import { bech32 } from '@scure/base'
 import { decodeBech32 } from '../primitives/otherAddress.js'
 import { hash160, sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
- * Signatures of accounts of Cosmos chains over text messages (ADR-36, `signArbitrary`), by one secp256k1 key. Addresses
- * that are other hashes are refused: Ethereum's (Evmos, Injective), and of several keys.
+ * Signatures of Cosmos accounts over text messages by one secp256k1 key (ADR-36, `signArbitrary`). Addresses made
+ * with another hash are refused: those of Ethereum keys (Evmos, Injective) and of several keys.
  */
 
 /** Names of a secp256k1 key in amino JSON, and in protobuf's. */
 const KEY_TYPES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
 
-/** What a public key in either JSON may stand for, none for a key of another type. */
+/** Keys that a public key in JSON may encode; empty for a key of another type. */
 function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
   const isSecp256k1 = KEY_TYPES.includes(String(type ?? protoType))
   return isSecp256k1 ? decodingsOf(String(value ?? key)).filter(({ length }) => length === 33) : []
 }
-/** Hex of a letter of bech32. */
+/** Pattern of the hex of one bech32 character. */
 const LETTER = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
 /** The document that is signed: amino JSON, its keys in order. */
@@ -30,7 +36,7 @@ const signDoc = (message: string, signer: string): string =>
 export const cosmos: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
-  // of 20 or 32 bytes; a witness program has a letter more
+  // addresses of 20 or 32 bytes; a witness program has one more character
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${LETTER}{38}|${LETTER}{58})$`,
   coin: {
     type: 118n,
@@ -43,7 +49,7 @@ export const cosmos: WalletKind = {
   read(text) {
     const { encoded, fields } = openEnvelope(text)
     const signatures = decodingsOf(encoded).filter(({ length }) => length === 64)
-    return anyOf(
+    return anyCheckOf(
       keysOf(fields.pub_key).flatMap((key) =>
         signatures.map((signature) => checkOf(key, signature)),
       ),
@@ -52,7 +58,7 @@ export const cosmos: WalletKind = {
 }
 
 /** @param key 33 bytes @param signature 64 bytes */
-function checkOf(key: Uint8Array, signature: Uint8Array): Check {
+function checkOf(key: Uint8Array, signature: Uint8Array): SignatureCheck {
   return (message, { text: address }) => {
     const prefix = address.slice(0, address.lastIndexOf('1'))
     if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false

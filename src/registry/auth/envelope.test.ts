@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodingsOf, openEnvelope } from './envelope.js'
 
-/** What pages, wallets and shells put around a signature. */
+/** Envelopes that web pages, wallets and shells put around a signature. */
 
 const BYTES = Buffer.from(Array.from({ length: 65 }, (_, i) => (i * 37) % 256))
 const HEX = `0x${BYTES.toString('hex')}`

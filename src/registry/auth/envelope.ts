@@ -1,34 +1,34 @@
 import { toHex } from '../primitives/bytes.js'
 
 /**
- * Text forms in which wallets and their libraries hand a signature over. The forms are read tolerantly, because the
- * bytes decide: each kind of wallets checks them strictly.
+ * Text forms in which wallets and their libraries return a signature. The text is read tolerantly, because each kind
+ * of wallet checks the decoded bytes strictly.
  */
 
 /** Longest text: a contract's signature in hex, with room for JSON around it. */
 const LIMIT_CHARS = 20_000
 
 export interface Envelope {
-  /** The signature in hex, base64 or base58, without blanks. Empty where the text holds none. */
+  /** The signature in hex, base64 or base58, without blanks. Empty where the text has none. */
   encoded: string
-  /** The JSON object that the signature is a field of. Empty where there is none. */
+  /** The JSON object that has the signature as a field. Empty where there is none. */
   fields: Readonly<Record<string, unknown>>
 }
 
-/** Blanks, also those without a width that pages and chats leave in what is copied. */
+/** Blanks, including zero-width ones that are copied from web pages and chats. */
 const BLANKS = /[\s\u200b-\u200d\u2060]+/g
 const BLANKS_AROUND = /^[\s\u200b-\u200d\u2060]+|[\s\u200b-\u200d\u2060]+$/g
 const QUOTES_AROUND = /^["'`“‘]+|["'`”’]+$/g
 const JSON_START = /^["[{]/
-/** Bytes as a `Uint8Array` is turned into a text. */
+/** Text of a `Uint8Array`, as its toString() writes it. */
 const LISTED = /^\d{1,3}(,\d{1,3})+$/
 
 const plainText = (text: string): string => text.replace(BLANKS, '').replace(QUOTES_AROUND, '')
 
 /**
- * Takes a signature out of what surrounds it: blanks, line breaks, quotes, JSON with its fields in any order. In JSON the
- * signature is a string, a list of bytes (also as `Buffer` and `Uint8Array` are written), or the field `signature`, `sig`
- * or `result` (a wallet's JSON-RPC response) of an object.
+ * Extracts a signature from blanks, line breaks, quotes, or JSON with its fields in any order. In JSON the signature
+ * is a string, a list of bytes (also in the form of a `Buffer` or a `Uint8Array`), or the field `signature`, `sig` or
+ * `result` (a wallet's JSON-RPC response) of an object.
  */
 export function openEnvelope(text: string): Envelope {
   if (text.length > LIMIT_CHARS) return { encoded: '', fields: {} }
@@ -51,7 +51,7 @@ function openJson(value: unknown, fields: Envelope['fields']): Envelope {
   return openJson(object.signature ?? object.sig ?? object.result, object)
 }
 
-/** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` and `{"data": [1, 2]}`, a Buffer's; null for any other value. */
+/** Bytes of `[1, 2]`, `{"0": 1, "1": 2}` or a Buffer's `{"data": [1, 2]}`; null for any other value. */
 function listedBytes(value: unknown): Buffer | null {
   if (typeof value !== 'object' || value === null) return null
   const { data } = value as Envelope['fields']
@@ -75,7 +75,7 @@ export function decodeHex(encoded: string): Buffer | null {
   return digits === undefined ? null : Buffer.from(digits, 'hex')
 }
 
-/** Bytes of base64 (RFC 4648), also in its URL form, with all of its padding or none; null for any other text. */
+/** Bytes of base64 (RFC 4648) or base64url, with complete padding or none; null for any other text. */
 function decodeBase64(encoded: string): Buffer | null {
   const bytes = Buffer.from(encoded, 'base64')
   const canonical = bytes.toString('base64')
@@ -85,6 +85,6 @@ function decodeBase64(encoded: string): Buffer | null {
     : null
 }
 
-/** What a text may stand for: digits of hex are also letters of base64. The caller tells them apart by their length. */
+/** Possible decodings of a text: hex digits are valid base64 too. The caller selects by length. */
 export const decodingsOf = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

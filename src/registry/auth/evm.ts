@@ -19,7 +19,10 @@ export function personalHash(message: string): Buffer {
   )
 }
 
-/** The 65 bytes r ‖ s ‖ v, also of a compact signature (EIP-2098: the parity is the first bit of s); null for others. */
+/**
+ * The 65 bytes r ‖ s ‖ v. A compact signature (EIP-2098: the parity is the first bit of s) is expanded. Null for
+ * another length.
+ */
 export function parseEvmSignature(given: Uint8Array): Buffer | null {
   if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
   if (given.length !== COMPACT_BYTES) return null
@@ -28,11 +31,12 @@ export function parseEvmSignature(given: Uint8Array): Buffer | null {
   return bytes
 }
 
-/** v as wallets give it: 27 and 28, or the bare parity. */
+/** Parity by v: wallets use 27 and 28, or the parity itself. */
 const RECOVERY_BIT: Readonly<Record<number, number>> = { 0: 0, 1: 1, 27: 0, 28: 1 }
 
 /**
- * Account that signed a message. An s in the upper half of the order is refused (EIP-2): anybody can derive that twin.
+ * Account that signed a message. An s in the upper half of the order is refused (EIP-2), because anybody can derive
+ * it from the signature with the lower s.
  * @param signature 65 bytes
  * @returns address in lower case hex, null where no account signed
  */
@@ -45,15 +49,15 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
     const key = parsed.recoverPublicKey(personalHash(message)).toBytes(false)
     return toHex(keccak256(key.subarray(1)).subarray(12))
   } catch {
-    // r or s out of range, or r on no point
+    // r or s is out of range, or r is not a point of the curve
     return null
   }
 }
 
-/** Bound on the signature of a smart wallet, many times what known ones need. */
+/** Maximum length of a smart wallet's signature: many times what known wallets need. */
 const LIMIT_BYTES = 8_192
 
-/** Bytes of a contract's signature (ERC-1271), which its chain checks: any, in hex. Null for any other text. */
+/** Bytes of a contract's signature (ERC-1271), given in hex. Only its chain can check them. Null for any other text. */
 export function parseContractSignature(text: string): Buffer | null {
   const bytes = decodeHex(openEnvelope(text).encoded)
   return bytes && bytes.length <= LIMIT_BYTES ? bytes : null
@@ -65,7 +69,7 @@ export const evm: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
-  // of all chains (ENSIP-11)
+  // one coin type stands for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${LIMIT_BYTES} of a contract in hex`,
   read(text) {

@@ -11,7 +11,8 @@ const inputOf = ({ type, text }: Wallet, signingDate: string): string =>
   `${type}|${text}|${signingDate}`
 
 /**
- * Authentication key of a wallet and signing date, independent of time and form of the signature.
+ * Authentication key of a wallet and signing date. It does not depend on the signature, so every valid signature of
+ * that date gives the same key.
  * @returns 43 characters of base64url
  */
 export const authKey = (tokenKey: Uint8Array, wallet: Wallet, signingDate: string): string =>
@@ -26,10 +27,11 @@ export const authKeyHash = (key: string): Buffer | null =>
 const NONCE_BYTES = 16
 
 /**
- * Nonce of an address-bound message, which only this server can make.
- * @param recovered the wallet whose key the message asks for @returns 32 hex digits
+ * Nonce of a message that is bound to an address. Only this server can compute it.
+ * @param recovered the wallet whose key the message requests
+ * @returns 32 hex digits
  */
-export const boundNonce = (
+export const boundMessageNonce = (
   tokenKey: Uint8Array,
   wallet: Wallet,
   signingDate: string,

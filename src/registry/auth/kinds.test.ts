@@ -8,9 +8,9 @@ import { expectWithin } from '../../../test/setup/processorTime.js'
 import { type Account, SIGNERS } from '../../../test/support/signers.js'
 import { lookupAddress } from '../primitives/address.js'
 import { outpointOf } from './bitcoin.js'
-import { KIND_NAMES, KINDS, type KindName, kindOf, storedBy } from './kinds.js'
+import { KIND_NAMES, KINDS, type KindName, kindOf, storedPatternOf } from './kinds.js'
 
-/** Signatures of each kind that are made and checked, and as many altered ones. */
+/** Number of signatures of each kind to make and check, and of altered ones. */
 const COUNT = Number(process.env.SIGNATURES ?? 60)
 const PATIENCE_MS = 5_000 + COUNT * 100
 
@@ -19,7 +19,7 @@ interface Claim {
   wallet: string
   signature: string
 }
-/** Tells whether a signature proves a wallet, as a sign-in of a kind decides it. */
+/** Whether a signature proves a wallet, decided like in a sign-in. */
 function isProof(kind: KindName, { message, wallet: text, signature }: Claim): boolean {
   const wallet = lookupAddress(text)!
   return kindOf(wallet.type) === kind && (KINDS[kind].read(signature)?.(message, wallet) ?? false)
@@ -30,7 +30,7 @@ const sha256d = (bytes: Buffer): Buffer =>
 
 const keyOf = (i: number): Buffer => createHash('sha256').update(`key ${i}`).digest()
 
-/** Texts in which wallets and their libraries hand bytes over. */
+/** Text forms in which wallets and their libraries return bytes. */
 const FORMS: Record<string, (bytes: Buffer) => string> = {
   'hex with 0x': (bytes) => `0x${bytes.toString('hex')}`,
   'hex with 0X, in upper case': (bytes) => `0X${bytes.toString('hex').toUpperCase()}`,
@@ -43,7 +43,7 @@ const FORMS: Record<string, (bytes: Buffer) => string> = {
   'base64 in lines': (bytes) => bytes.toString('base64').replace(/.{64}/g, '$&\r\n'),
 }
 
-/** What may stand around a signature, which itself is any text. */
+/** Envelopes around the text of a signature. */
 const AROUND: Record<string, (text: string) => string> = {
   blanks: (text) => `  ${text}\t`,
   'line breaks': (text) => `\r\n${text}\n`,
@@ -73,7 +73,7 @@ describe.each(KIND_NAMES.filter((kind) => kind !== 'cosmos'))('signatures of %s 
       (bytes) => wrap(FORMS.base64!(bytes)),
     ]),
   ]
-  it.each(rows)('%s prove a wallet, and with a bit changed none', async (_, write) => {
+  it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
     for (const { address: wallet, sign } of await accounts(keyOf(0))) {
       const bytes = decode(await sign('a message'))
       const signature = write(bytes)
@@ -113,7 +113,7 @@ describe('signatures of cosmos in', () => {
       }),
     ]),
   ]
-  it.each(rows)('%s prove a wallet, and with a bit changed none', async (_, write) => {
+  it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
     const [{ address: wallet, sign }] = (await SIGNERS.cosmos.accounts(keyOf(0))) as [Account]
     const signed: Signed = JSON.parse(await sign('a message'))
     for (const indent of [0, 2]) {
@@ -127,7 +127,7 @@ describe('signatures of cosmos in', () => {
   })
 
   it.each(['tendermint/PubKeyMultisigThreshold', 'tendermint/PubKeyEd25519', '', undefined])(
-    'a key of type %j are none',
+    'a key of type %j are refused',
     async (type) => {
       const [{ sign }] = (await SIGNERS.cosmos.accounts(keyOf(0))) as [Account]
       const signed: Signed = JSON.parse(await sign('a message'))
@@ -142,7 +142,7 @@ describe('Bitcoin signatures with header', () => {
   const message = 'a message'
 
   it.each(headers)(
-    '%i prove the addresses of the recovered key, and no Taproot',
+    '%i prove the addresses of the recovered key, except Taproot',
     async (header) => {
       const [p2pkh, p2sh, p2wpkh, p2tr] = await SIGNERS.bitcoin.accounts(keyOf(0))
       const bytes = SIGNERS.bitcoin.decode(await p2pkh!.sign(message))
@@ -156,7 +156,7 @@ describe('Bitcoin signatures with header', () => {
     },
   )
 
-  it.each(headers)('%i prove the address of an uncompressed key, of P2PKH only', (header) => {
+  it.each(headers)('%i prove the P2PKH address of an uncompressed key, and no other', (header) => {
     const key = keyOf(0)
     const { address: wallet } = p2pkh(secp256k1.getPublicKey(key, false))
     const hash = sha256d(Buffer.from(`\x18Bitcoin Signed Message:\n\x09${message}`))
@@ -168,7 +168,7 @@ describe('Bitcoin signatures with header', () => {
     )
   })
 
-  it.each([0, 26, 43, 255])('%i are none', async (header) => {
+  it.each([0, 26, 43, 255])('%i are refused', async (header) => {
     const [account] = await SIGNERS.bitcoin.accounts(keyOf(0))
     const bytes = SIGNERS.bitcoin.decode(await account!.sign(message))
     bytes[0] = header
@@ -177,7 +177,7 @@ describe('Bitcoin signatures with header', () => {
 })
 
 describe('the prefix of BIP-322', () => {
-  it.each(['smp', ' smp', 'smp\n'])('%j stands before a witness', async (prefix) => {
+  it.each(['smp', ' smp', 'smp\n'])('%j is accepted before a witness', async (prefix) => {
     for (const { address: wallet, sign } of (await SIGNERS.bitcoin.accounts(keyOf(0))).slice(1)) {
       const claim = {
         message: 'a message',
@@ -188,7 +188,7 @@ describe('the prefix of BIP-322', () => {
     }
   })
 
-  it('stands before no signature with a header, and no other prefix before a witness', async () => {
+  it('is refused before a signature with a header, and so are other prefixes before a witness', async () => {
     const [p2pkh, p2sh] = await SIGNERS.bitcoin.accounts(keyOf(0))
     const texts = [`smp${await p2pkh!.sign('a')}`]
     for (const prefix of ['ful', 'pof', 'SMP', 'smpsmp', 'smp:', 'xyz'])
@@ -210,14 +210,14 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
   )
 
   it(
-    'are taken as another library made them, and none with a bit changed',
+    'of another library are accepted, and refused with one bit changed',
     async () => {
       for (let i = 0, made = 0; made < COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
           const stored = lookupAddress(account.address)!.bytes.toString('hex')
-          expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual([
-            kind,
-          ])
+          expect(
+            KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored)),
+          ).toEqual([kind])
           const message = `line ${i}\n${'ü'.repeat(made % 300)}`
           const signature = await account.sign(message)
           const claim = { message, wallet: account.address, signature }
@@ -241,7 +241,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
       const signature = await sign(message)
       expect(isProof(kind, { message: `${message}.`, wallet: address, signature })).toBe(false)
       for (const other of all.flat()) {
-        // a key that is recovered proves all addresses that are its hash
+        // a recovered key proves every address type that is a hash of it
         const isOfKey = /^1/.test(address) && /^(3|bc1q)/.test(other.address)
         expect(
           isProof(other.type, { message, wallet: other.address, signature }),
@@ -251,7 +251,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
     }
   })
 
-  it('of any other form are none, at once', async () => {
+  it('of any other form are refused quickly', async () => {
     const [account] = await accounts(keyOf(0))
     const signature = await account!.sign('a message')
     const long = ['0', 'A', '{', '[', '"', '\n'].map((letter) => letter.repeat(100_000))
@@ -260,7 +260,7 @@ describe.each(KIND_NAMES)('signatures of the kind %s', (kind) => {
   })
 })
 
-/** Stored addresses of no kind, and such as no signer above has. */
+/** Stored addresses of no kind, and of types that no signer above has. */
 it.each([
   ['mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn', ['bitcoin']],
   ['n3GNqMveyvaPvUbH469vDRadqpJMPc84JA', ['bitcoin']],
@@ -271,21 +271,21 @@ it.each([
   ['DH5yaieqoZN36fDVciNyRueRGvGLR3mr7L', []],
   ['bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3', ['bitcoin']],
   [bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7))), ['cosmos']],
-])('%s, stored, is of %j', (text, kinds) => {
+])('the stored address %s belongs to %j', (text, kinds) => {
   const stored = Buffer.from(`\x03${text}`).toString('hex')
-  expect(KIND_NAMES.filter((name) => new RegExp(storedBy(name)).test(stored))).toEqual(kinds)
+  expect(KIND_NAMES.filter((name) => new RegExp(storedPatternOf(name)).test(stored))).toEqual(kinds)
 })
 
-/** The messages of BIP-322 with the transaction that holds each. */
+/** The example messages of BIP-322, with the id of each one's transaction. */
 it.each([
   ['', 'c5680aa69bb8d860bf82d4e9cd3504b55dde018de765a91bb566283c545a99a7'],
   ['Hello World', 'b79d196740ad5217771c1098fc4a4b51e0535c32236c71f1ea4d61a2d603352b'],
-])('BIP-322 puts %j into its transaction', (message, id) => {
+])('the transaction of BIP-322 for %j has the published id', (message, id) => {
   const script = Buffer.from('00142b05d564e6a7a33c087f16e0f730d1440123799d', 'hex')
   expect(outpointOf(message, script).subarray(0, 32).reverse().toString('hex')).toBe(id)
 })
 
-/** The examples of ENSIP-9, and an account of bytes 1 to 20. */
+/** The examples of ENSIP-9, and an account of the bytes 1 to 20. */
 it.each([
   ['1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', '76a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1888ac'],
   ['3Ai1JZ8pdJb2ksieUV8FsxSNVJCpoPi8W6', 'a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1887'],
@@ -293,7 +293,7 @@ it.each([
   ['cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu', '0102030405060708090a0b0c0d0e0f1011121314'],
   ['tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', null],
   ['osmo1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5helwsw', null],
-])('ENS knows %s as %s', (text, bytes) => {
+])('ENS stores %s as %s', (text, bytes) => {
   const wallet = lookupAddress(text)!
   const { coin } = KINDS[kindOf(wallet.type)!]
   const isOf = new RegExp(coin.stored).test(wallet.bytes.toString('hex'))

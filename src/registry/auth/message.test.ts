@@ -4,7 +4,7 @@ import { parseSiweMessage, validateSiweMessage } from 'viem/siwe'
 import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../primitives/address.js'
 import { fromHex } from '../primitives/bytes.js'
-import { authKey, authKeyHash, boundNonce } from './key.js'
+import { authKey, authKeyHash, boundMessageNonce } from './key.js'
 import { boundMessage, isFresh, parseSigningDate, verificationMessage } from './message.js'
 
 const golden = JSON.parse(
@@ -31,13 +31,13 @@ const boundOf = (text: string) => {
     domain,
     wallet,
     chainId,
-    nonce: boundNonce(tokenKey, wallet, signingDate),
+    nonce: boundMessageNonce(tokenKey, wallet, signingDate),
     signingDate,
   })
 }
 
 describe('messages', () => {
-  it('are the golden ones', () => {
+  it('equal the recorded messages', () => {
     expect(verificationMessage(domain, signingDate)).toBe(golden.plain)
     for (const { wallet, message } of golden.bound) expect(boundOf(wallet)).toBe(message)
   })
@@ -50,11 +50,12 @@ describe('messages', () => {
     expect(validateSiweMessage({ message: parsed, domain, nonce: parsed.nonce! })).toBe(true)
   })
 
-  it('that ask for a key are EIP-4361 too, name the wallet, and have a nonce for it', () => {
+  it('that request a key are EIP-4361 too, name the wallet, and have its own nonce', () => {
     const [wallet, recovered, other] = golden.bound
       .map(({ wallet }) => walletOf(wallet))
       .concat(walletOf(`0x${'0b'.repeat(20)}`))
-    const nonceFor = (asked?: typeof wallet) => boundNonce(tokenKey, wallet!, signingDate, asked)
+    const nonceFor = (asked?: typeof wallet) =>
+      boundMessageNonce(tokenKey, wallet!, signingDate, asked)
     const message = boundMessage({
       domain,
       wallet: wallet!,
@@ -72,21 +73,23 @@ describe('messages', () => {
   it('bound to two wallets, or to two dates, differ in their nonce', () => {
     const [a, b] = golden.bound.map(({ wallet }) => walletOf(wallet))
     const nonces = [a!, b!].flatMap((wallet) =>
-      [signingDate, '2026-11-20T08:00:00.001Z'].map((date) => boundNonce(tokenKey, wallet, date)),
+      [signingDate, '2026-11-20T08:00:00.001Z'].map((date) =>
+        boundMessageNonce(tokenKey, wallet, date),
+      ),
     )
     expect(new Set(nonces).size).toBe(4)
   })
 })
 
 describe('keys', () => {
-  it('are the golden ones, and found by a hash', () => {
+  it('equal the recorded keys, and are found by their hash', () => {
     for (const { wallet, key } of golden.bound) {
       expect(authKey(tokenKey, walletOf(wallet), signingDate)).toBe(key)
       expect(authKeyHash(key)).toHaveLength(32)
     }
   })
 
-  it('have one form', () => {
+  it('have a single form', () => {
     const key = golden.bound[0]!.key
     for (const text of [
       '',
@@ -104,7 +107,7 @@ describe('keys', () => {
 describe('signing dates', () => {
   const at = Date.parse(signingDate)
 
-  it('have one form', () => {
+  it('have a single form', () => {
     expect(parseSigningDate(signingDate)).toBe(at)
     const odd = [
       ...[
@@ -136,7 +139,7 @@ describe('signing dates', () => {
     for (const text of odd) expect(parseSigningDate(text), text.slice(0, 50)).toBeNull()
   })
 
-  it('are read exactly as they are written', () => {
+  it('are parsed to the time that was written', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -151,7 +154,7 @@ describe('signing dates', () => {
     )
   })
 
-  it('are fresh from ten minutes ago to a minute ahead', () => {
+  it('are accepted from ten minutes in the past to one minute in the future', () => {
     expect([-60_001, -60_000, 0, 600_000, 600_001].map((age) => isFresh(at - age, at))).toEqual([
       ...[false, true, true, true, false],
     ])

@@ -3,7 +3,8 @@ import type { WalletKind } from './kind.js'
 import { KINDS, kindOf } from './kinds.js'
 
 /**
- * Messages that wallets sign to authenticate. None is stored: the signing date says all that the server needs.
+ * Messages that wallets sign to authenticate. The server stores none of them, because it can rebuild a message from
+ * its signing date.
  */
 
 /** Maximum age of a signing date, and its maximum lead over our clock. */
@@ -13,7 +14,7 @@ const SIGNING_DATE_MAX_AHEAD_MS = 60_000
 const STATEMENT =
   'Before interacting with certain functionality, we require a wallet signature for verification.'
 
-/** Length of `2026-11-20T08:00:00.000Z`, the only one accepted. */
+/** Length of `2026-11-20T08:00:00.000Z`, the only accepted form. */
 const DATE_CHARS = 24
 
 /** Milliseconds of a signing date in the exact form of `toISOString`, null for every other form. */
@@ -43,17 +44,20 @@ export interface BoundMessage {
   /** Nonce of at least 8 letters and digits. */
   nonce: string
   signingDate: string
-  /** Wallet whose private key the signer asks for; absent where it signs in. */
+  /** Wallet whose private key the message requests; absent from a message that signs in. */
   recovered?: Pick<Wallet, 'text'> | undefined
 }
 
-/** A signature is good for what its message says alone: one that signs in recovers no key, nor the reverse. */
+/**
+ * Statement of a recovery message. It differs from the sign-in statement, so that a signature serves only one of the
+ * two purposes.
+ */
 const recoveryStatement = (address: string): string =>
   `Recover the private key of the wallet ${address}. Sign this only to get that key yourself; it serves once.`
 
 /**
- * Message bound to one address: EIP-4361 (Sign-In with Ethereum), elsewhere its counterpart without chain id. Contract
- * signatures require it, since one owner's signature may be valid for many wallets.
+ * Message bound to one address: EIP-4361 (Sign-In with Ethereum), for other kinds the same text without a chain id. A
+ * contract has to sign this message, because one owner's signature may be valid for several contract wallets.
  */
 export function boundMessage({
   domain,

@@ -1,14 +1,14 @@
 /**
- * Solana's off-chain message envelope, which devices sign instead of a bare message (possibly a transaction). Versions
- * 0 and 1 of the specification (Anza, SRFC 38), and the short header of early implementations (`solana
- * sign-offchain-message`, Ledger's Solana app before 1.8).
+ * Solana's off-chain message envelope, which hardware wallets sign instead of a bare message (which could be a
+ * transaction). Supported are versions 0 and 1 of the specification (Anza, SRFC 38), and the short header of early
+ * implementations (`solana sign-offchain-message`, Ledger's Solana app before 1.8).
  */
 
-/** Prefix that no transaction begins with. */
+/** Prefix of every envelope. No transaction begins with it. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1')
-/** Application domain of wallets without one. */
+/** Application domain of wallets that set none. */
 const NO_APPLICATION_DOMAIN = Buffer.alloc(32)
-/** Formats that devices display and sign: ASCII, and UTF-8 of a limited length. */
+/** Formats that hardware wallets display and sign: ASCII, and UTF-8 of a limited length. */
 const DEVICE_FORMATS = [0, 1] as const
 const MAX_LENGTH = 0xffff
 

@@ -23,7 +23,7 @@ const quick = <T>(work: () => T): T => expectWithin(500, work)
 describe('EVM signatures', () => {
   const account = privateKeyToAccount(generatePrivateKey())
 
-  it('are over the hash of personal_sign', () => {
+  it('sign the hash of personal_sign', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (message) => {
         expect(toHex(personalHash(message))).toBe(hashMessage(message))
@@ -32,7 +32,7 @@ describe('EVM signatures', () => {
     )
   })
 
-  it('are read in the compact form of EIP-2098 as in the long one, and in no other length', async () => {
+  it('are accepted in the long form and the compact form of EIP-2098, and in no other length', async () => {
     for (let i = 0; i < 8; i++) {
       const signature = await account.signMessage({ message: String(i) })
       const compact = serializeCompactSignature(
@@ -49,7 +49,7 @@ describe('EVM signatures', () => {
     }
   })
 
-  it('of no account have no signer: an unknown v, and r or s out of range', () => {
+  it('with an unknown v, or r or s out of range, have no signer', () => {
     const order = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
     const one = '1'.padStart(64, '0')
     for (const [r, s, v] of [
@@ -65,7 +65,7 @@ describe('EVM signatures', () => {
       ).toBeNull()
   })
 
-  it('of any other form are none, at once', () => {
+  it('of any other form are refused quickly', () => {
     const forms = [
       '',
       '0x',
@@ -96,7 +96,7 @@ describe('EVM signatures', () => {
 })
 
 describe('Solana signatures', () => {
-  it('that lenient verifiers take for good are among the refused', () => {
+  it('that lenient verifiers accept are refused', () => {
     const path = new URL('../../../test/vectors/auth/solana.json', import.meta.url)
     const vectors = JSON.parse(readFileSync(path, 'utf8')) as Record<
       'form' | 'message' | 'wallet' | 'signature',
@@ -115,7 +115,7 @@ describe('Solana signatures', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const key = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')
 
-  it('are good as the message or an envelope was signed, and with one bit changed no more', () => {
+  it('over the message or an envelope are accepted, and refused with one bit changed', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1, maxLength: 300 }),
@@ -153,7 +153,7 @@ describe('Solana signatures', () => {
     expect(parseSolanaSignature('1'.repeat(64))).toEqual([Buffer.alloc(64)])
   })
 
-  it('of any other form are none, at once', () => {
+  it('of any other form are refused quickly', () => {
     const long = ['1', 'z', '0', 'A', '='].map((letter) => letter.repeat(100_000))
     const cut = [63, 65, 32, 128].flatMap((length) => {
       const bytes = Buffer.alloc(length, 0xa5)
@@ -174,14 +174,14 @@ describe('Solana signatures', () => {
       ).toEqual([])
   })
 
-  it('over an envelope are looked for where a message has 1 to 65,535 bytes', () => {
+  it('over an envelope are possible for messages of 1 to 65,535 bytes', () => {
     const counts = [0, 1, 0xffff, 0x10000].map(
       (length) => offchainEnvelopes(Buffer.alloc(length), Buffer.alloc(32)).length,
     )
     expect(counts).toEqual([0, 5, 5, 0])
   })
 
-  it('for keys that are no points are refused', () => {
+  it('of keys that are not curve points are refused', () => {
     for (const key of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32, 2)])
       expect(quick(() => isSignedBySolana('m', Buffer.alloc(64), key))).toBe(false)
   })

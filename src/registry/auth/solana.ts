@@ -1,14 +1,14 @@
 import { decodeBase58 } from '../primitives/base58.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type WalletKind } from './kind.js'
+import { anyCheckOf, type WalletKind } from './kind.js'
 import { offchainEnvelopes } from './offchainMessage.js'
 
 /** Signatures of Solana accounts over text messages: ed25519 over the message or its off-chain envelope. */
 
 const SIGNATURE_BYTES = 64
 
-/** The 64 bytes that hex, base64 or base58 may stand for: without padding, a text may be of both bases. */
+/** Decodings of a text that have 64 bytes. A text without padding may be valid base64 and base58 at once. */
 export function parseSolanaSignature(text: string): Buffer[] {
   const { encoded } = openEnvelope(text)
   return [...decodingsOf(encoded), decodeBase58(encoded, SIGNATURE_BYTES)].filter(
@@ -16,7 +16,7 @@ export function parseSolanaSignature(text: string): Buffer[] {
   ) as Buffer[]
 }
 
-/** Tells whether a key of 32 bytes signed a message, bare or in an envelope. @param signature 64 bytes */
+/** Whether a key of 32 bytes signed a message, bare or in an envelope. @param signature 64 bytes */
 export function isSignedBySolana(message: string, signature: Uint8Array, key: Uint8Array): boolean {
   const text = Buffer.from(message)
   return isSignedByEd25519([text, ...offchainEnvelopes(text, key)], signature, key)
@@ -28,7 +28,7 @@ export const solana: WalletKind = {
   coin: { type: 501n, stored: '^02', bytes: ({ bytes }) => bytes.subarray(1) },
   form: '64 bytes in hex, base58 or base64',
   read: (text) =>
-    anyOf(
+    anyCheckOf(
       parseSolanaSignature(text).map(
         (signature) => (message, wallet) =>
           isSignedBySolana(message, signature, wallet.bytes.subarray(1)),

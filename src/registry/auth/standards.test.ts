@@ -6,13 +6,13 @@ import { parseContractSignature } from './evm.js'
 import { KINDS, type KindName, kindOf } from './kinds.js'
 import { boundMessage, isFresh, parseSigningDate } from './message.js'
 
-/** Vectors of the standards' own repositories: test/vectors/standards/README.md names their commits. */
+/** Vectors from the standards' own repositories. test/vectors/standards/README.md has their commits. */
 function vectorsOf<T>(file: string): T {
   const path = new URL(`../../../test/vectors/standards/${file}.json`, import.meta.url)
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-/** Outcome of a sign-in's check: the kind does not prove the address, can't read the signature, or checks it. */
+/** Outcome of a sign-in's check: the kind cannot have the address, cannot read the signature, or checks it. */
 function outcomeOf(kind: KindName, message: string, address: string, signature: string) {
   const wallet = lookupAddress(address)!
   if (kindOf(wallet.type) !== kind) return 'unsupported address'
@@ -42,7 +42,7 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
     )
 
   it.each(signaturesOf(vectors.simple))(
-    'simple, $type, $message: verified where it is of one key',
+    'simple, $type, $message: verified if it belongs to a single key',
     ({ type, message, address, signature }) => {
       const isOfScript = type.startsWith('p2wsh')
       const expected = isOfScript ? 'unsupported address' : true
@@ -54,7 +54,7 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
 
   const refused = signaturesOf([...(vectors.full ?? []), ...(vectors.proof_of_funds ?? [])])
   it.runIf(refused.length > 0).each(refused)(
-    'full or proof of funds, $type: refused by name',
+    'full or proof of funds, $type: refused with a sentence that names it',
     ({ signature }) => {
       expect(signature).toMatch(/^(ful|pof)/)
       expect(KINDS.bitcoin.read(signature)).toBeNull()
@@ -67,7 +67,7 @@ describe.each(['basic', 'generated'])('BIP-322, %s vectors', (file) => {
   )
 
   it.runIf(vectors.tx_hashes).each(vectors.tx_hashes ?? [])(
-    'puts "$message" into its transaction',
+    'gives the published transaction of "$message"',
     ({ message, to_spend_tx_hash }) => {
       const script = Buffer.from('00142b05d564e6a7a33c087f16e0f730d1440123799d', 'hex')
       const id = outpointOf(message, script).subarray(0, 32).reverse()
@@ -112,7 +112,7 @@ function messageOf(fields: SiweFields): string {
   return lines.join('\n')
 }
 
-/** The message that the service asks for, with a vector's domain, address, chain, nonce and date. */
+/** The message that the service would request, with a vector's domain, address, chain, nonce and date. */
 const ourMessageOf = ({ domain, address, chainId, nonce, issuedAt }: SiweFields) =>
   boundMessage({ domain, wallet: lookupAddress(address)!, chainId, nonce, signingDate: issuedAt })
 
@@ -123,7 +123,7 @@ describe('SIWE', () => {
   )
 
   const negative = vectorsOf<Record<string, SiweProof>>('siwe-verification_negative')
-  it.each(Object.entries(negative))('is no sign-in here: %s', (name, proof) => {
+  it.each(Object.entries(negative))('is refused: %s', (name, proof) => {
     const { domainBinding, matchNonce, ...fields } = proof
     const domain = domainBinding ?? fields.domain
     const nonce = matchNonce ?? fields.nonce
@@ -140,22 +140,23 @@ describe('SIWE', () => {
   const parsed =
     vectorsOf<Record<string, { message: string; fields: SiweFields }>>('siwe-parsing_positive')
   const OURS = 'address chainId domain issuedAt nonce statement uri version'
-  const alike = Object.entries(parsed).filter(
+  const sameLayout = Object.entries(parsed).filter(
     ([, { fields }]) => Object.keys(fields).sort().join(' ') === OURS,
   )
-  it.each(alike)('has the layout of ours: %s', (_, { message, fields }) => {
+  it.each(sameLayout)('has the same layout as our message: %s', (_, { message, fields }) => {
     const ours = ourMessageOf(fields)
       .replace(/^Before interacting.*$/m, fields.statement)
       .replace(/^URI: .*$/m, `URI: ${fields.uri}`)
     expect(ours).toBe(message)
   })
-  it('has rows of that layout', () => expect(alike.length).toBeGreaterThan(5))
+  it('has vectors with the layout of our message', () =>
+    expect(sameLayout.length).toBeGreaterThan(5))
 
   it.each(
     Object.entries(
       vectorsOf<Record<string, { message: string; signature: string }>>('siwe-eip1271'),
     ),
-  )('reads a contract signature, which is no account’s: %s', (_, { message, signature }) => {
+  )('reads a contract signature, which is not an account’s: %s', (_, { message, signature }) => {
     const wallet = message.split('\n')[1]!
     expect(outcomeOf('evm', message, wallet, signature)).toBe(false)
     expect(`0x${parseContractSignature(signature)!.toString('hex')}`).toBe(signature)

@@ -5,19 +5,25 @@ import { fromHex, toHex } from '../primitives/bytes.js'
 import { isSignedByEd25519 } from '../primitives/ed25519.js'
 import { sha256 } from '../primitives/sha256.js'
 import { decodingsOf, openEnvelope } from './envelope.js'
-import { anyOf, type Check, isSignedByEcdsa, startsWith, type WalletKind } from './kind.js'
+import {
+  anyCheckOf,
+  isSignedByEcdsa,
+  type SignatureCheck,
+  startsWith,
+  type WalletKind,
+} from './kind.js'
 
 /**
- * Signatures of Sui accounts over personal messages, by one key: flag ‖ signature ‖ key. Multisig, zkLogin and passkeys
- * are refused. An address has the form of Aptos' too, and keeps that type in lists.
+ * Signatures of Sui accounts over personal messages by one key: flag ‖ signature ‖ key. Multisig, zkLogin and
+ * passkeys are refused. A Sui address has the same form as an Aptos address, and lists show it with the type `aptos`.
  */
 
-/** Curves of ECDSA by their flag; null: Ed25519. */
+/** Curve of ECDSA by flag; null for Ed25519. */
 const CURVES = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
 
-/** Length as BCS has it (ULEB128). */
+/** Length as BCS encodes it (ULEB128). */
 const uleb128 = (length: number): number[] =>
   length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...uleb128(length >> 7)]
 
@@ -34,11 +40,11 @@ export const sui: WalletKind = {
   form: 'a flag (0 to 2), 64 bytes and a key',
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
-  read: (text) => anyOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
+  read: (text) => anyCheckOf(decodingsOf(openEnvelope(text).encoded).map(checkOf)),
 }
 
 /** Check of flag ‖ signature ‖ key; null for another form. */
-function checkOf(bytes: Buffer): Check | null {
+function checkOf(bytes: Buffer): SignatureCheck | null {
   const curve = CURVES[bytes[0]!]
   if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
   const signature = bytes.subarray(1, 65)

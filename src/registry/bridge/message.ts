@@ -1,7 +1,7 @@
-/** Message sent by a spoke, with packet and options of the endpoint's `PacketSent` in the same transaction. */
+/** Message sent by a spoke. Packet and options come from the endpoint's `PacketSent` in the same transaction. */
 export interface SentMessage {
   guid: Buffer
-  /** Word of the sender. */
+  /** The sender as a 32-byte word. */
   from: Buffer
   txHash: Buffer
   block: number
@@ -19,11 +19,14 @@ export interface ReceivedMessage {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of the message's bids: the `Bid` logs right before this log; 0 for one that was refused as a whole. */
+  /**
+   * Number of the message's bids, whose `Bid` logs come right before this log; 0 for a message that was refused as a
+   * whole.
+   */
   bids: number
 }
 
-/** Change of what the hub owes to a bidder: `Credited`, or `RefundWithdrawn` with a negative amount. */
+/** Change of the hub's debt to a bidder: `Credited`, or `RefundWithdrawn` with a negative amount. */
 export interface CreditMove {
   /** Stored address of the bidder. */
   wallet: Buffer

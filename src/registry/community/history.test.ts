@@ -36,15 +36,15 @@ describe('the rules at a time', () => {
     [9.9, 1n],
     [10, 3n],
     [11, 3n],
-  ])('are the newest set by then, after %d minutes', (minutes, amount) => {
+  ])('are the newest rules set until then, after %d minutes', (minutes, amount) => {
     expect(rulesAt(history, T0 + minutes * MINUTE_MS)?.prices[0]?.amount).toBe(amount)
   })
 
-  it('are missing where none were set', () => {
+  it('are null before any rules were set', () => {
     expect(rulesAt([], T0)).toBeNull()
   })
 
-  it('count for a block when set in its second, since blocks cut their time to seconds', () => {
+  it('hold for a block when set in its second, because block times are truncated to seconds', () => {
     const late = [{ atMs: T0 + 999, rules: costing(1n) }]
     expect(rulesAtBlock(late, T0)).not.toBeNull()
     expect(rulesAtBlock([{ atMs: T0 + 1_000, rules: costing(1n) }], T0)).toBeNull()
@@ -54,7 +54,7 @@ describe('the rules at a time', () => {
 })
 
 describe('the price that counts for a block', () => {
-  it('is the one in force', () => {
+  it('is the current price', () => {
     expect(lowest([at(0, costing(5n))], 60)).toBe(5n)
     expect(lowest([at(0, costing(5n))], -1)).toBeNull()
     expect(lowest([], 0)).toBeNull()
@@ -68,7 +68,7 @@ describe('the price that counts for a block', () => {
     expect(lowest(history, 91)).toBe(9n)
   })
 
-  it('is the lower one at once after a fall', () => {
+  it('is the lower one at once after a reduction', () => {
     expect(lowest([at(0, costing(9n)), at(60, costing(5n))], 60)).toBe(5n)
   })
 
@@ -77,7 +77,7 @@ describe('the price that counts for a block', () => {
     [60, 1n],
     [90, 1n],
     [91, 9n],
-  ])('is one that was in force for a moment only, after %d minutes', (minutes, price) => {
+  ])('is a price that was in force only briefly, after %d minutes', (minutes, price) => {
     const history = [at(0, costing(9n)), at(60, costing(1n)), at(61, costing(9n))]
     expect(lowest(history, minutes)).toBe(price)
   })
@@ -86,12 +86,15 @@ describe('the price that counts for a block', () => {
     [60, 5n],
     [89, 5n],
     [90, null],
-  ])('goes on for half an hour after prices were dropped, after %d minutes', (minutes, price) => {
-    const history = [at(0, costing(5n)), at(60, costing(null))]
-    expect(lowest(history, minutes)).toBe(price)
-  })
+  ])(
+    'stays valid for half an hour after prices were removed, after %d minutes',
+    (minutes, price) => {
+      const history = [at(0, costing(5n)), at(60, costing(null))]
+      expect(lowest(history, minutes)).toBe(price)
+    },
+  )
 
-  it('is asked in that token, on that network, for that recipient', () => {
+  it('is a price for the same token, network and recipient', () => {
     const history = [
       at(0, costing(5n)),
       at(60, costing(5n, '0x00000000000000000000000000000000000000b2')),
@@ -102,12 +105,12 @@ describe('the price that counts for a block', () => {
     expect(
       lowestPrice(history, { ...ASKED, recipient: RECIPIENT.replace('a1', 'c3') }, blockMs),
     ).toBeNull()
-    // the recipient of before is as good as the price of before
+    // the former recipient is accepted as long as the former price
     expect([lowest(history, 89), lowest(history, 90)]).toEqual([5n, null])
   })
 
-  it('is the least of those in force at any moment of that time', () => {
-    // all happens at whole minutes, so that each moment can be looked at
+  it('is the lowest price in force at any moment of that time', () => {
+    // all changes are at whole minutes, so that each moment can be checked
     const steps = fc.array(
       fc.record({ afterMinutes: fc.nat(30), amount: fc.option(fc.bigInt(1n, 9n), { nil: null }) }),
       { maxLength: 8 },

@@ -7,7 +7,7 @@ export interface RulesVersion {
   rules: CommunityRules
 }
 
-/** Grace period of a price before the block, since signing follows the quote. */
+/** A price stays valid this long after it was replaced, because a payer signs some time after the quote. */
 export const PRICE_GRACE_MS = 30 * 60_000
 /** Block times are truncated to seconds. */
 const BLOCK_TIME_PRECISION_MS = 1_000
@@ -32,7 +32,7 @@ export function rulesWithinGrace(
   const since = blockMs - PRICE_GRACE_MS
   return history
     .filter(({ atMs }, i) => {
-      // versions replaced at the same moment were never in force
+      // a version that was replaced at the same moment was never in force
       const endMs = history[i + 1]?.atMs ?? Number.POSITIVE_INFINITY
       return atMs <= until && endMs > Math.max(atMs, since)
     })
@@ -40,8 +40,8 @@ export function rulesWithinGrace(
 }
 
 /**
- * Minimum payment in a block: the lowest price in force from 30 min before the block, for that token, network and
- * recipient.
+ * Minimum payment in a block: the lowest price for a token, network and recipient that was in force at any moment
+ * from 30 min before the block.
  * @param blockMs time of the block, ms
  * @returns base units, null without such a price
  */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { costing, RECIPIENT } from '../../../test/model/communityFold.js'
 import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
-import { NAME } from '../primitives/nameRule.js'
+import { CANONICAL_NAME } from '../primitives/nameRule.js'
 import {
   type CommunityPayment,
   decideCommunityPayment,
@@ -43,7 +43,7 @@ const outcomeOf = (changes: Partial<CommunityPayment>, given: Partial<PaymentInp
 
 describe('a payment for a community name', () => {
   // each other outcome: test/model/communities.test.ts
-  it('is decided by its block`s time, which is cut to the second, and its price before the name', () => {
+  it('is decided by its block’s time, truncated to the second, and its price is checked before the name', () => {
     expect(outcomeOf({ amount: 11n }), 'more is not too much').toBe('registered')
     expect(outcomeOf({}, { history: [since(-1_000)] })).toBe('not_found')
     expect(outcomeOf({}, { history: [since(-999)] })).toBe('registered')
@@ -60,9 +60,9 @@ describe('the log of a payment', () => {
   )
   const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
   const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toHex)
-  const anyName = fc.stringMatching(NAME)
+  const anyName = fc.stringMatching(CANONICAL_NAME)
 
-  it('is read as the ABI has it', () => {
+  it('is decoded as the ABI defines it', () => {
     const log = fc.record({
       from: address,
       chainId: fc.bigInt(0n, 2n ** 64n),
@@ -107,7 +107,7 @@ describe('the log of a payment', () => {
     )
   })
 
-  it('has no name in a word that is none, no referral in a zero, native in the zero address', () => {
+  it('has null for a malformed name word and a zero referral, and native for the zero address', () => {
     const read = decodePaymentLog(Buffer.alloc(256))
     expect(read).toMatchObject({ token: 'native', community: null, name: null, referral: null })
   })

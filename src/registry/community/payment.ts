@@ -21,7 +21,7 @@ export interface CommunityPayment {
   blockMs: number
 }
 
-/** Byte offsets in the data of the payments contract's `Bid`. */
+/** Byte offsets in the data of the payments contract's `Bid` event. */
 const WORDS = {
   from: 0,
   chainId: 32,
@@ -47,7 +47,7 @@ export function decodePaymentLog(data: Buffer) {
   const token = addressAt(WORDS.token)
   const referral = wordAt(WORDS.referral)
   return {
-    /** Payer, who gets the name. */
+    /** Payer, who becomes the owner of the name. */
     payer: decodeAddress(addressOfWord(wordAt(WORDS.from))),
     chainId: wordToBigInt(wordAt(WORDS.chainId)),
     token: BigInt(token) === 0n ? NATIVE : token,
@@ -86,8 +86,9 @@ export interface PaymentInputs {
 }
 
 /**
- * Decides a confirmed payment, since rules may have changed after its quote. Everything but `registered` is refunded.
- * The start counts by block time, the price is the lowest in force from 30 min before the block.
+ * Decides a confirmed payment, since rules may have changed after its quote. A payment is refunded unless its outcome
+ * is `registered`. The community's start is compared with the block time. The price is the lowest in force from 30
+ * min before the block.
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,

@@ -4,13 +4,13 @@ import { FREE } from '../../../test/model/communityFold.js'
 import {
   ANY_PAYMENT,
   decideRegistration,
-  type PaymentWish,
+  type PaymentPreference,
   REGISTRATION_PROBLEMS,
   type RegistrationInputs,
 } from './registration.js'
 import {
   areRequirementsMet,
-  inputsNeeded,
+  neededRequirementInputs,
   type RequirementInputs,
   tokenKey,
 } from './requirements.js'
@@ -24,13 +24,15 @@ const inUsdc = { ...onMainnet, token: WALLET, amount: 12n }
 const REQUIREMENT: CommunityRequirement = { kind: 'cluster', name: 'foobar' }
 
 const rules = (changes: Partial<CommunityRules> = {}): CommunityRules => ({ ...FREE, ...changes })
-const wish = (changes: Partial<PaymentWish>): Pick<RegistrationInputs, 'wish'> => ({
-  wish: { ...ANY_PAYMENT, ...changes },
+const preference = (
+  changes: Partial<PaymentPreference>,
+): Pick<RegistrationInputs, 'preference'> => ({
+  preference: { ...ANY_PAYMENT, ...changes },
 })
-/** Facts of a request for a free name of a free community. */
+/** Inputs of a request for a free name in a community without a price. */
 const facts = (changes: Partial<RegistrationInputs> = {}): RegistrationInputs => ({
   rules: rules(),
-  wish: ANY_PAYMENT,
+  preference: ANY_PAYMENT,
   isNetworkKnown: true,
   nowMs: 1_000,
   isOwner: false,
@@ -50,15 +52,17 @@ const priceOf = (changes: Partial<RegistrationInputs>) => {
 }
 
 describe('a registration in a community', () => {
-  it('is free where nothing is asked', () => {
+  it('is free without rules', () => {
     expect(decideRegistration(facts())).toEqual({ outcome: 'free' })
-    expect(problemOf(wish({ network: '8453', token: 'native', payer: 'solana' }))).toBe('free')
+    expect(problemOf(preference({ network: '8453', token: 'native', payer: 'solana' }))).toBe(
+      'free',
+    )
   })
 
   it('is refused for each reason', () => {
-    expect(problemOf({ rules: rules({ prices: [onMainnet] }), ...wish({ network: '8453' }) })).toBe(
-      'invalid_chain_id',
-    )
+    expect(
+      problemOf({ rules: rules({ prices: [onMainnet] }), ...preference({ network: '8453' }) }),
+    ).toBe('invalid_chain_id')
     expect(problemOf({ rules: rules({ startsAtMs: 1_001 }) })).toBe('not_active')
     expect(problemOf({ rules: rules({ startsAtMs: 1_000 }) })).toBe('free')
     expect(problemOf({ rules: rules({ ownersOnly: true }), beneficiary: 'own' })).toBe(
@@ -72,11 +76,11 @@ describe('a registration in a community', () => {
     expect(problemOf({ areRequirementsMet: false })).toBe('requirements_not_met')
   })
 
-  describe('is refused for the first reason of those that hold, in the order of the interface', () => {
+  describe('is refused for the first applicable reason, in the order of the interface', () => {
     const ALL: Record<(typeof REGISTRATION_PROBLEMS)[number], Partial<RegistrationInputs>> = {
       not_found: { rules: null },
       invalid_chain_id: {
-        ...wish({ network: '8453' }),
+        ...preference({ network: '8453' }),
         rules: rules({ prices: [onMainnet], startsAtMs: 2_000 }),
         beneficiary: 'other',
       },
@@ -93,7 +97,7 @@ describe('a registration in a community', () => {
     })
   })
 
-  it('never gets to a later reason before an earlier one', () => {
+  it('never reports a later reason before an earlier one', () => {
     const anyFacts = fc.record({
       rules: fc.option(
         fc.record({
@@ -103,7 +107,7 @@ describe('a registration in a community', () => {
           requirements: fc.constantFrom([], [REQUIREMENT]),
         }),
       ),
-      wish: fc.record({
+      preference: fc.record({
         network: fc.constantFrom(null, '1', '8453', '10'),
         token: fc.constantFrom(null, 'native', WALLET),
         payer: fc.constantFrom(null, 'evm' as const, 'solana' as const),
@@ -122,15 +126,16 @@ describe('a registration in a community', () => {
     }
     fc.assert(
       fc.property(anyFacts, (given) => {
-        // mending one thing never brings an earlier complaint than before
+        // correcting one input never leads to an earlier reason
         expect(rank({ ...given, isTaken: false })).toBeGreaterThanOrEqual(rank(given))
         expect(rank({ ...given, areRequirementsMet: true })).toBeGreaterThanOrEqual(rank(given))
-        // what an owner registers for somebody else is free: for itself it has a price, which its wallet may not pay
+        // a registration by an owner for another wallet is free; for itself it has a price, which its wallet may not
+        // be able to pay
         if (!(given.isOwner && given.beneficiary === 'other'))
           expect(rank({ ...given, isOwner: true, beneficiary: 'own' })).toBeGreaterThanOrEqual(
             Math.min(rank(given), 5),
           )
-        // a name is never charged twice, and a free name never charged
+        // a name is never paid for twice, and a free name never has a price
         const judgement = decideRegistration(given)
         if (judgement.outcome === 'paid') expect(given.rules?.prices).toContain(judgement.price)
         if (judgement.outcome === 'free') {
@@ -144,9 +149,9 @@ describe('a registration in a community', () => {
 
   it.each<{ name: string; given: Partial<RegistrationInputs>; price: typeof onMainnet }>([
     { name: 'no network', given: {}, price: inUsdc },
-    { name: 'a network of two prices', given: wish({ network: '1' }), price: inUsdc },
+    { name: 'a network of two prices', given: preference({ network: '1' }), price: inUsdc },
     { name: 'no network, for the owner', given: { isOwner: true }, price: inUsdc },
-    { name: 'a network of one price', given: wish({ network: '8453' }), price: onBase },
+    { name: 'a network of one price', given: preference({ network: '8453' }), price: onBase },
   ])(
     'costs the first price of the network, of the community where none is named: $name',
     ({ given, price }) => {
@@ -155,10 +160,11 @@ describe('a registration in a community', () => {
     },
   )
 
-  it('costs what the request names, or what its wallet can pay', () => {
+  it('has the requested price, or a price that its wallet can pay', () => {
     const onSolana = { ...onMainnet, network: 'solana', token: 'native' }
     const paid = rules({ prices: [inUsdc, onMainnet, onSolana] })
-    const priceFor = (changes: Partial<PaymentWish>) => priceOf({ rules: paid, ...wish(changes) })
+    const priceFor = (changes: Partial<PaymentPreference>) =>
+      priceOf({ rules: paid, ...preference(changes) })
     const fault = (of: string) => ({ outcome: 'refused', problem: 'invalid_chain_id', fault: of })
     expect(priceFor({ network: '1', token: 'native' })).toEqual(onMainnet)
     expect(priceFor({ token: WALLET })).toEqual(inUsdc)
@@ -171,7 +177,7 @@ describe('a registration in a community', () => {
   it.each([
     { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
     { name: 'is free', asked: rules() },
-  ])('is refused for a label of no chain where a name $name', ({ asked }) => {
+  ])('is refused for an unknown network label where a name $name', ({ asked }) => {
     expect(decideRegistration(facts({ rules: asked, isNetworkKnown: false }))).toEqual({
       outcome: 'refused',
       problem: 'invalid_chain_id',
@@ -182,26 +188,26 @@ describe('a registration in a community', () => {
   it.each([
     { name: 'is free', asked: rules() },
     { name: 'costs something', asked: rules({ prices: [onMainnet] }) },
-  ])('is granted again to who holds the name, where it $name', ({ asked }) => {
+  ])('is granted again to the holder of the name, where it $name', ({ asked }) => {
     expect(problemOf({ rules: asked, isTaken: true, isHeld: true })).toBe('held')
   })
 
-  it('is not granted again to somebody else', () => {
+  it('is not granted again to another wallet', () => {
     expect(problemOf({ isTaken: true, isHeld: true, beneficiary: 'other' })).toBe('not_verified')
   })
 
-  it('by an owner for somebody else is without price', () => {
+  it('by an owner for another wallet has no price', () => {
     const given = {
       rules: rules({ prices: [onMainnet] }),
       isOwner: true,
       beneficiary: 'other' as const,
     }
     expect(problemOf(given)).toBe('free')
-    expect(problemOf({ ...given, ...wish({ network: '8453' }) })).toBe('invalid_chain_id')
+    expect(problemOf({ ...given, ...preference({ network: '8453' }) })).toBe('invalid_chain_id')
     expect(problemOf({ ...given, isOwner: false })).toBe('not_verified')
   })
 
-  it('asks for requirements only when all else is well', () => {
+  it('reads requirements only when no other reason applies', () => {
     const asking = rules({ requirements: [REQUIREMENT] })
     expect(problemOf({ rules: asking })).toBe('open')
     expect(problemOf({ rules: asking, areRequirementsMet: true })).toBe('free')
@@ -218,7 +224,7 @@ describe('requirements', () => {
     ...changes,
   })
 
-  it('are a balance, a place on a list, a place in a cluster', () => {
+  it('are a balance, an allowlist, or a cluster', () => {
     const balance = (amount: bigint) => wallet({ balances: new Map([[`1/${WALLET}`, amount]]) })
     expect(areRequirementsMet([token], balance(5n))).toBe(true)
     expect(areRequirementsMet([token], balance(4n))).toBe(false)
@@ -228,13 +234,13 @@ describe('requirements', () => {
     expect(areRequirementsMet([REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
   })
 
-  it('are all to be met, and none is none', () => {
+  it('all have to be met, and an empty list is met', () => {
     expect(areRequirementsMet([], wallet({ verifiedIn: new Set() }))).toBe(true)
     expect(areRequirementsMet([token, REQUIREMENT], wallet())).toBe(true)
     expect(areRequirementsMet([token, REQUIREMENT], wallet({ verifiedIn: new Set() }))).toBe(false)
   })
 
-  it('say what has to be read, each once, and miss what was not', () => {
+  it('list the needed inputs without duplicates, and throw for a missing input', () => {
     const all = [
       token,
       { ...token, minimum: 9n },
@@ -242,7 +248,7 @@ describe('requirements', () => {
       REQUIREMENT,
       { ...token, network: '8453' },
     ]
-    expect(inputsNeeded(all)).toEqual({
+    expect(neededRequirementInputs(all)).toEqual({
       tokens: [
         { network: '1', token: WALLET },
         { network: '8453', token: WALLET },

@@ -14,8 +14,8 @@ export const REGISTRATION_PROBLEMS = [
 ] as const
 export type RegistrationProblem = (typeof REGISTRATION_PROBLEMS)[number]
 
-/** Way to pay for a registration; null leaves a part open. */
-export interface PaymentWish {
+/** How the caller wants to pay; null for any. */
+export interface PaymentPreference {
   /** Label of a chain. */
   network: string | null
   /** `native`, or the address or mint of a token in its answer form. */
@@ -23,16 +23,16 @@ export interface PaymentWish {
   payer: Wallet['type'] | null
 }
 
-export const ANY_PAYMENT: PaymentWish = { network: null, token: null, payer: null }
+export const ANY_PAYMENT: PaymentPreference = { network: null, token: null, payer: null }
 
-/** Why there is no price for a wish: its label is no network here, nothing costs that, or the wallet can't pay it. */
+/** Why no price fits the preference: its label is no network here, no price matches it, or the wallet can't pay it. */
 export type PriceFault = 'no_network' | 'no_price' | 'other_payer'
 
 export interface RegistrationInputs {
   /** Current rules; null when the name is no community. */
   rules: CommunityRules | null
-  wish: PaymentWish
-  /** True if the wish names no chain, or one of this network. */
+  preference: PaymentPreference
+  /** True if the preference names no chain, or one of this network. */
   isNetworkKnown: boolean
   nowMs: number
   /** The caller is verified in the community's cluster. */
@@ -41,13 +41,13 @@ export interface RegistrationInputs {
   beneficiary: 'none' | 'own' | 'other'
   /** As in `PaymentInputs`. */
   isTaken: boolean
-  /** The beneficiary holds the name: the request repeats one that was granted. */
+  /** The beneficiary holds the name already: the request repeats a granted one. */
   isHeld: boolean
   /** True if the beneficiary meets the requirements; null before they are read. */
   areRequirementsMet: boolean | null
 }
 
-/** Outcome of a request; `open` needs the requirements to be read. */
+/** Outcome of a request. For `open` the requirements have to be read first. */
 export type RegistrationDecision =
   | { outcome: 'refused'; problem: RegistrationProblem; fault?: PriceFault }
   | { outcome: 'held' }
@@ -79,7 +79,12 @@ export function decideRegistration(inputs: RegistrationInputs): RegistrationDeci
 /** Price to pay, null for none. */
 function priceFor(
   { prices }: CommunityRules,
-  { wish: { network, token, payer }, isNetworkKnown, isOwner, beneficiary }: RegistrationInputs,
+  {
+    preference: { network, token, payer },
+    isNetworkKnown,
+    isOwner,
+    beneficiary,
+  }: RegistrationInputs,
 ): CommunityPrice | null | PriceFault {
   if (!isNetworkKnown) return 'no_network'
   if (prices.length === 0) return null

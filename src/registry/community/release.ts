@@ -1,16 +1,16 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Word of the relayer role that payments for community names go to their recipients. */
-export interface ReleaseWord {
+/** Statement of the relayer's key that payments for community names go to their recipients. */
+export interface ReleaseApproval {
   /** EIP-155 id of the payments contract's chain. */
   chainId: number
   contract: `0x${string}`
-  /** Ids of the payments, in the order in which they are brought. */
+  /** Ids of the payments, in the order of the contract call. */
   paymentIds: readonly Buffer[]
 }
 
-/** Typed data (EIP-712, viem's form) that is signed for `releaseFor` of the payments contract. */
-export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseWord) =>
+/** Typed data (EIP-712, viem's form) to sign for `releaseFor` of the payments contract. */
+export const releaseTypedData = ({ chainId, contract, paymentIds }: ReleaseApproval) =>
   ({
     domain: { name: 'CommunityPayments', version: '1', chainId, verifyingContract: contract },
     types: { Release: [{ name: 'paymentIds', type: 'bytes32[]' }] },

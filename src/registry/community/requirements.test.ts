@@ -10,7 +10,7 @@ const TOKEN = '0x00000000000000000000000000000000000000b2'
 describe('the hash of requirements', () => {
   const hashOf = (given: CommunityRules) => requirementsHash(given.requirements).toString('hex')
 
-  it('depends on what is asked, and on nothing else of the rules', () => {
+  it('depends only on the requirements, and on no other rules', () => {
     fc.assert(
       fc.property(rules, rules, (a, b) => {
         expect(requirementsHash(a.requirements)).toHaveLength(32)
@@ -21,7 +21,7 @@ describe('the hash of requirements', () => {
     )
   })
 
-  it('is the same however the rules were written', () => {
+  it('is the same for every notation of the same rules', () => {
     const read = (requirements: unknown) => hashOf(communityRulesInput.parse({ requirements }))
     const upper = `0x${TOKEN.slice(2).toUpperCase()}`
     expect(read([{ kind: 'token', network: '1', token: upper, minimum: '5' }])).toBe(
@@ -35,7 +35,7 @@ describe('the hash of requirements', () => {
     )
   })
 
-  it('of each part of what is asked is another', () => {
+  it('changes with each part of the requirements', () => {
     const token = { kind: 'token', network: '1', token: TOKEN, minimum: 5n } as const
     const all: CommunityRequirement[][] = [
       [],

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type CommunityRequirement, communityRulesJson, type TokenRequirement } from './rules.js'
 
 /**
- * Identifies requirements by content, since a check counts only for the requirements it was made for.
+ * Identifies requirements by content, so that a stored check is not used for changed requirements.
  * @returns SHA-256 of their canonical JSON, 32 bytes
  */
 export function requirementsHash(requirements: readonly CommunityRequirement[]): Buffer {
@@ -17,18 +17,21 @@ export function requirementsHash(requirements: readonly CommunityRequirement[]):
 
 /** State of the beneficiary, read before the decision. */
 export interface RequirementInputs {
-  /** Address in its answer form. */
+  /** Address as responses show it. */
   address: string
   /** Balances of the required tokens, by `tokenKey`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
-  /** Required cluster names in which the wallet is publicly verified: a met requirement reveals the entry. */
+  /**
+   * Required cluster names in which the wallet is verified in public. A private entry does not count, because meeting
+   * a requirement would reveal it.
+   */
   verifiedIn: ReadonlySet<string>
 }
 
 export const tokenKey = ({ network, token }: Pick<TokenRequirement, 'network' | 'token'>): string =>
   `${network}/${token}`
 
-export const inputsNeeded = (requirements: readonly CommunityRequirement[]) => ({
+export const neededRequirementInputs = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(
       requirements

@@ -43,7 +43,7 @@ const price = (changes: object = {}) => ({
   ...changes,
 })
 
-it('asks no price where no payments are taken, but for balances there', () => {
+it('allows no price on a chain without payments, but a balance there', () => {
   const takesPayments = (network: string) => network !== '8453'
   expect(
     parse({ prices: [price()], requirements: [held({ network: '8453' })] }, takesPayments),
@@ -56,11 +56,11 @@ it('asks no price where no payments are taken, but for balances there', () => {
 })
 
 describe('the rules of a community', () => {
-  it('are free and open where nothing is said', () => {
+  it('are free and open by default', () => {
     expect(parse({})).toEqual({ prices: [], ownersOnly: false, startsAtMs: null, requirements: [] })
   })
 
-  it('come back from JSON as they were, whatever they are', () => {
+  it('survive JSON unchanged, for any rules', () => {
     fc.assert(
       fc.property(communityRules, (rules) => {
         const json = JSON.stringify(communityRulesJson(rules))
@@ -69,7 +69,7 @@ describe('the rules of a community', () => {
     )
   })
 
-  it('are read into one form', () => {
+  it('are converted to a canonical form', () => {
     const checksummed = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
     expect(
       parse({
@@ -174,12 +174,12 @@ describe('the rules of a community', () => {
       'requirements[1].minimum: must be below 2^64 on Solana',
     ],
     [{ ['a'.repeat(50)]: 1 }, `: has an unknown field "${'a'.repeat(40)}"`],
-  ])('are refused, with the place, for %j', (input, fault) => {
+  ])('are refused with the faulty path for %j', (input, fault) => {
     expect(faults(input)).toEqual([fault])
   })
 
   it.each(['0', '', '-1', '01', '1.5', '1e3', '0x10', 1, 10n, null, undefined, `${2n ** 256n}`])(
-    'have no price of %s',
+    'cannot have the price %s',
     (amount) => {
       expect(faults({ prices: [price({ amount })] })).toEqual([
         'prices[0].amount: must be a whole number of base units above zero, as a string',
@@ -187,7 +187,7 @@ describe('the rules of a community', () => {
     },
   )
 
-  it('know that an amount on Solana has 64 bits', () => {
+  it('limit an amount on Solana to 64 bits', () => {
     const on = (amount: bigint) => ({
       prices: [price({ network: 'solana', recipient: MINT, amount: `${amount}` })],
     })
@@ -195,7 +195,7 @@ describe('the rules of a community', () => {
     expect(faults(on(2n ** 64n))).toEqual(['prices[0].amount: must be below 2^64 on Solana'])
   })
 
-  it('ask no more on an EVM chain than its contract takes, but for balances of any size', () => {
+  it('limit an EVM price to what the contract accepts, but not a balance', () => {
     const on = (amount: bigint) => ({
       prices: [price(), price({ token: EVM, amount: `${amount}` })],
     })
@@ -221,7 +221,7 @@ describe('the rules of a community', () => {
     1_763_625_600_000,
     true,
     {},
-  ])('have no start at %j', (startsAt) => {
+  ])('cannot start at %j', (startsAt) => {
     expect(faults({ startsAt })).toEqual([
       'startsAt: must be a date of the form 2026-11-20T08:00:00Z, or null',
     ])
@@ -247,13 +247,13 @@ describe('the rules of a community', () => {
     expect(faults({ requirements: split.slice(0, 2) })).toEqual([])
   })
 
-  it('are refused with every fault', () => {
+  it('are refused with all faults', () => {
     expect(
       faults({ prices: [price({ amount: '0', recipient: 'x' })], ownersOnly: true, startsAt: 'x' }),
     ).toHaveLength(3)
   })
 
-  it('are never thrown at, whatever comes', () => {
+  it('never throw, for any input', () => {
     const keys = fc.constantFrom(
       'prices',
       'ownersOnly',

@@ -10,9 +10,9 @@ export const NATIVE = 'native'
 
 const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
-/** Addresses of an allowlist as stored, and of all allowlists of a request. */
+/** Maximum number of addresses in a stored allowlist, and in all allowlists of a request. */
 const MAX_ALLOWLIST = 1_000
-/** Bits of a payment's amount in CommunityPayments.sol; an amount of another family is held to its own (`amountBits`). */
+/** Maximum bits of a payment's amount in CommunityPayments.sol. Other families have their own limit (`amountBits`). */
 const EVM_PRICE_BITS = 128n
 const DATE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
@@ -47,7 +47,7 @@ const addFault = (
 ) => to.issues.push({ code: 'custom', input, message, path })
 
 type Fault = (message: string) => never
-/** Text that `read` brings into a canonical form, else a fault. */
+/** Schema of a text that `read` converts to a canonical form or rejects with a fault. */
 const canonical = <Form>(
   missing: string,
   forms: z.ZodType<Form, Form>,
@@ -83,7 +83,7 @@ function readDate(text: string, fault: Fault): number {
 
 const network = () =>
   z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
-/** Address in its answer form (EVM in lower case). */
+/** Address as responses show it (EVM in lower case). */
 const address = () => canonical(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
 const amount = () =>
   canonical(NO_AMOUNT, z.bigint(), (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT)).meta({
@@ -126,7 +126,7 @@ export const communityPrice = fields({
   }),
   /** Base units of the token, above zero. */
   amount: amount(),
-  /** Payee, an address of that network. */
+  /** Recipient of the payment, an address on that network. */
   recipient: address().meta({ description: 'Who is paid', example: EXAMPLE_ADDRESS }),
 }).check((payload) => {
   const { token, recipient, amount } = payload.value
@@ -199,11 +199,11 @@ export const communityParts = fields({
 })
 
 export interface CommunityRules {
-  /** Prices, at most one per token; empty: free. The first of a network is the quoted one. */
+  /** Prices, at most one per token; empty: free. Quotes use the first price of a network. */
   prices: readonly CommunityPrice[]
-  /** Registration by wallets of the community's own cluster only; excludes prices. */
+  /** Only wallets of the community's own cluster may register names. It excludes prices. */
   ownersOnly: boolean
-  /** Milliseconds since 1970; null: at once. */
+  /** Milliseconds since 1970; null: registration is open. */
   startsAtMs: number | null
   /** Requirements, all of which must be met. */
   requirements: readonly CommunityRequirement[]
@@ -211,7 +211,7 @@ export interface CommunityRules {
 
 const finished = z
   .custom<CommunityRules>()
-  // payments have no beneficiary
+  // a payment cannot name a beneficiary, which `ownersOnly` needs
   .refine(({ ownersOnly, prices }) => !ownersOnly || prices.length === 0, {
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
@@ -250,13 +250,13 @@ const addressesIn = (requirements: CommunityRules['requirements']): number =>
 /** JSON of rules for the interface and the journal. */
 export const communityRulesJson = (rules: CommunityRules) => z.encode(communityRules, rules)
 
-/** Fault at a path such as `prices[0].amount`. */
+/** A fault with its path, such as `prices[0].amount`. */
 export interface RulesProblem {
   path: string
   message: string
 }
 
-/** Faults of rules on the chains of a deployment, by their labels and contracts for payments. */
+/** Faults that depend on the chains of a deployment: unknown labels, and chains without a contract for payments. */
 export function problemsOnChains(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],

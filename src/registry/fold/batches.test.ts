@@ -4,7 +4,7 @@ import { alice, ann, bob, eve, pat } from '../../../test/model/communityFold.js'
 import { emptyRegistry, loadSlice } from '../../../test/model/memoryRegistry.js'
 import { decodeEntry } from '../journal/decode.js'
 import type { Entry } from '../journal/entry.js'
-import { RULES } from '../journal/ruleset.js'
+import { NEWEST_RULES } from '../journal/ruleset.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { fold } from './index.js'
 
@@ -15,7 +15,7 @@ describe('a batch', () => {
     return w.entries[0]!
   }
 
-  it('gives a wallet that has left its first cluster the next id', () => {
+  it('gives the second cluster of a wallet the next id', () => {
     const leaving = clusterWorld()
     leaving.create(alice)
     leaving.remove(alice, alice)
@@ -25,7 +25,7 @@ describe('a batch', () => {
     expect(clusters.map(({ id }) => id)).toEqual([0, 1].map((n) => clusterId('mainnet', alice, n)))
   })
 
-  it('writes what has changed and nothing else', () => {
+  it('writes only what has changed', () => {
     const w = clusterWorld()
     w.add(alice, [ann, 'ann'], [pat, 'pat', true], [bob, 'bob'])
     w.verify(bob, 1)
@@ -48,8 +48,8 @@ describe('a batch', () => {
   })
 
   it('decides each entry by the rules of its own version', () => {
-    // as many wallets as the version says
-    const rulesOf = (version: number) => ({ ...RULES, maxClusterWallets: version })
+    // the wallet limit depends on the version
+    const rulesOf = (version: number) => ({ ...NEWEST_RULES, maxClusterWallets: version })
     const w = clusterWorld()
     for (const guest of [ann, bob]) w.add(alice, [guest, `of-${guest[1]}`])
     const decided = (...versions: number[]) => {
@@ -68,7 +68,7 @@ describe('a batch', () => {
     expect(decided(1, 2)).toEqual(['wallet_limit', null])
   })
 
-  it('that lacks a row says which', () => {
+  it('throws an error that names a missing row', () => {
     const w = clusterWorld()
     w.add(alice, [pat, 'pat', true])
     w.verify(pat, 1)
@@ -78,22 +78,22 @@ describe('a batch', () => {
     add.add(alice, [eve, 'eve'])
     const adding = [decodeEntry(add.entries[0]!)]
     expect(() => fold({ ...slice, clusters: new Map() }, adding, LATE)).toThrow(
-      'the slice lacks cluster 1',
+      'cluster 1 is missing in the slice',
     )
     const empty = loadSlice(emptyRegistry('mainnet'), [rename])
     expect(() => fold({ ...empty, nextClusterNumber: new Map() }, [rename], LATE)).toThrow(
-      `the slice lacks the cluster number of wallet 0x${alice.toString('hex')}`,
+      `the cluster number is missing in the slice of wallet 0x${alice.toString('hex')}`,
     )
     const bidding = clusterWorld()
     bidding.bid(pat, 'pats')
     const bid = [decodeEntry(bidding.entries[0]!)]
     const whole = loadSlice(w.registry, bid)
     expect(() => fold({ ...whole, clusters: new Map() }, bid, LATE)).toThrow(
-      'the slice lacks cluster 1',
+      'cluster 1 is missing in the slice',
     )
     const without = new Map([[1, { wallets: new Map(), names: [] }]])
     expect(() => fold({ ...whole, clusters: without }, bid, LATE)).toThrow(
-      'lacks a verified wallet of cluster 1',
+      'a verified wallet is missing in the slice of cluster 1',
     )
   })
 })

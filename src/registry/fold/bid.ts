@@ -7,7 +7,7 @@ import { createCluster, isBelowCommunity, setWallet, type Work, wholeCluster } f
 
 type WonBid = Extract<BidEffects, { outcome: 'won' }>
 
-/** Folds a bid; a winning one puts its name into the bidder's cluster. */
+/** Folds a bid. A winning bid adds its name to the bidder's cluster. */
 export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   const { changes } = work
   row.actor = bid.wallet
@@ -28,7 +28,7 @@ export function applyBid(work: Work, row: JournalRow, bid: Bid): void {
   row.publicCount = publicCountOf(effects)
 }
 
-/** Public events of a bid that won: of the name, of a new cluster, and of its wallet. */
+/** Number of public events of a bid that won: for the name, a new cluster, and a wallet that became public. */
 function publicCountOf({ created, published }: WonBid): number {
   if (created) return 3
   return published ? 2 : 1
@@ -46,7 +46,7 @@ function settleInCluster(work: Work, seq: number, wallet: Buffer): WonBid {
   return { outcome: 'won', cluster, created: false, published }
 }
 
-/** Names of private entries are not reserved, so a taken one gets a number. */
+/** The names of private wallets are not reserved, so the wallet gets a numbered name where its own is taken. */
 function publish(
   work: Work,
   seq: number,
@@ -56,7 +56,7 @@ function publish(
   const state = wholeCluster(work, cluster)
   const { wallets } = state
   const entry = wallets.get(key)
-  if (!entry) throw new Error(`the slice lacks a verified wallet of cluster ${cluster}`)
+  if (!entry) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)
   const taken = new Set(
     [...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name),
   )
@@ -64,12 +64,12 @@ function publish(
     entry.name,
     (candidate) => taken.has(candidate) || isBelowCommunity(work, state, candidate),
   )
-  setWallet(work, madePublic(entry, name, seq))
+  setWallet(work, publicWalletRow(entry, name, seq))
   return { walletName: name, isBackedUp: entry.isBackedUp }
 }
 
-/** The seq restarts, since the time a private entry was added stays private. */
-export const madePublic = (entry: WalletRow, name: string, seq: number): WalletRow => ({
+/** The seq is replaced, so that the time when the private wallet was added is not revealed. */
+export const publicWalletRow = (entry: WalletRow, name: string, seq: number): WalletRow => ({
   ...entry,
   name,
   isPrivate: false,

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { clusterWorld } from '../../../test/model/clusterFold.js'
 import { wallet } from '../../../test/model/communityFold.js'
-import { RULES } from '../journal/ruleset.js'
+import { NEWEST_RULES } from '../journal/ruleset.js'
 
-/** What a change tells of itself; test/model/clusters.test.ts has entries, names, events and actors by their model. */
+/**
+ * Outcomes and events of changes. test/model/clusters.test.ts compares entries, names, events and actors with a
+ * model.
+ */
 
 const a = wallet(1)
 const b = wallet(2)
@@ -22,7 +25,7 @@ function listed() {
 }
 
 describe('a change', () => {
-  it('that makes a cluster names it, and has an effect once', () => {
+  it('that creates a cluster returns it, and has an effect only once', () => {
     const w = clusterWorld()
     expect(w.create(a)).toMatchObject({
       refusal: null,
@@ -48,7 +51,7 @@ describe('a change', () => {
     { name: 'removes what is not there', change: (w) => w.remove(a, d) },
     { name: 'verifies again', change: (w) => w.verify(b, 1) },
     { name: 'backs up again', change: (w) => w.backUp(a, b) },
-  ])('that repeats what stands has no effect: $name', ({ change }) => {
+  ])('that repeats the current state has no effect: $name', ({ change }) => {
     const w = listed()
     w.verify(b, 1)
     w.backUp(a, b)
@@ -57,7 +60,7 @@ describe('a change', () => {
     expect(w.entryOf(c)).toMatchObject({ isPrivate: true, updatedSeq: 1 })
   })
 
-  it('that only its cluster sees has an effect without an event', () => {
+  it('that is private has an effect without an event', () => {
     const w = listed()
     const silent = { refusal: null, hasEffect: true, cluster: 1, events: [] }
     expect(w.rename(a, [c, 'x'])).toMatchObject(silent)
@@ -112,7 +115,7 @@ describe('a change', () => {
       change: (w) => w.backUp(a, d),
       refusal: { code: 'not_in_cluster', address: d },
     },
-  ])('is refused whole, with the address or the name that is wrong: $name', (wrong) => {
+  ])('is refused completely, with the wrong address or name: $name', (wrong) => {
     const w = listed()
     const change = wrong.change(w)
     expect(change.refusal).toEqual(wrong.refusal)
@@ -120,8 +123,8 @@ describe('a change', () => {
     expect(w.registry).toMatchObject({ clusters: [{ serial: 1 }], wallets: [{}, {}, {}] })
   })
 
-  it('makes no cluster larger than the rules allow; what becomes public counts once', () => {
-    const w = clusterWorld(() => ({ ...RULES, maxClusterWallets: 3 }))
+  it('makes no cluster larger than the rules allow, and a wallet that becomes public counts once', () => {
+    const w = clusterWorld(() => ({ ...NEWEST_RULES, maxClusterWallets: 3 }))
     expect(w.add(a, [b, 'b'], [c, 'c'], [d, 'd']).refusal).toEqual({ code: 'wallet_limit' })
     expect(w.registry.clusters).toEqual([])
     expect(w.add(a, [b, 'b'], [c, 'c', true])).toMatchObject({ hasEffect: true })
@@ -129,7 +132,7 @@ describe('a change', () => {
     expect(w.add(a, [c, 'c', false])).toMatchObject({ hasEffect: true })
   })
 
-  it('of a private wallet shows the oldest public one of its cluster, by address among those of one entry', () => {
+  it('of a private wallet shows its cluster’s oldest public wallet, ordered by address within an entry', () => {
     const w = clusterWorld()
     w.add(a, [c, 'c'], [b, 'b'], [d, 'd', true])
     for (const member of [c, b, d]) w.verify(member, 1)

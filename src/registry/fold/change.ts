@@ -3,10 +3,10 @@ import { encodeChangeEffects } from '../journal/effects.js'
 import type { PublicEvent } from '../journal/eventTypes.js'
 import { keyOf } from '../primitives/bytes.js'
 import { DEFAULT_WALLET_NAME, numberedName } from '../primitives/name.js'
-import { madePublic } from './bid.js'
+import { publicWalletRow } from './bid.js'
 import { beginMove, isMoving } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
-import type { ClusterState, JournalRow, Made, WalletRow } from './rows.js'
+import type { AcceptedChange, ClusterState, JournalRow, WalletRow } from './rows.js'
 import {
   createCluster,
   isBelowCommunity,
@@ -16,8 +16,8 @@ import {
   wholeCluster,
 } from './work.js'
 
-/** Accepted change with its public events in order. */
-interface Shown extends Made {
+/** Accepted change with its public events, in order. */
+interface Shown extends AcceptedChange {
   cluster: number
   events: PublicEvent[]
 }
@@ -26,8 +26,8 @@ type Decision = Shown | ChangeRefusal
 type Of<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
- * Folds a change signed by a wallet, which takes effect whole or not at all. Writers refuse an invalid change before it
- * is appended; after a rewind an appended one may become invalid.
+ * Folds a change signed by a wallet. It takes effect as a whole or not at all. The API refuses an invalid change
+ * before it is appended, but after a rewind an appended change may become invalid.
  */
 export function applyChange(work: Work, row: JournalRow, change: ClusterChange): Decision {
   const key = keyOf(change.actor)
@@ -69,7 +69,7 @@ function decide(work: Work, seq: number, change: ClusterChange, key: string): De
 
 const unchanged = (cluster: number): Shown => ({ cluster, hasEffect: false, events: [] })
 
-/** Pseudonymous actor of a cluster: its oldest public verified wallet, else null. */
+/** Actor shown in public for a private wallet of the cluster: the oldest public verified wallet, else null. */
 export function oldestPublic({ wallets }: ClusterState): Buffer | null {
   const shown = [...wallets.values()].filter(
     ({ isVerified, isPrivate }) => isVerified && !isPrivate,
@@ -102,7 +102,7 @@ function addToNew(work: Work, seq: number, change: Of<'add_wallets'>, key: strin
     change.wallets.filter((wallet) => !wallet.isPrivate).map((wallet) => wallet.name),
   )
   const name = own?.name ?? numberedName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
-  // public, whatever is asked: the cluster id reveals its creator
+  // always public, because the cluster's id reveals its creator
   const wallets = new Map([[key, { ...NEW, cluster: 0, address: change.actor, name }]])
   const refusal = decideAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in refusal) return refusal
@@ -118,7 +118,7 @@ function addTo(work: Work, seq: number, change: Of<'add_wallets'>, cluster: numb
   return 'code' in decided ? decided : setWallets(work, cluster, decided.rows, added)
 }
 
-/** Sets entries of a cluster, with an event for each public one. */
+/** Sets wallets of a cluster. Each public one gives an event. */
 function setWallets(
   work: Work,
   cluster: number,
@@ -133,7 +133,7 @@ function setWallets(
   }
 }
 
-/** Entries added or changed by `add_wallets`. */
+/** Wallets that `add_wallets` adds or changes. */
 function decideAdd(
   work: Work,
   seq: number,
@@ -145,13 +145,13 @@ function decideAdd(
   const rows: WalletRow[] = []
   for (const { address, name, isPrivate: asked } of change.wallets) {
     const entry = wallets.get(keyOf(address))
-    // private entries become public only on explicit request
+    // a private wallet becomes public only by an explicit request
     const isPrivate = asked ?? entry?.isPrivate ?? false
     if (!entry) {
       const isNew = { isVerified: false, isBackedUp: false, createdSeq: seq, updatedSeq: seq }
       rows.push({ cluster, address, name, isPrivate, ...isNew })
     } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
-    else if (entry.isPrivate && !isPrivate) rows.push(madePublic(entry, name, seq))
+    else if (entry.isPrivate && !isPrivate) rows.push(publicWalletRow(entry, name, seq))
     else if (entry.name !== name) return { code: 'wallet_exists', address }
   }
   const refusal = checkNames(work, state, rows)
@@ -161,8 +161,9 @@ function decideAdd(
 }
 
 /**
- * Refusal of the first name in use. Public names are unique among public entries and names below communities of the
- * cluster, private ones among all entries; so a private entry reserves nothing.
+ * Refusal of the first name that is taken. A public name must be unique among public wallets and among names below
+ * the cluster's communities. A private name must be unique among all wallets of the cluster. So a private wallet
+ * reserves no name.
  */
 function checkNames(
   work: Work,
@@ -220,7 +221,7 @@ const removed = ({ cluster, address }: WalletRow): PublicEvent => ({
   wallet: address,
 })
 
-/** True if nobody verified stays; a change's signer is verified itself. */
+/** True if no verified wallet would remain. The signer itself is verified. */
 function isLastVerified(
   wallets: ReadonlyMap<string, WalletRow>,
   leaving: readonly WalletRow[],
@@ -236,7 +237,8 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
   if (entry.isVerified) return unchanged(cluster)
-  // whoever had left names behind would get them back, or those that it registers here would go with them
+  // a wallet whose former names are still moving would get them back; names that it registers here would move along
+  // with them
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
   const events = verified ? leave(work, seq, verified.cluster, entry, key) : []
@@ -253,8 +255,8 @@ function verify(work: Work, seq: number, change: Of<'verify_wallet'>, key: strin
 }
 
 /**
- * Removes a wallet from its cluster, since it gets verified at `entry`. Names of a cluster without verified wallets
- * move along in public, so both entries have to be public.
+ * Removes a wallet from its cluster, because it becomes verified as `entry`. If no verified wallet remains, the
+ * cluster's names move with it in public, so both wallet entries have to be public.
  */
 function leave(
   work: Work,

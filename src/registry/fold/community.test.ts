@@ -15,10 +15,10 @@ import {
   REPEATED,
 } from '../../../test/model/communityFold.js'
 
-/** What changes tell of themselves; test/model/communities.test.ts has names, payments and events by their model. */
+/** Outcomes and events of changes. test/model/communities.test.ts compares names, payments and events with a model. */
 
 describe('a configuration', () => {
-  it('needs a name that somebody holds', () => {
+  it('needs a registered name', () => {
     const { configure } = communityWorld()
     expect(codeOf(configure('nobodys', FREE))).toBe('not_found')
     const { outcome, row } = configure('nobodys', FREE, alice)
@@ -30,7 +30,7 @@ describe('a configuration', () => {
     })
   })
 
-  it('that repeats what stands has no effect; one that goes back has', () => {
+  it('that repeats the current rules has no effect, and one that restores earlier rules has one', () => {
     const { configure, registry } = communityWorld()
     configure('foo', LISTED, alice)
     expect(configure('foo', LISTED, ann).outcome).toMatchObject(REPEATED)
@@ -43,7 +43,7 @@ describe('a configuration', () => {
 })
 
 describe('a name', () => {
-  it('is registered where nothing stands against it', () => {
+  it('is registered where nothing prevents it', () => {
     const { configure, register } = communityWorld()
     configure('foo', FREE)
     const { outcome, row } = register(eve, 'foo/eve')
@@ -51,7 +51,7 @@ describe('a name', () => {
     expect(row).toMatchObject({ actor: eve, publicCount: 1 })
   })
 
-  it('that is asked for again for a claim stands as asked', () => {
+  it('that is requested again with a claim has no second effect', () => {
     const { configure, register, registry } = communityWorld()
     configure('foo', FREE)
     register(bob, 'foo/bob', { isAssigned: true })
@@ -67,7 +67,7 @@ describe('a name', () => {
     expect(registry.journal.at(-1)).toMatchObject({ publicCount: 0, actor: null })
   })
 
-  it('needs a community, a cluster, a wallet that is verified there to be assigned, and has to be free', () => {
+  it('can be assigned only in a community, to a verified wallet of a cluster, and if it is free', () => {
     const { configure, register, change } = communityWorld()
     expect(codeOf(register(bob, 'foo/a', { isAssigned: true }))).toBe('not_found')
     configure('foo', FREE)
@@ -88,7 +88,7 @@ describe('a name', () => {
     expect(register(bob, 'foo/a', { for: ben, isAssigned: true }).outcome).toMatchObject(HELD)
   })
 
-  it('whose owner has the money back is of the first payment that is good', () => {
+  it('whose payer got the money back goes to the next valid payment', () => {
     const { configure, pay, registry } = communityWorld()
     configure('foo', costing(5n))
     const { seq: freed } = pay('foo/a').row
@@ -101,7 +101,7 @@ describe('a name', () => {
     expect(registry.communityNames).toMatchObject([{ name: 'a', address: bob }])
   })
 
-  it('of a private wallet that a bid makes public is the next number that nobody has', () => {
+  it('of a private wallet that a bid makes public gets the next free number', () => {
     const w = communityWorld()
     w.configure('foo', FREE)
     for (const taken of ['cold', 'cold-2']) w.register(eve, `foo/${taken}`)
@@ -116,7 +116,7 @@ describe('a name', () => {
   })
 })
 
-it('a payment is decided by the rules at its block: those asked since then count for nothing', () => {
+it('a payment is decided by the rules at its block, not by later rules', () => {
   const w = communityWorld()
   const blockMs = w.now()
   w.configure('foo', costing(5n))

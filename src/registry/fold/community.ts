@@ -11,22 +11,22 @@ import { keyOf } from '../primitives/bytes.js'
 import { oldestPublic } from './change.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
+  type AcceptedChange,
   assignmentOf,
   type CommunityNameRow,
   fullName,
   type JournalRow,
-  type Made,
 } from './rows.js'
 import { setRules, type Work, wholeCluster } from './work.js'
 
 type Configuration = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community; a refused one has no effect. */
-export function configure(
+/** Folds the configuration of a community. A refused one has no effect. */
+export function applyConfiguration(
   work: Work,
   row: JournalRow,
   change: Configuration,
-): Made | ChangeRefusal {
+): AcceptedChange | ChangeRefusal {
   const { actor, community, rules } = change
   const cluster = work.owners.get(community)
   if (cluster === undefined) return { code: 'not_found' }
@@ -42,35 +42,35 @@ export function configure(
 
 const textOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
 
-/** Member shown to the public: a private one as the oldest public wallet of its cluster. */
+/** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
 function publicActor(work: Work, actor: Buffer, cluster: number): Buffer | null {
   return work.verified.get(keyOf(actor))?.isPrivate
     ? oldestPublic(wholeCluster(work, cluster))
     : actor
 }
 
-/** A registration with what decides it. */
+/** A registration with the data that decides it. */
 type Asked = RegisterCommunityName & {
   nowMs: number
   rules: CommunityRules | null
-  /** The actor's. */
+  /** The actor's cluster. */
   cluster: number | null
   claim: Buffer | null
 }
 
-/** Folds the registration of a name below a community; a refused one has no effect. */
-export function register(
+/** Folds the registration of a name below a community. A refused one has no effect. */
+export function applyRegistration(
   work: Work,
   row: JournalRow,
   change: RegisterCommunityName,
-): Made | ChangeRefusal {
+): AcceptedChange | ChangeRefusal {
   const { actor, community, name, wallet, isAssigned } = change
   const cluster = work.verified.get(keyOf(actor))?.cluster ?? null
   const rules = rulesAt(work.communities.get(community) ?? [], row.atMs)
   const assigned = isAssigned ? cluster : null
   const claim = claimOf(change)
   const asked = { ...change, nowMs: row.atMs, rules, cluster, claim }
-  // repeated request: no effect
+  // a repeated request has no effect
   if (assigned !== null && work.assigned.get(assignmentOf(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, asked) : checkFree(work, asked)
@@ -87,7 +87,7 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
   const { community, name, met, nowMs, rules, cluster } = asked
   const decision = decideRegistration({
     rules,
-    wish: ANY_PAYMENT,
+    preference: ANY_PAYMENT,
     isNetworkKnown: true,
     nowMs,
     isOwner: work.owners.get(community) === cluster,
@@ -100,11 +100,11 @@ function checkFree(work: Work, asked: Asked): ChangeRefusal | null {
   return decision.outcome === 'free' ? null : { code: 'rules_changed' }
 }
 
-/** Tells whether the name goes to the actor or to another wallet verified in its cluster. */
+/** Whether the name is for the actor, or for another wallet verified in its cluster. */
 const isOwn = (work: Work, { actor, wallet, cluster }: Asked): boolean =>
   wallet.equals(actor) || work.verified.get(keyOf(wallet))?.cluster === cluster
 
-/** A claim as the state has it: its account's word, read as an address. */
+/** A claim in the form of the state: the account's 32-byte word, read as an address. */
 export const claimOfAccount = (account: Buffer): Buffer => addressOfWord(addressToWord(account))
 
 /** Claim of an assignment; null for none or an unknown one. */
@@ -112,8 +112,9 @@ export const claimOf = ({ isAssigned, met }: RegisterCommunityName): Buffer | nu
   isAssigned && met ? addressOfWord(met) : null
 
 /**
- * Refusal of a name assigned by a claim: one per cluster, and one per claim wherever its account is verified since; for
- * a wallet verified there, whatever the requirements.
+ * Refusal of a name that is assigned after a claim. A cluster gets one such name, and a claim gives one such name,
+ * even if its account is verified in another cluster later. The name is for a wallet verified in the cluster.
+ * Requirements do not matter.
  */
 function checkAssignment(work: Work, asked: Asked): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = asked
@@ -137,7 +138,7 @@ function isTaken(work: Work, community: string, name: string, freed?: number): b
   )
 }
 
-/** Gives a name to its owner, in place of an earlier one. */
+/** Gives a name to its owner, replacing an earlier owner. */
 export function setCommunityName({ changes, communityNames }: Work, row: CommunityNameRow): void {
   const { community, name, seq } = row
   if (communityNames.has(fullName(community, name))) {
@@ -152,7 +153,7 @@ export function setCommunityName({ changes, communityNames }: Work, row: Communi
 
 type Registered = Omit<CommunityNameRow, 'seq'>
 
-/** Registers a name and publishes the owner's cluster unless membership is private. */
+/** Registers a name. The event names the owner's cluster unless the owner is a private wallet there. */
 function registerName(work: Work, row: JournalRow, registered: Registered): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(keyOf(registered.address))
@@ -198,7 +199,7 @@ function decidePayment(work: Work, { payment, community, name }: PaymentContent)
   const inputs = {
     history,
     isTaken: community !== null && name !== null && isTaken(work, community, name, payment.freed),
-    // `met` is null for a refunded payment too, which then buys nothing
+    // `met` is also null for a refunded payment, which then registers nothing
     areRequirementsMet:
       rules !== null && payment.met?.equals(requirementsHash(rules.requirements)) === true,
   }

@@ -20,7 +20,7 @@ import { fold } from './index.js'
 
 const BLOCK_MS = 1_000
 
-/** Wallets 0 and 1 are EVM addresses, 2 a Solana key; 3 is planted as a private wallet, 4 as an unverified mention. */
+/** Wallets 0 and 1 are EVM addresses, and 2 is a Solana key. 3 is a private wallet, and 4 is an unverified entry. */
 const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) =>
   Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12),
 )
@@ -72,7 +72,7 @@ const entryOf = (s: Step, i: number): Entry => ({
 })
 const entriesOf = (list: readonly Step[]): Entry[] => list.map(entryOf)
 
-/** Tables as signed changes leave them: a cluster of the private wallet, in which wallet 4 is a mere mention. */
+/** Tables as signed changes leave them: a cluster of the private wallet, with wallet 4 as an unverified entry. */
 function planted(): MemoryRegistry {
   const registry = emptyRegistry('mainnet', 1n)
   const owner = addressOfWord(WALLETS[PRIVATE]!)
@@ -99,7 +99,7 @@ function planted(): MemoryRegistry {
 
 const LATE = Number.MAX_SAFE_INTEGER
 
-/** The rules again, as plainly as they can be said, over names and wallet numbers. */
+/** A second, plain implementation of the rules, over names and wallet numbers. */
 function model(list: readonly Step[]) {
   let minimum = 1n
   let serial = 1
@@ -155,7 +155,7 @@ function folded(list: readonly Step[], writerMs = LATE): MemoryRegistry {
 }
 
 describe('fold', () => {
-  it('does as the model does', () => {
+  it('agrees with the model', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const registry = folded(list)
@@ -195,7 +195,7 @@ describe('fold', () => {
     )
   })
 
-  it('leaves the slice it was given alone, so that a batch may be folded again', () => {
+  it('does not change its slice, so that a batch may be folded again', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const entries = entriesOf(list).map(decodeEntry)
@@ -208,7 +208,7 @@ describe('fold', () => {
     )
   })
 
-  it('numbers public events without a gap, whatever was lost or refused in between', () => {
+  it('numbers public events without gaps, despite lost and refused entries', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const { journal, head } = folded(list)
@@ -227,7 +227,7 @@ describe('fold', () => {
     )
   })
 
-  it('never lets a timestamp fall, run ahead of the writer or come before its cause without need', () => {
+  it('never decreases a timestamp, and keeps it between cause and writer’s clock where possible', () => {
     fc.assert(
       fc.property(steps, fc.nat(120), (list, now) => {
         const { journal, head } = folded(list, now * BLOCK_MS)
@@ -243,7 +243,7 @@ describe('fold', () => {
     )
   })
 
-  it('keeps the newest timestamp when the clock of a later writer is behind', () => {
+  it('repeats the newest timestamp when a later writer’s clock is behind', () => {
     const registry = planted()
     const bid = {
       kind: 'bid',
@@ -258,7 +258,7 @@ describe('fold', () => {
     expect(registry.journal.map((row) => row.atMs)).toEqual([50 * BLOCK_MS, 50 * BLOCK_MS])
   })
 
-  it('replays a journal to the same rows, timestamps copied', () => {
+  it('replays a journal to the same rows, with copied timestamps', () => {
     fc.assert(
       fc.property(steps, fc.nat(120), fc.integer({ min: 1, max: 9 }), (list, now, size) => {
         const live = folded(list, now * BLOCK_MS)

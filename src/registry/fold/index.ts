@@ -7,27 +7,27 @@ import { rulesetOf } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { applyBid } from './bid.js'
 import { applyChange } from './change.js'
-import { applyPayment, claimOf, configure, register } from './community.js'
+import { applyConfiguration, applyPayment, applyRegistration, claimOf } from './community.js'
 import { continueMove } from './moves.js'
 import type { ChangeRefusal } from './refusal.js'
 import {
+  type AcceptedChange,
   type Changes,
   fullName,
   type JournalRow,
-  type Keys,
-  type Made,
+  type RowKeys,
   type Slice,
 } from './rows.js'
 import { beginWork, finishWork, type Work } from './work.js'
 
 /**
- * Registry state as a pure fold of the journal: `keysOf` lists the rows that a batch reads, the writer loads them into
- * a `Slice`, `fold` returns the rows to write.
+ * The registry's state as a pure fold of the journal. `keysOf` lists the rows that a batch reads, the writer loads
+ * them into a `Slice`, and `fold` returns the rows to write.
  */
 
 /** Keys of the rows that a batch reads. */
-export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): Keys {
-  const keys: Keys = {
+export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): RowKeys {
+  const keys: RowKeys = {
     names: new Set(),
     wallets: new Set(),
     actors: new Set(),
@@ -51,7 +51,7 @@ export function keysOf(entries: readonly DecodedEntry[], rulesOf = rulesetOf): K
   return keys
 }
 
-function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
+function addKeys(keys: RowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
     for (const known of [keys.wallets, keys.actors]) known.add(keyOf(content.actor))
   switch (content.kind) {
@@ -93,7 +93,7 @@ function addKeys(keys: Keys, { content, causeMs }: DecodedEntry): void {
 type Named = Pick<PaymentContent, 'community' | 'name'>
 
 function addCommunityName(
-  keys: Keys,
+  keys: RowKeys,
   { community, name }: Named,
   wallet: Buffer,
   sinceMs: number,
@@ -104,12 +104,12 @@ function addCommunityName(
   keys.communityNames.add(fullName(community, name))
 }
 
-function addCommunity(keys: Keys, community: string, sinceMs: number): void {
+function addCommunity(keys: RowKeys, community: string, sinceMs: number): void {
   keys.names.add(community)
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
-function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void {
+function addCommunityBidders(keys: RowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
       keys.actors.add(keyOf(content.wallet))
@@ -118,11 +118,11 @@ function addCommunityBidders(keys: Keys, entries: readonly DecodedEntry[]): void
 
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
- * @param writerMs clock of the writer, ms: a journal timestamp is max(previous, min(cause, writer)); changes without an
- * event are no previous ones, since a later event would show their time. A rebuild passes Infinity and journalled
- * timestamps as causes, so timestamps are copied.
- * @param rulesOf rules by version: an entry's decide it
- * @throws Error for a slice that lacks a key of `keysOf`
+ * @param writerMs clock of the writer, ms. A journal timestamp is max(previous, min(cause, writer)). Entries without
+ * a public event do not count as previous, because a later event would reveal their time. A rebuild passes Infinity,
+ * and the stored timestamps as causes, so that timestamps are copied.
+ * @param rulesOf rules by version; each entry is decided by its own version
+ * @throws Error for a slice without a key of `keysOf`
  */
 export function fold(
   before: Slice,
@@ -155,7 +155,7 @@ export function fold(
     }
     apply(work, row, entry)
     head.publicSeq += row.publicCount
-    // a change of a cluster that the public learns nothing of
+    // a change of a cluster without a public event must not influence later timestamps
     if (row.publicCount === 0 && isClusterChangeKind(row.kind)) head.atMs = previousMs
     changes.journal.push(row)
   }
@@ -171,10 +171,10 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
       work.changes.head.minimumWei = content.minimumWei
       return
     case 'configure_community':
-      noteOutcome(work, row, configure(work, row, content))
+      noteOutcome(work, row, applyConfiguration(work, row, content))
       return
     case 'register_community_name':
-      noteOutcome(work, row, register(work, row, content))
+      noteOutcome(work, row, applyRegistration(work, row, content))
       return
     case 'pay_community_name':
       applyPayment(work, row, content)
@@ -187,7 +187,11 @@ function apply(work: Work, row: JournalRow, { content }: DecodedEntry): void {
   }
 }
 
-function noteOutcome({ changes }: Work, { seq }: JournalRow, made: Made | ChangeRefusal): void {
+function noteOutcome(
+  { changes }: Work,
+  { seq }: JournalRow,
+  made: AcceptedChange | ChangeRefusal,
+): void {
   if ('code' in made) changes.outcomes.push({ seq, refusal: made, hasEffect: false, cluster: null })
   else
     changes.outcomes.push({ seq, refusal: null, hasEffect: made.hasEffect, cluster: made.cluster })

@@ -14,10 +14,10 @@ import {
 import { encodeChange } from '../journal/change.js'
 import type { Entry } from '../journal/entry.js'
 import { publicEvents } from '../journal/events.js'
-import { RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 
-/** Rules by which an entry moves so many names. */
-const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...RULES, namesPerEntry })
+/** Rules with another number of names per entry. */
+const inSlicesOf = (namesPerEntry: number): Ruleset => ({ ...NEWEST_RULES, namesPerEntry })
 
 const sliceOf = (clusterId: Buffer): Entry => ({
   kind: 'move_names',
@@ -27,16 +27,16 @@ const sliceOf = (clusterId: Buffer): Entry => ({
   body: encodeChange({ kind: 'move_names', clusterId }),
 })
 
-/** Names with the clusters that hold them, as look-ups say. */
+/** Names and the clusters that hold them, like look-ups return them. */
 const held = (registry: MemoryRegistry) =>
   registry.names
     .filter(({ outcome }) => outcome === 'won')
     .map(({ name, cluster }) => [name, holderOf(registry, cluster!)])
 
-/** What is told of a registry but for its feed, and for who changed a name last. */
+/** The registry's state without its feed, and without who changed a name last. */
 const answers = (registry: MemoryRegistry) => ({ held: held(registry), wallets: rowsOf(registry) })
 
-/** Appends the next slice of a move under way. */
+/** Appends the next slice of a move in progress. */
 function moveOn(registry: MemoryRegistry, of: number, rules: Ruleset): Entry {
   const { source } = registry.moves[of % registry.moves.length]!
   const entry = sliceOf(registry.clusters[source - 1]!.id)
@@ -49,15 +49,15 @@ const eventsOf = (registry: MemoryRegistry, from = 0): string[] =>
   registry.journal.slice(from).flatMap((row) => publicEvents(row).map(line))
 
 /**
- * Plays steps, with slices between them, beside the model, whose names move at once. A step that is refused because
- * names are on their way is left out of the model.
+ * Applies steps, with slices between them, to the registry and to a model whose names move at once. Steps that are
+ * refused because names are moving are skipped in the model.
  */
 function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) {
   const model = new Model()
   const registry = emptyRegistry('mainnet', 1n)
   const entries: Entry[] = []
   const refusals = new Set<string>()
-  const told: string[] = []
+  const modelEvents: string[] = []
   list.forEach((one, i) => {
     const entry = entryOf(one, i + 1, model.origins)
     entries.push(entry)
@@ -67,7 +67,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
     if (refusal !== 'names_moving') {
       const want = model.run(one, registry.head.seq)
       if (one.do !== 'bid') expect(refusal).toBe(want.refusal)
-      told.push(...want.events)
+      modelEvents.push(...want.events)
       const events = eventsOf(registry, -1)
       expect(events.filter((text) => !isTransfer(text))).toEqual(
         want.events.filter((text) => !isTransfer(text)),
@@ -80,7 +80,7 @@ function play(list: readonly Step[], slices: readonly number[], rules: Ruleset) 
       expect(answers(registry)).toEqual(before)
     }
   })
-  return { model, registry, entries, refusals, told }
+  return { model, registry, entries, refusals, modelEvents }
 }
 
 function expectInvariants(registry: MemoryRegistry, model: Model): void {
@@ -95,7 +95,7 @@ function expectInvariants(registry: MemoryRegistry, model: Model): void {
   expect(new Set(parts).size).toBe(parts.length)
 }
 
-/** Every name is held, by two wallets, and each of three clusters invites the wallets of the others. */
+/** Every name is held, by one of two wallets, and each of three clusters lists the wallets of the others. */
 const opening = fc
   .tuple(...NAMES.slice(2).map(() => fc.nat(1)))
   .map((ws): Step[] => [
@@ -106,7 +106,7 @@ const opening = fc
   ])
 const inPublic = (w: number) => ({ w, name: 'abc'[w]!, isPrivate: false })
 const w = fc.nat(2)
-/** Wallets that follow where they are invited, and are invited again. */
+/** Wallets that verify themselves where they are listed, and are listed again. */
 const wandering: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
@@ -125,7 +125,7 @@ const played = fc.tuple(
   fc.constantFrom(1, 1, 2),
 )
 
-/** Names of a cluster on their way into another, while others want to enter and leave both. */
+/** Names move from one cluster into another, while other wallets try to enter and leave both. */
 const CROWDED: Step[] = [
   ...NAMES.map((name, i): Step => ({ do: 'bid', w: i < 3 ? 0 : 1, name })),
   { do: 'add', w: 1, items: [{ w: 0, name: 'a', isPrivate: false }] },
@@ -139,21 +139,22 @@ const CROWDED: Step[] = [
 ]
 
 describe('names that move in slices', () => {
-  it('end where one unbounded move would have brought them; no slice changes an answer', () => {
+  it('end in the same cluster as in one unbounded move, and no slice changes a look-up', () => {
     const seen = { slices: 0, refusals: new Set<string>() }
     fc.assert(
       fc.property(played, ([list, slices, atOnce]) => {
         const rules = inSlicesOf(atOnce)
-        const { model, registry, refusals, told } = play(list, slices, rules)
+        const { model, registry, refusals, modelEvents } = play(list, slices, rules)
         while (registry.moves.length > 0) moveOn(registry, 0, rules)
         expect(
           registry.names.filter(({ outcome }) => outcome === 'won').map((row) => row.cluster! - 1),
         ).toEqual(model.names.map(({ cluster }) => cluster))
         expect(rowsOf(registry)).toEqual(entriesIn(model))
-        // the feed tells of each name's way, step by step
+        // the feed shows each name's moves, step by step
         const wayOf = (events: readonly string[], name: string) =>
           events.filter((text) => isTransfer(text) && text.split(' ')[1] === name)
-        for (const name of NAMES) expect(wayOf(eventsOf(registry), name)).toEqual(wayOf(told, name))
+        for (const name of NAMES)
+          expect(wayOf(eventsOf(registry), name)).toEqual(wayOf(modelEvents, name))
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
       }),
@@ -163,7 +164,7 @@ describe('names that move in slices', () => {
     expect(seen.refusals).toContain('names_moving')
   })
 
-  it('come out the same wherever the batches of a replay are cut', () => {
+  it('end in the same state for any batch sizes of a replay', () => {
     fc.assert(
       fc.property(
         played,
@@ -212,7 +213,7 @@ describe('a slice', () => {
   const namesIn = (events: readonly string[]) =>
     events.filter(isTransfer).map((text) => text.split(' ')[1])
 
-  it('moves the oldest that are left, as the wallet that they move with, until none is', () => {
+  it('moves the oldest remaining names, with the moving wallet as actor, until none is left', () => {
     const registry = moving()
     expect(namesIn(eventsOf(registry, -1))).toEqual(['one', 'two'])
     moveOn(registry, 0, rules)

@@ -6,21 +6,22 @@ import type { ClusterName, JournalRow, MoveRow } from './rows.js'
 import { type Work, wholeCluster } from './work.js'
 
 /**
- * Moves of a cluster's names to the cluster that its last verified wallet enters. The change that decides a move writes
- * down its first names, at most `namesPerEntry`; `move_names` entries, slices, write down the others, oldest first.
+ * Moves the names of a cluster to the cluster that its last verified wallet enters. The entry that decides a move
+ * transfers the first names, at most `namesPerEntry`. Further `move_names` entries ("slices") transfer the others,
+ * oldest first.
  *
- * 1. The decision moves all names at once: whoever asks gets the target as their holder, before their slice as after
- *    it. A slice changes no answer but who changed a name last, and when.
- * 2. A source has no verified wallet, and none is verified in it, until the last slice: nothing is added to its names.
- * 3. A cluster takes part in one move at most: a source is no target, a target no source, and of one source.
- * 4. A target keeps a verified wallet, since it holds names.
- * 5. A slice is an entry that names the source alone, so the fold stays a function of the journal; one for which
- *    no names are left (a rewind took them) has no effect.
+ * 1. The decision moves all names at once: look-ups return the target as their holder before and after their slice. A
+ * slice changes no look-up except who changed a name last, and when.
+ * 2. Until the last slice the source has no verified wallet and accepts none, so it gets no further names.
+ * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
+ * 4. A target keeps a verified wallet, because it holds names.
+ * 5. A slice is an entry that names only the source, so the fold stays a function of the journal. A slice without
+ * remaining names (after a rewind) has no effect.
  *
- * Tables and feed after the last slice are those of a move in one entry, but for the entries' numbers.
+ * After the last slice, tables and feed equal those of a move in one entry, except for the entries' numbers.
  */
 
-/** True if a move that is under way keeps names from leaving a cluster for another. */
+/** True if a move in progress forbids that names leave a cluster for another. */
 export function isMoving(
   work: Work,
   source: number,
@@ -35,7 +36,7 @@ export function isMoving(
   )
 }
 
-/** In slices where there are many names. @returns the events of the first slice */
+/** Begins a move. @returns the events of the first slice */
 export function beginMove(work: Work, move: MoveRow): PublicEvent[] {
   const { source, target } = move
   const from = wholeCluster(work, source)
@@ -58,7 +59,7 @@ export function continueMove(work: Work, row: JournalRow, { clusterId }: MoveCon
   row.publicCount = events.length
 }
 
-/** Writes down a move's next names. */
+/** Transfers the next names of a move. */
 function writeDown(
   work: Work,
   move: MoveRow & { names: readonly ClusterName[] },

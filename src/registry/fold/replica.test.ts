@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readLeaf } from '../log/leafReader.js'
-import { entriesOf } from './replica.js'
+import { groupIntoEntries } from './replica.js'
 
 const WALLET = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
 const OTHER = WALLET.replace('a', 'b')
@@ -27,7 +27,7 @@ it.each([
   ['a cluster behind a wallet', [registered, added(WALLET), made], [1, 1, 1]],
   ['wallets of two times', [added(WALLET), added(OTHER, { at: 1_795_161_600_124 })], [1, 1]],
   ['wallets of two actors', [added(WALLET), added(OTHER, { from: OTHER })], [1, 1]],
-])('groups %s into the entries that a change makes', (_case, leaves, sizes) => {
+])('groups %s into the entries of their changes', (_case, leaves, sizes) => {
   const events = leaves.map((text, i) => readLeaf(text, i + 1))
-  expect(entriesOf(events).map((entry) => entry.length)).toEqual(sizes)
+  expect(groupIntoEntries(events).map((entry) => entry.length)).toEqual(sizes)
 })

@@ -8,24 +8,24 @@ import {
 } from '../journal/eventTypes.js'
 import { MOST_WALLETS, RULESET_VERSION } from '../journal/ruleset.js'
 import type { ReadEvent } from '../log/leafReader.js'
-import { addressOfWord, addressToWord, NOBODY } from '../primitives/address.js'
+import { addressOfWord, addressToWord, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { bigIntToWord, fromHex, keyOf } from '../primitives/bytes.js'
 import { nameToWord } from '../primitives/name.js'
 import { setCommunityName } from './community.js'
 import { keysOf } from './index.js'
-import { type Changes, fullName, type JournalRow, type Keys, type Slice } from './rows.js'
+import { type Changes, fullName, type JournalRow, type RowKeys, type Slice } from './rows.js'
 import { beginWork, finishWork, removeWallet, setWallet, type Work, wholeCluster } from './work.js'
 
 /**
- * Public state as a fold of another service's feed, which shows events and no causes. Rows are the service's own,
- * without what is private; entries have no bodies to be folded again.
+ * Public state of a mirror, folded from another service's feed. The feed has events without their causes. The rows
+ * equal the service's own, without private data. The entries have no bodies, so a mirror cannot be replayed.
  */
 
-/** No entry has more: a stranger's file may give all its events one actor and time. */
+/** Maximum number of events per entry. A malicious feed could give all its events one actor and time. */
 const MOST_EVENTS = 2_048
 
-/** Groups events into entries. Wallets that are listed together stand in the order of their addresses. */
-export function entriesOf(events: readonly ReadEvent[]): ReadEvent[][] {
+/** Groups events into entries. Wallets added together are ordered by address. */
+export function groupIntoEntries(events: readonly ReadEvent[]): ReadEvent[][] {
   const entries: ReadEvent[][] = []
   for (const event of events) {
     const open = entries.at(-1)
@@ -44,7 +44,7 @@ const isListedWith = (last: ReadEvent, { event, actor, atMs }: ReadEvent): boole
 const isSame = (a: Buffer | null, b: Buffer | null): boolean => (a && b ? a.equals(b) : a === b)
 
 /** Keys of the rows that entries read. */
-export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
+export function keysOfMirror(entries: readonly ReadEvent[][]): RowKeys {
   const keys = keysOf([])
   const made = new Set<string>()
   for (const { event, actor } of entries.flat()) {
@@ -54,15 +54,15 @@ export function keysOfCopy(entries: readonly ReadEvent[][]): Keys {
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(fullName(event.community, event.name))
-    // the bidder of a cluster of this batch is verified in the batch
+    // an actor may also be verified by an earlier event of the same batch; only the others are read
     const asks = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (asks && actor) keys.wallets.add(keyOf(actor))
   }
   return keys
 }
 
-/** In order. @throws RangeError for an event that does not fit the state */
-export function foldCopy(before: Slice, entries: readonly ReadEvent[][]): Changes {
+/** Folds entries, in order. @throws RangeError for an event that does not fit the state */
+export function foldMirror(before: Slice, entries: readonly ReadEvent[][]): Changes {
   const work = beginWork(before, [])
   work.clusters ??= new Map()
   const state = new CopyState(work)
@@ -93,7 +93,7 @@ export function foldCopy(before: Slice, entries: readonly ReadEvent[][]): Change
   return finishWork(work, before)
 }
 
-/** The state of the copy, as the newest event finds it and changes it. */
+/** State of the mirror while events are applied in order. */
 class CopyState implements PublicState {
   readonly #work: Work
   /** Serials of clusters by their public ids. */
@@ -104,7 +104,7 @@ class CopyState implements PublicState {
     this.#work = work
   }
 
-  /** Applies an event. @returns the event as the journal keeps it @throws RangeError */
+  /** Applies an event. @returns the event as the journal stores it @throws RangeError */
   apply(read: ReadEvent): PublicEvent {
     this.#event = read
     const { event } = read
@@ -158,7 +158,7 @@ class CopyState implements PublicState {
     const { changes, owners } = this.#work
     const { actor } = this.#event
     const cluster = this.#serialOf(id)
-    // a bid names a wallet that pays, and goes to the cluster in which that is verified
+    // the bidder is a wallet that can pay, and the name goes to the cluster in which it is verified
     const isBidder = actor && addressOfWord(addressToWord(actor)).equals(actor)
     if (!isBidder || this.#home !== cluster) throw this.#misfit()
     owners.set(name, cluster)
@@ -174,7 +174,7 @@ class CopyState implements PublicState {
   }
 
   registerCommunityName({ community, name, wallet, cluster }: On<'registerCommunityName'>) {
-    // a wallet took part if it acted itself, or a wallet verified in the same cluster did
+    // true if the actor is in that cluster: the wallet itself, or another wallet verified there
     const isOfHome = this.#home === (cluster && this.#serialOf(cluster))
     setCommunityName(this.#work, {
       community,
@@ -212,7 +212,7 @@ class CopyState implements PublicState {
 
 type On<Method extends keyof PublicState> = Parameters<PublicState[Method]>[0]
 
-/** Kind, body and effects of an entry with these events. */
+/** Kind, body and effects of an entry with the given events. */
 function contentOf(
   events: readonly PublicEvent[],
   actor: Buffer | null,
@@ -221,7 +221,7 @@ function contentOf(
   if (last.type === 'REGISTER_NAME') {
     const words = [
       Buffer.alloc(32),
-      addressToWord(actor ?? NOBODY),
+      addressToWord(actor ?? STORED_ZERO_ADDRESS),
       bigIntToWord(last.amountWei),
       nameToWord(last.name),
     ]

@@ -4,8 +4,8 @@ import type { Entry } from '../journal/entry.js'
 import type { Network } from '../primitives/network.js'
 import type { ChangeRefusal } from './refusal.js'
 
-/** Head of a network's journal, which orders all writers. */
-export interface Head {
+/** Head of a network's journal. Writers lock it, so all entries have one order. */
+export interface JournalHead {
   generation: number
   seq: number
   publicSeq: number
@@ -15,32 +15,34 @@ export interface Head {
   minimumWei: bigint
 }
 
-/** Keys of the rows that a batch may read; byte strings as `keyOf` texts. */
-export interface Keys {
+/** Keys of the rows that a batch may read. Byte strings are texts made by `keyOf`. */
+export interface RowKeys {
   names: Set<string>
-  /** Wallets whose verified entry matters; each may also create a cluster. */
+  /** Wallets whose verified entry is needed. Each may also create a cluster. */
   wallets: Set<string>
-  /** Signers of changes among `wallets`; their clusters are read whole. */
+  /** Signers of changes, a part of `wallets`. Their clusters are loaded in full. */
   actors: Set<string>
-  /** Ids of clusters that changes name; these are read whole. */
+  /** Ids of clusters that changes refer to. They are loaded in full. */
   clusterIds: Set<string>
-  /** Signers of `verify_wallet`, one per change: names of the clusters that they leave may move. */
+  /** Signers of `verify_wallet`, one per change. Names of the clusters that they leave may move. */
   movers: string[]
-  /** Ids of clusters whose names move on, one per slice. */
+  /** Ids of clusters whose names are still moving, one per slice. */
   slices: string[]
-  /** Most names that the batch moves out of one cluster. */
+  /** Maximum number of names that the batch moves out of one cluster. */
   movedNames: number
-  /** Communities, each with the time (ms) from which its rules are needed; their owners' clusters are read whole. */
+  /**
+   * Communities, each with the time (ms) from which its rules are needed. Their owners' clusters are loaded in full.
+   */
   communities: Map<string, number>
   /** Community names that may be registered, as `fullName`. */
   communityNames: Set<string>
-  /** Communities with a name assigned by a claim. */
+  /** Communities that have a name assigned after a claim. */
   assignments: Set<string>
-  /** Accounts whose claims names are assigned for. */
+  /** Accounts of the claims after which names are assigned. */
   claims: Set<string>
-  /** Names requested for wallets of whole clusters. */
+  /** Names requested for wallets of clusters that are loaded in full. */
   walletNames: Set<string>
-  /** True if a bid may make a wallet public, under a numbered name where its own is taken. */
+  /** True if a bid may make a private wallet public, which gets a numbered name where its own is taken. */
   mayPublish: boolean
 }
 
@@ -59,60 +61,67 @@ export interface ClusterName {
   seq: number
 }
 
-/** Cluster with all its wallets. */
+/** A cluster that is loaded in full, with all its wallets. */
 export interface ClusterState {
-  /** Entries by address key. Rows are replaced, never changed. */
+  /** Wallets by address key. Rows are replaced and never mutated. */
   wallets: Map<string, WalletRow>
   /**
-   * Names that it holds, oldest first, with those that are still on their way to it and without those that leave it.
-   * Where they may move, one more than the batch moves at most; else the oldest, and those that are communities.
+   * Names that the cluster holds, oldest first. Names still moving to it are included, and names moving away are not.
+   * If its names may move, one more is loaded than the batch moves at most. Otherwise only the oldest name and the
+   * communities are loaded.
    */
   names: ClusterName[]
 }
 
-/** Rows that a batch reads, as before it. `fold` works on copies, so a slice may be folded again. */
+/** Rows that a batch reads, in their state before the batch. `fold` works on copies, so a slice may be folded again. */
 export interface Slice {
   network: Network
-  head: Head
-  /** Owned names, with the serial of the cluster that holds them: the target, while they are on their way. */
+  head: JournalHead
+  /** Owned names, with the serial of the cluster that holds them. For moving names it is the target. */
   owners: Map<string, number>
   verified: Map<string, VerifiedWallet>
-  /** Smallest number whose cluster id is free, per wallet that is unverified or may become so within the batch. */
+  /** Smallest number with a free cluster id, for each wallet that is unverified or may become so within the batch. */
   nextClusterNumber: Map<string, number>
-  /** Clusters read whole, by serial: those of actors, named ones, those of privately verified wallets. */
+  /**
+   * Clusters loaded in full, by serial: of actors, of communities' owners, those that changes name, and of privately
+   * verified bidders.
+   */
   clusters: Map<number, ClusterState>
-  /** Serials of named clusters that exist, by id key. */
+  /** Serials of the named clusters that exist, by id key. */
   clusterSerials: Map<string, number>
-  /** Rules of requested communities in journal order, from those in force at the requested time on. */
+  /** Rules of requested communities in journal order, beginning with the rules in force at the requested time. */
   communities: Map<string, readonly RulesVersion[]>
   /**
-   * Taken community names (`fullName`) among those of the batch, plus any that collide with a wallet name, each with
-   * the sequence number of its registration.
+   * Names below communities (`fullName`) that are taken: those of the batch, and those that collide with a wallet
+   * name. Each has the sequence number of its registration.
    */
   communityNames: Map<string, number>
-  /** Names that were assigned to whole clusters, and for claims of the batch, by `assignmentOf`. */
+  /** Names assigned to loaded clusters, and for claims of the batch, by `assignmentOf`. */
   assigned: Map<string, string>
-  /** Moves under way from or to whole clusters, and those that slices carry on, by source. */
+  /** Moves in progress from or to loaded clusters, and moves that slices of the batch continue, by source. */
   moves: Map<number, Move>
 }
 
-/** Names that leave in slices (moves.ts). Clusters are serials. */
+/** Names that move in slices (moves.ts). Clusters are serials. */
 export interface MoveRow {
   source: number
   target: number
-  /** Entry that began it. */
+  /** Entry that began the move. */
   seq: number
   /** Stored address of the wallet that the names move with. */
   actor: Buffer
 }
 
-/** Move as the fold knows it. */
+/** A move, with the names that the batch may move. */
 interface Move extends MoveRow {
-  /** Names still to move, oldest first: all, or one more than the batch moves at most; none where it has no slice. */
+  /**
+   * Names still to move, oldest first: all, or one more than the batch moves at most; empty where the batch has no
+   * slice of it.
+   */
   names: readonly ClusterName[]
 }
 
-/** Key of an assignment by its cluster (a serial), or by the account (a stored address) whose claim it was for. */
+/** Key of an assignment, by its cluster (a serial) or by the claim's account (a stored address). */
 export const assignmentOf = (community: string, by: number | Buffer): string =>
   `${community} ${typeof by === 'number' ? by : by.toString('hex')}`
 
@@ -121,7 +130,7 @@ export interface JournalRow extends Required<Entry> {
   atMs: number
   publicFirst: number
   publicCount: number
-  /** Stored address of the public actor, null when nobody may be named. */
+  /** Stored address of the actor shown in public, null where none may be shown. */
   actor: Buffer | null
   effects: Buffer
 }
@@ -129,7 +138,7 @@ export interface JournalRow extends Required<Entry> {
 export interface NameRow {
   seq: number
   txKey: bigint | null
-  /** null when malformed; the journal keeps the raw word. */
+  /** null when malformed; the journal keeps the raw 32-byte word. */
   name: string | null
   /** Cluster of the winner, else null. */
   cluster: number | null
@@ -165,30 +174,30 @@ export interface CommunityNameRow {
   name: string
   /** Stored address of the owner. */
   address: Buffer
-  /** False when an owner of the community registered it for a wallet that isn't publicly in the same cluster. */
+  /** False when an owner of the community registered it for a wallet that isn't in the same cluster in public. */
   isVerified: boolean
-  /** Cluster that got the name by a claim, else null. */
+  /** Cluster that got the name after a claim, else null. */
   assigned: number | null
-  /** Stored address of the account whose claim that was, null where none was kept. */
+  /** Stored address of the claim's account, null in entries from before it was stored. */
   claim: Buffer | null
   seq: number
 }
 
 /** Transfer of a name's row to another cluster. */
-export interface NameMove {
+export interface MovedName {
   name: string
   cluster: number
   updatedSeq: number
 }
 
-/** Accepted change: the cluster it was made in, if any. */
-export interface Made {
+/** Accepted change, with the cluster in which it was made, if any. */
+export interface AcceptedChange {
   cluster: number | null
-  /** False for a repeated change, which is accepted without effect. */
+  /** False for a repeated change, which is accepted without an effect. */
   hasEffect: boolean
 }
 
-interface ChangeOutcome extends Made {
+interface ChangeOutcome extends AcceptedChange {
   seq: number
   /** Reason for having no effect; null for an accepted change. */
   refusal: ChangeRefusal | null
@@ -202,21 +211,21 @@ interface PaymentOutcome {
 
 /** Rows changed by a batch, written in this order: removals, inserts, updates, moves. */
 export interface Changes {
-  head: Head
+  head: JournalHead
   journal: JournalRow[]
   names: NameRow[]
   clusters: ClusterRow[]
   wallets: WalletRow[]
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
-  nameMoves: NameMove[]
-  /** Sources of moves that have ended. */
+  nameMoves: MovedName[]
+  /** Sources of moves that the batch has completed. */
   movesEnded: number[]
-  /** Moves that have begun and go on. */
+  /** Moves that the batch has begun and not completed. */
   moves: MoveRow[]
   communities: CommunityRow[]
   communityNames: CommunityNameRow[]
-  /** Names that their owners lose: another payment bought them. */
+  /** Names that their owners lose, because another payment bought them. */
   communityNamesFreed: Pick<CommunityNameRow, 'community' | 'name'>[]
   payments: PaymentOutcome[]
   /** Outcomes of signed changes, in order. */

@@ -1,15 +1,15 @@
 import type { RulesVersion } from '../community/history.js'
 import type { Entry } from '../journal/entry.js'
-import { RULES, type Ruleset } from '../journal/ruleset.js'
+import { NEWEST_RULES, type Ruleset } from '../journal/ruleset.js'
 import { keyOf } from '../primitives/bytes.js'
 import { clusterId } from '../primitives/clusterId.js'
 import { type Changes, type ClusterState, fullName, type Slice, type WalletRow } from './rows.js'
 
-/** State of a fold: the slice after the entries so far, and the rows to write. */
+/** State of a running fold: the slice after the entries so far, and the rows to write. */
 export interface Work extends Omit<Slice, 'head' | 'clusters'> {
-  /** null in a batch that reads no cluster whole; new clusters then go straight into the changes. */
+  /** null in a batch that loads no cluster in full; new clusters are then only added to the changes. */
   clusters: Map<number, ClusterState> | null
-  /** Rules of the entry that is folded. */
+  /** Rules of the current entry. */
   rules: Ruleset
   changes: Changes
 }
@@ -30,9 +30,9 @@ export function beginWork(before: Slice, entries: readonly Entry[]): Work {
     communityNames: new Map(before.communityNames),
     assigned: new Map(before.assigned),
     moves: new Map(before.moves),
-    rules: RULES,
+    rules: NEWEST_RULES,
     changes: {
-      // spelled out: all heads have one shape then, and what is compiled for them stays good
+      // listed field by field, so that all heads have one hidden class in V8 and compiled code stays valid
       head: { generation, seq, publicSeq, atMs, serial, minimumWei },
       journal: [],
       names: [],
@@ -60,7 +60,7 @@ const copyClusters = (clusters: Slice['clusters']): Map<number, ClusterState> =>
     ]),
   )
 
-/** Ends a fold: rows of wallets and moves to write are the difference to before. */
+/** Ends a fold. The wallet and move rows to write are the differences from the slice. */
 export function finishWork(work: Work, before: Slice): Changes {
   const { changes } = work
   for (const [serial, { wallets }] of work.clusters ?? []) {
@@ -69,7 +69,8 @@ export function finishWork(work: Work, before: Slice): Changes {
       const was = old?.get(key)
       if (!was) changes.wallets.push(row)
       else if (was.isVerified && !row.isVerified) {
-        // left and listed again: removed first, since another cluster may have verified it in between
+        // removed and listed again: delete the old row first, since another cluster may have verified the wallet in
+        // between
         changes.walletRemovals.push(was)
         changes.wallets.push(row)
       } else if (row !== was) changes.walletUpdates.push(row)
@@ -83,10 +84,10 @@ export function finishWork(work: Work, before: Slice): Changes {
   return changes
 }
 
-/** Cluster that was read whole. @throws Error for any other */
+/** A cluster that was loaded in full. @throws Error for any other */
 export function wholeCluster(work: Work, serial: number): ClusterState {
   const state = work.clusters?.get(serial)
-  if (!state) throw new Error(`the slice lacks cluster ${serial}`)
+  if (!state) throw new Error(`cluster ${serial} is missing in the slice`)
   return state
 }
 
@@ -94,26 +95,26 @@ export function setRules(work: Work, community: string, version: RulesVersion): 
   work.communities.set(community, [...(work.communities.get(community) ?? []), version])
 }
 
-/** Public wallets share the namespace of names below the cluster's. */
+/** Whether a name is taken below a community of the cluster. Public wallets share the namespace with these names. */
 export const isBelowCommunity = (work: Work, { names }: ClusterState, name: string): boolean =>
   // Stryker disable next-line ConditionalExpression,EqualityOperator: it spares a look at all names of a cluster
   work.communityNames.size > 0 &&
   names.some((owned) => work.communityNames.has(fullName(owned.name, name)))
 
-/** Sets an entry of a whole cluster. */
+/** Sets a wallet of a cluster that was loaded in full. */
 export function setWallet(work: Work, row: WalletRow): void {
   const key = keyOf(row.address)
   wholeCluster(work, row.cluster).wallets.set(key, row)
   if (row.isVerified) work.verified.set(key, { cluster: row.cluster, isPrivate: row.isPrivate })
 }
 
-/** Removes an entry of a whole cluster; the wallet may be verified elsewhere by then. */
+/** Removes a wallet from a cluster that was loaded in full. The wallet may be verified in another cluster already. */
 export function removeWallet(work: Work, cluster: number, key: string): void {
   wholeCluster(work, cluster).wallets.delete(key)
   if (work.verified.get(key)?.cluster === cluster) work.verified.delete(key)
 }
 
-/** The creator is the first, public and verified entry. @returns the cluster's serial */
+/** Creates a cluster. Its creator is its first wallet, public and verified. @returns the cluster's serial */
 export function createCluster(
   work: Work,
   seq: number,
@@ -124,7 +125,9 @@ export function createCluster(
   const { changes } = work
   const n = work.nextClusterNumber.get(key)
   if (n === undefined)
-    throw new Error(`the slice lacks the cluster number of wallet 0x${creator.toString('hex')}`)
+    throw new Error(
+      `the cluster number is missing in the slice of wallet 0x${creator.toString('hex')}`,
+    )
   const id = clusterId(work.network, creator, n)
   work.nextClusterNumber.set(key, n + 1)
   changes.head.serial += 1

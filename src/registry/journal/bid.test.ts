@@ -7,14 +7,14 @@ import { fromHex, toHex } from '../primitives/bytes.js'
 import { nameToWord, wordToName } from '../primitives/name.js'
 import { NAME_MAX_BYTES } from '../primitives/nameRule.js'
 import {
+  BID_OUTCOME,
+  BID_REFUSAL,
+  type BidRefusal,
   bidNameWord,
   bidTxHash,
   decideBid,
   decodeBid,
-  OUTCOME,
-  PAUSED,
-  REFUSAL,
-  type Refusal,
+  PAUSED_MARK,
 } from './bid.js'
 
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(toHex)
@@ -25,7 +25,7 @@ const nameWord = fc.oneof(
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
 
 describe('the body of a bid', () => {
-  it('is the transaction hash and the data of either event', () => {
+  it('is the transaction hash and the data of the event, with or without a referral', () => {
     fc.assert(
       fc.property(
         word,
@@ -56,7 +56,7 @@ describe('the body of a bid', () => {
             name: wordToName(fromHex(name)),
           }
           expect(decodeBid(body)).toEqual({ ...bid, isPaused: false })
-          const paused = Buffer.concat([body, PAUSED])
+          const paused = Buffer.concat([body, PAUSED_MARK])
           expect(decodeBid(paused)).toEqual({ ...bid, isPaused: true })
           for (const bytes of [body, paused]) {
             expect(toHex(bidTxHash(bytes))).toBe(txHash)
@@ -75,9 +75,9 @@ describe('the body of a bid', () => {
   })
 
   it.each([1, 97, 127, 130, 193])(
-    'is refused with %d bytes that end as one refused for a pause',
+    'is refused with %d bytes that end with the mark of a pause',
     (length) => {
-      expect(() => decodeBid(Buffer.alloc(length, PAUSED))).toThrow(RangeError)
+      expect(() => decodeBid(Buffer.alloc(length, PAUSED_MARK))).toThrow(RangeError)
     },
   )
 })
@@ -97,7 +97,7 @@ describe('decideBid', () => {
     expect(decideBid(bid(0n), 0n, free)).toEqual({ outcome: 'won', name: 'foo' })
   })
 
-  it.each<{ name: string; refused: ReturnType<typeof bid>; reason: Refusal }>([
+  it.each<{ name: string; refused: ReturnType<typeof bid>; reason: BidRefusal }>([
     {
       name: 'a malformed name before a small amount',
       refused: bid(9n, null, true),
@@ -127,18 +127,18 @@ describe('decideBid', () => {
 
 describe('stored codes', () => {
   it('are never renumbered', () => {
-    expect(OUTCOME).toEqual({ won: 1, lost: 2, refused: 3 })
-    expect(REFUSAL).toEqual({ malformed_name: 1, below_minimum: 2, paused: 3 })
+    expect(BID_OUTCOME).toEqual({ won: 1, lost: 2, refused: 3 })
+    expect(BID_REFUSAL).toEqual({ malformed_name: 1, below_minimum: 2, paused: 3 })
   })
 
-  it('of refusals are those of the hub contract', () => {
+  it('of refusals equal those of the hub contract', () => {
     const source = readFileSync(
       new URL('../../../contracts/evm/src/interfaces/IHub.sol', import.meta.url),
       'utf8',
     )
     const [, members] = /enum RefusalReason \{([^}]*)\}/.exec(source)!
     const reasons = members!.split(',').map((member) => snakeCase(member.trim()))
-    expect(reasons).toEqual(['none', ...Object.keys(REFUSAL)])
+    expect(reasons).toEqual(['none', ...Object.keys(BID_REFUSAL)])
   })
 })
 

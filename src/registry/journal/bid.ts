@@ -3,9 +3,8 @@ import { wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 
 /**
- * Body of a bid: the whole transaction hash, then the data words of the log
- * (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral one word more), then `PAUSED` where the hub refused
- * the bid for its pause.
+ * Body of a bid: the transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32
+ * name)`, with a referral one word more), then `PAUSED_MARK` where the hub refused the bid because it was paused.
  */
 export const BID_WORDS = {
   txHash: 0,
@@ -16,8 +15,8 @@ export const BID_WORDS = {
   length: 128,
   lengthWithReferral: 160,
 }
-/** End of the body of a bid that reached a paused hub. */
-export const PAUSED = Buffer.from([1])
+/** Last byte in the body of a bid that a paused hub refused. */
+export const PAUSED_MARK = Buffer.from([1])
 
 export interface Bid {
   kind: 'bid'
@@ -26,14 +25,14 @@ export interface Bid {
   amountWei: bigint
   /** null for a malformed word. */
   name: string | null
-  /** True where the bid came in a message to a paused hub. */
+  /** True where the bid's message reached a paused hub. */
   isPaused: boolean
 }
 
 /** @throws RangeError for another length */
 export function decodeBid(body: Buffer): Bid {
-  const isPaused = body.length % 32 === PAUSED.length && body.at(-1) === PAUSED[0]
-  const length = isPaused ? body.length - PAUSED.length : body.length
+  const isPaused = body.length % 32 === PAUSED_MARK.length && body.at(-1) === PAUSED_MARK[0]
+  const length = isPaused ? body.length - PAUSED_MARK.length : body.length
   if (length !== BID_WORDS.length && length !== BID_WORDS.lengthWithReferral) {
     throw new RangeError(
       `a bid's body has ${BID_WORDS.length} or ${BID_WORDS.lengthWithReferral} bytes, not ${length}`,
@@ -51,27 +50,26 @@ export function decodeBid(body: Buffer): Bid {
 /** @returns 32 bytes */
 export const bidTxHash = (body: Buffer): Buffer => body.subarray(BID_WORDS.txHash, BID_WORDS.from)
 
-/** The word is well-formed or not. @returns 32 bytes */
+/** The name's word, which may be malformed. @returns 32 bytes */
 export const bidNameWord = (body: Buffer): Buffer =>
   body.subarray(BID_WORDS.name, BID_WORDS.referral)
 
 /** Codes of `names.outcome` and of effects. Never renumber. */
-export const OUTCOME = { won: 1, lost: 2, refused: 3 } as const
-export type Outcome = keyof typeof OUTCOME
+export const BID_OUTCOME = { won: 1, lost: 2, refused: 3 } as const
+export type BidOutcome = keyof typeof BID_OUTCOME
 
 /** Reasons of the hub's `BidRefused` event. */
-export const REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
-export type Refusal = keyof typeof REFUSAL
+export const BID_REFUSAL = { malformed_name: 1, below_minimum: 2, paused: 3 } as const
+export type BidRefusal = keyof typeof BID_REFUSAL
 
 export type BidDecision =
   | { outcome: 'won'; name: string }
   | { outcome: 'lost'; name: string }
-  | { outcome: 'refused'; name: string | null; reason: Refusal }
+  | { outcome: 'refused'; name: string | null; reason: BidRefusal }
 
 /**
- * Decides a bid: the first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins;
- * none that came while the hub was paused does.
- * Names of a batch are decided independently, as in the hub contract.
+ * Decides a bid. The first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins,
+ * unless the hub was paused. Names of a batch are decided independently, as in the hub contract.
  */
 export function decideBid(
   { amountWei, name, isPaused }: Pick<Bid, 'amountWei' | 'name' | 'isPaused'>,

@@ -4,27 +4,27 @@ import { parseName } from '../primitives/name.js'
 import type { EntryKind } from './entry.js'
 
 /**
- * Bodies of signed changes and payments: canonical JSON, keys in schema order, byte strings in hex, one schema for both
- * directions.
+ * Bodies of signed changes and payments: canonical JSON, with keys in schema order and byte strings in hex. One
+ * schema serves both directions.
  *
- * Extending a deployed body: add an optional field at the end of its schema (`.optional()`) and omit it where empty, so
- * that stored bodies and hashes over them stay the same.
+ * To extend a deployed body, add an optional field at the end of its schema (`.optional()`) and omit it where empty,
+ * so that stored bodies and their hashes do not change.
  */
 
-/** Skips checks of the whole after a faulty part. */
+/** Skips checks of the whole object after a faulty part. */
 const ABORT = { abort: true }
 
 const hex = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
-/** Byte string of any length from 1 on, or of a fixed length. */
-export const bytes = (length?: number) =>
+/** Byte string of a fixed length, or of any length from 1. */
+export const bytesField = (length?: number) =>
   z.codec(length === undefined ? hex : hex.length(2 * length, ABORT), z.instanceof(Buffer), {
     decode: (text) => Buffer.from(text, 'hex'),
     encode: (raw) => raw.toString('hex'),
   })
 
 /** A word: 32 bytes. */
-export const word = bytes(32)
+export const wordField = bytesField(32)
 
 const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
   try {
@@ -36,8 +36,8 @@ const isStored = (decode: (raw: Uint8Array) => unknown) => (raw: Buffer) => {
 }
 
 /** Stored address of a wallet of any type. */
-export const wallet = bytes().refine(isStored(decodeWallet), ABORT)
-export const name = z.string().refine((text) => parseName(text) === text, ABORT)
+export const walletField = bytesField().refine(isStored(decodeWallet), ABORT)
+export const nameField = z.string().refine((text) => parseName(text) === text, ABORT)
 
 /** @throws RangeError for a value that the schema refuses */
 export function encodeBody<Schema extends z.ZodType>(

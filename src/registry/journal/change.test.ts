@@ -49,7 +49,7 @@ const communityChange: fc.Arbitrary<CommunityChange> = fc.oneof(
 const change: fc.Arbitrary<SignedChange> = fc.oneof(clusterChange, communityChange)
 
 describe('the body of a signed change', () => {
-  it('is read as it was written, and names its actor', () => {
+  it('is decoded to the written change, and contains its actor', () => {
     fc.assert(
       fc.property(change, (given) => {
         const body = encodeChange(given)
@@ -60,7 +60,7 @@ describe('the body of a signed change', () => {
     )
   })
 
-  it('is stored in one form for good', () => {
+  it('is stored in a fixed form', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
     const other = Buffer.of(2, ...Buffer.alloc(32, 0xbb))
     const text = (given: ClusterChange) => encodeChange(given).toString()
@@ -88,7 +88,7 @@ describe('the body of a signed change', () => {
     )
   })
 
-  it('names no address twice', () => {
+  it('has no duplicate addresses', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
     expect(() =>
       encodeChange({ kind: 'remove_wallets', actor, addresses: [actor, actor] }),
@@ -97,7 +97,7 @@ describe('the body of a signed change', () => {
     expect(() => encodeChange({ kind: 'rename_wallets', actor, wallets })).toThrow(RangeError)
   })
 
-  it('of any other form stops the reader', () => {
+  it('of any other form throws', () => {
     expectOneForm(change, encodeChange, (body, { kind }) => decodeChange(kind, body))
   })
 })

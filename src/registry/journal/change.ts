@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { communityRules } from '../community/rules.js'
-import { decodeBody, encodeBody, name, wallet, word } from './body.js'
+import { decodeBody, encodeBody, nameField, walletField, wordField } from './body.js'
 import type { EntryKind } from './entry.js'
 
 const unique = (addresses: readonly Buffer[]): boolean =>
@@ -8,14 +8,18 @@ const unique = (addresses: readonly Buffer[]): boolean =>
 const uniqueWallets = (wallets: readonly { address: Buffer }[]): boolean =>
   unique(wallets.map(({ address }) => address))
 
-const renamed = z.codec(z.tuple([wallet, name]), z.custom<{ address: Buffer; name: string }>(), {
-  decode: ([address, name]) => ({ address, name }),
-  encode: ({ address, name }): [Buffer, string] => [address, name],
-})
+const renamed = z.codec(
+  z.tuple([walletField, nameField]),
+  z.custom<{ address: Buffer; name: string }>(),
+  {
+    decode: ([address, name]) => ({ address, name }),
+    encode: ({ address, name }): [Buffer, string] => [address, name],
+  },
+)
 
 const added = z.codec(
-  z.tuple([wallet, name, z.boolean().nullable()]),
-  /** `isPrivate`: null for unspecified: public when new, else unchanged. */
+  z.tuple([walletField, nameField, z.boolean().nullable()]),
+  /** `isPrivate`: null where it was not specified: a new wallet is then public, a listed one unchanged. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
     decode: ([address, name, isPrivate]) => ({ address, name, isPrivate }),
@@ -29,42 +33,52 @@ const added = z.codec(
 
 /** Bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
 const CLUSTER = {
-  create_cluster: z.strictObject({ actor: wallet }),
-  add_wallets: z.strictObject({ actor: wallet, wallets: z.array(added).refine(uniqueWallets) }),
+  create_cluster: z.strictObject({ actor: walletField }),
+  add_wallets: z.strictObject({
+    actor: walletField,
+    wallets: z.array(added).refine(uniqueWallets),
+  }),
   rename_wallets: z.strictObject({
-    actor: wallet,
+    actor: walletField,
     wallets: z.array(renamed).refine(uniqueWallets),
   }),
-  remove_wallets: z.strictObject({ actor: wallet, addresses: z.array(wallet).refine(unique) }),
-  verify_wallet: z.strictObject({ actor: wallet, clusterId: word }),
-  confirm_backup: z.strictObject({ actor: wallet, address: wallet }),
+  remove_wallets: z.strictObject({
+    actor: walletField,
+    addresses: z.array(walletField).refine(unique),
+  }),
+  verify_wallet: z.strictObject({ actor: walletField, clusterId: wordField }),
+  confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
 }
 
 /** Bodies of changes of a community. */
 const COMMUNITY = {
   configure_community: z.strictObject({
     /** null for the operator. */
-    actor: wallet.nullable(),
-    community: name,
+    actor: walletField.nullable(),
+    community: nameField,
     rules: communityRules,
   }),
   register_community_name: z.strictObject({
-    actor: wallet,
-    community: name,
-    name,
-    /** Beneficiary. */
-    wallet: wallet,
+    actor: walletField,
+    community: nameField,
+    name: nameField,
+    /** Wallet that gets the name. */
+    wallet: walletField,
     /**
-     * Right to the name. `requirementsHash` of the requirements that the wallet met, null for unmet or unread
-     * ones; of an assignment the word of the account whose claim it is for, null in entries from before that was kept.
+     * Proof of the right to the name. It is the `requirementsHash` of the requirements that the wallet met, null if
+     * they were not met or not read. For an assignment it is the word of the account whose claim is used, null in
+     * entries from before it was stored.
      */
-    met: word.nullable(),
-    /** Assignment to the actor's cluster after a claim, whatever the requirements; once per cluster, and per claim. */
+    met: wordField.nullable(),
+    /**
+     * True for an assignment to the actor's cluster after a claim, regardless of the requirements. Allowed once per
+     * cluster, and once per claim.
+     */
     isAssigned: z.boolean(),
   }),
 }
-/** Body of the next slice of the names that leave a cluster (fold/moves.ts), which nobody signs. */
-const MOVE = { move_names: z.strictObject({ clusterId: word }) }
+/** Body of the next slice of names that leave a cluster (fold/moves.ts). Nobody signs it. */
+const MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
 const SCHEMAS = { ...CLUSTER, ...COMMUNITY, ...MOVE }
 
 type Of<Schemas extends Record<string, z.ZodType>> = {
@@ -81,7 +95,7 @@ export type RegisterCommunityName = Extract<SignedChange, { kind: 'register_comm
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] =>
   kind in CLUSTER
 
-/** Without the kind. @throws RangeError for a change that the schema refuses */
+/** Encodes a change without its kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveContent): Buffer {
   return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
 }
@@ -95,11 +109,11 @@ export function decodeChange<Kind extends keyof typeof SCHEMAS>(
   return { kind, ...fields } as Extract<Of<typeof SCHEMAS>, { kind: Kind }>
 }
 
-/** Bytes of a body of a cluster's change that hold its signer, which stands first. */
+/** Length of the beginning of a body that contains the signer, its first field. */
 export const ACTOR_BYTES = 200
 const ACTOR = /^\{"actor":"([0-9a-f]{42,182})"/
 
-/** The body's beginning is enough: the rest may name a hundred wallets. @throws RangeError */
+/** Signer of a change. The beginning of the body is enough; the rest may be long. @throws RangeError */
 export function actorOfChange(kind: ClusterChange['kind'], body: Buffer): Buffer {
   const [, actor] = ACTOR.exec(body.toString('latin1', 0, ACTOR_BYTES)) ?? []
   if (actor) return Buffer.from(actor, 'hex')

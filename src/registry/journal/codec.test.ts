@@ -4,7 +4,7 @@ import { ascii, constant, decode, encode, nullable, u64 } from './codec.js'
 describe('bytes that a codec did not write', () => {
   const read = (hex: string) => () => decode(ascii, 1, Buffer.from(hex, 'hex'))
 
-  it('are named by what is wrong with them', () => {
+  it('throw an error that names the fault', () => {
     expect(read('01046d61')).toThrow('0x01046d61 is cut short')
     expect(read('')).toThrow('0x is cut short')
     expect(read('010161ff')).toThrow('0x010161ff goes on behind its end')
@@ -14,7 +14,7 @@ describe('bytes that a codec did not write', () => {
     )
   })
 
-  it('may be those of a newer version, which the reader is told', () => {
+  it('may be of a newer version, which the error mentions', () => {
     const codec = constant([['old', 1]])
     expect(() => decode(codec, 1, Buffer.of(1, 2))).toThrow(
       'code 2 is unknown: was the journal written by a newer version?',
@@ -27,12 +27,12 @@ it.each([
   [0x0102_0304, '0000000001020304'],
   [Number.MAX_SAFE_INTEGER, '001fffffffffffff'],
   [0xfedc_ba98, '00000000fedcba98'],
-])('a number is eight bytes, the highest first: %d is %s', (value, hex) => {
+])('a number is eight bytes, big-endian: %d is %s', (value, hex) => {
   expect(encode(u64, 1, value).toString('hex')).toBe(`01${hex}`)
   expect(decode(u64, 1, Buffer.from(`01${hex}`, 'hex'))).toBe(value)
 })
 
-it('what may be null is behind a flag', () => {
+it('a nullable value has a flag before it', () => {
   const codec = nullable(ascii)
   expect(encode(codec, 1, null).toString('hex')).toBe('0100')
   expect(encode(codec, 1, 'a').toString('hex')).toBe('01010161')

@@ -1,16 +1,16 @@
-import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
 import { ByteSink } from '../primitives/byteSink.js'
+import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
 
 /**
- * Binary form described once for both directions: big-endian integers, length-prefixed variable parts. Readers throw
- * RangeError for bytes that their writer does not make.
+ * Binary form of a value, declared once for both directions: big-endian integers, and length-prefixed variable parts.
+ * Readers throw RangeError for bytes that no writer makes.
  */
 export interface Codec<T> {
   write(out: ByteSink, value: T): void
   read(from: Source): T
 }
 
-/** Bytes with the place of the next one. */
+/** Bytes with the position of the next one. */
 interface Source {
   bytes: Buffer
   at: number
@@ -66,7 +66,7 @@ export const ascii: Codec<string> = {
   read: (from) => bytes.read(from).toString('latin1'),
 }
 
-/** Constant by its code, which is never renumbered. */
+/** One of several constants, stored as its code. Codes are never renumbered. */
 export function constant<T extends string | boolean>(
   codes: readonly (readonly [T, number])[],
 ): Codec<T> {
@@ -89,7 +89,7 @@ export const flag: Codec<boolean> = constant<boolean>([
   [true, 1],
 ])
 
-/** Value or null, behind a flag. */
+/** A value or null, with a flag before it. */
 export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   write(out, value) {
     flag.write(out, value !== null)
@@ -98,7 +98,7 @@ export const nullable = <T>(codec: Codec<T>): Codec<T | null> => ({
   read: (from) => (flag.read(from) ? codec.read(from) : null),
 })
 
-/** Values up to the end of the bytes. */
+/** Values up to the end of the bytes, without a count. */
 export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   write(out, values) {
     for (const value of values) codec.write(out, value)
@@ -110,7 +110,7 @@ export const list = <T>(codec: Codec<T>): Codec<readonly T[]> => ({
   },
 })
 
-/** Value that a codec writes and reads. */
+/** Type of the values of a codec. */
 export type Value<C> = C extends Codec<infer T> ? T : never
 
 type Fields = Readonly<Record<string, Codec<unknown>>>
@@ -130,13 +130,13 @@ export function object<F extends Fields>(fields: F): Codec<ValueOf<F>> {
   }
 }
 
-/** Cases by discriminant: a code that is never renumbered, and the other fields. */
+/** Variants by discriminant: a code that is never renumbered, and the other fields. */
 export type Cases = Readonly<Record<string, readonly [code: number, fields: Fields]>>
 type CaseOf<Key extends string, C extends Cases> = {
   [Case in keyof C & string]: { [K in Key]: Case } & ValueOf<C[Case][1]>
 }[keyof C & string]
 
-/** Union of objects by discriminant code. */
+/** Union of objects, stored with the code of its discriminant. */
 export function union<Key extends string, C extends Cases>(
   key: Key,
   cases: C,
@@ -160,10 +160,10 @@ export function union<Key extends string, C extends Cases>(
   }
 }
 
-/** Of all values, which are encoded one after the other. */
+/** Shared by all calls, because values are encoded one after the other. */
 const sink = new ByteSink()
 
-/** Encodes a value behind the version of its form. */
+/** Encodes a value, with the version of its form before it. */
 export function encode<T>(codec: Codec<T>, version: number, value: T): Buffer {
   sink.clear()
   sink.byte(version)

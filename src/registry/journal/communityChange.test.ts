@@ -6,7 +6,7 @@ const EVM = '0x00000000000000000000000000000000000000a1'
 const MINT = 'So11111111111111111111111111111111111111112'
 
 describe("the body of a community's change", () => {
-  it('is stored in one form for good', () => {
+  it('is stored in a fixed form', () => {
     const actor = Buffer.of(1, ...Buffer.alloc(20, 0xaa))
     const wallet = Buffer.of(2, ...Buffer.alloc(32, 0xbb))
     const a = actor.toString('hex')
@@ -28,7 +28,7 @@ describe("the body of a community's change", () => {
     )
   })
 
-  describe('that says more, says less or says what the rules forbid stops the reader', () => {
+  describe('with extra, missing or invalid fields throws', () => {
     const alice = `01${'aa'.repeat(20)}`
     const registration = {
       actor: alice,
@@ -54,7 +54,7 @@ describe("the body of a community's change", () => {
       { name: 'a flag that is a number', body: { ...registration, isAssigned: 0 } },
       { name: 'no actor', body: { ...registration, actor: null } },
       { name: 'an actor in capitals', body: { ...registration, actor: alice.toUpperCase() } },
-      // wallets of other chains can't sign in, and get no names
+      // wallets of other chains can't sign in, and can't get names
       {
         name: 'a wallet of another chain',
         body: { ...registration, wallet: `03${Buffer.from('cosmos1').toString('hex')}` },

@@ -44,7 +44,7 @@ describe('an entry', () => {
     })
   })
 
-  it.each([0, 31, 33, 64])('with a minimum of %d bytes stops the reader', (length) => {
+  it.each([0, 31, 33, 64])('with a minimum of %d bytes throws', (length) => {
     expect(() => contentOf('minimum', Buffer.alloc(length))).toThrow(
       `a minimum is one word, not ${length} bytes`,
     )

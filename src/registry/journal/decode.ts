@@ -5,7 +5,7 @@ import type { Entry } from './entry.js'
 import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
 
-/** Decoded body of an entry, by kind. */
+/** Decoded body of an entry. */
 type Content =
   | Bid
   | { kind: 'minimum'; minimumWei: bigint }
@@ -13,7 +13,7 @@ type Content =
   | PaymentContent
   | MoveContent
 
-/** Entry with its body, decoded once where it is read from a log, a request or the journal. */
+/** Entry with its decoded body. It is decoded once, where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Required<Entry> {
   content: Content
 }

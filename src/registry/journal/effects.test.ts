@@ -48,7 +48,7 @@ const change: fc.Arbitrary<ChangeEffects> = fc.record({
   events: fc.array(event, { maxLength: 8 }),
 })
 
-/** Effects of a kind, with what writes and reads them. */
+/** Effects of a kind, with their encoder and decoder. */
 const formOf = <T>(
   given: fc.Arbitrary<T>,
   encode: (effects: T) => Buffer,
@@ -64,7 +64,7 @@ const formOf = <T>(
       { numRuns: 300 },
     )
   },
-  /** Bytes near those of effects, or any, are refused, or are those that the encoder makes of what was read. */
+  /** Bytes similar to effects, or random bytes, are refused, or equal the encoding of what was decoded. */
   isTheOnly() {
     const near = given.chain((value) =>
       fc
@@ -102,11 +102,11 @@ describe.each([
   },
   { kind: 'a signed change', form: formOf(change, encodeChangeEffects, decodeChangeEffects) },
 ])('the effects of $kind', ({ form }) => {
-  it('are read as they were written, and are never empty', () => form.comesBack())
-  it('are read from no other bytes than the encoder makes', () => form.isTheOnly())
+  it('are decoded to the encoded effects, and are never empty', () => form.comesBack())
+  it('are decoded only from the encoder’s bytes', () => form.isTheOnly())
 })
 
-describe('the bytes that journals hold', () => {
+describe('the bytes in existing journals', () => {
   it('of a bid', () => {
     const hex = (value: BidEffects) => encodeBidEffects(value).toString('hex')
     expect(hex({ outcome: 'lost' })).toBe('0102')
@@ -194,11 +194,11 @@ describe('the bytes that journals hold', () => {
     '0104',
     '0202',
     '0002',
-  ])('are no others: "%s"', (text) => {
+  ])('have the recorded form: "%s"', (text) => {
     expect(() => decodeCommunityEffects(Buffer.from(text, 'hex'))).toThrow(RangeError)
   })
 
-  it('have no event of an unknown type', () => {
+  it('are refused with an event of an unknown type', () => {
     const unknownEvent = Buffer.from(`01${'00'.repeat(8)}63`, 'hex')
     expect(() => decodeChangeEffects(unknownEvent)).toThrow(RangeError)
   })

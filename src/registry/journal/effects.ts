@@ -1,4 +1,4 @@
-import { OUTCOME, REFUSAL } from './bid.js'
+import { BID_OUTCOME, BID_REFUSAL } from './bid.js'
 import {
   ascii,
   type Codec,
@@ -16,8 +16,8 @@ import {
 import { eventCodec } from './eventForms.js'
 
 /**
- * Effects of an entry as folded, stored with it, so that feed and status are pure functions of the row. Version u8,
- * then the form of the entry's kind; empty without effect.
+ * Effects of an entry as the fold decided them. They are stored with the entry, so that feed and status can be
+ * computed from the row. Format: version u8, then the form of the entry's kind; empty where the entry had no effect.
  */
 const VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
@@ -39,23 +39,23 @@ const reason = <T extends string>(codes: Readonly<Record<T, number>>): Codec<T> 
 
 const bid = union('outcome', {
   won: [
-    OUTCOME.won,
+    BID_OUTCOME.won,
     {
       cluster: u64,
       created: flag,
-      /** The wallet's entry was private and became public. */
+      /** The wallet was private and became public. */
       published: nullable(object({ walletName: ascii, isBackedUp: flag })),
     },
   ],
-  lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason(REFUSAL) }],
+  lost: [BID_OUTCOME.lost, {}],
+  refused: [BID_OUTCOME.refused, { reason: reason(BID_REFUSAL) }],
 })
 
 /** Effects of an entry that may register a community name. `cluster`: where the owner is publicly verified. */
 const community = union('outcome', {
-  registered: [OUTCOME.won, { cluster: nullable(u64) }],
-  lost: [OUTCOME.lost, {}],
-  refused: [OUTCOME.refused, { reason: reason(REASON) }],
+  registered: [BID_OUTCOME.won, { cluster: nullable(u64) }],
+  lost: [BID_OUTCOME.lost, {}],
+  refused: [BID_OUTCOME.refused, { reason: reason(REASON) }],
 })
 
 /** Effects of a signed change: its cluster and public events (none if all private). */

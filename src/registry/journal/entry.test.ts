@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ENTRY_KIND, entryKind } from './entry.js'
 
-it('entry kinds are never renumbered, and an unknown one stops the reader', () => {
+it('entry kinds are never renumbered, and an unknown one throws', () => {
   const { bid, minimum, ...others } = ENTRY_KIND
   expect([bid, minimum, ...Object.values(others)]).toEqual([
     1, 2, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,

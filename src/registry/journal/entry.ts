@@ -1,4 +1,4 @@
-/** Kinds of journal entries (never renumber). What no contract of ours logs on the hub counts from 16. */
+/** Kinds of journal entries (never renumber). Kinds that are not logs of the hub's contracts count from 16. */
 export const ENTRY_KIND = {
   bid: 1,
   minimum: 2,
@@ -30,8 +30,8 @@ export function entryKind(code: number): EntryKind {
 }
 
 /**
- * Input of the fold, complete: a confirmed log of the hub, a confirmed payment on any chain, a signed change, or the
- * next slice of a move that a signed change began.
+ * Complete input of one step of the fold: a confirmed log of the hub, a confirmed payment on any chain, a signed
+ * change, or the next slice of a move that a signed change began.
  */
 export interface Entry {
   kind: EntryKind
@@ -41,8 +41,10 @@ export interface Entry {
   txKey: bigint | null
   /** Time of the cause (block, request), ms. Journal timestamps never decrease. */
   causeMs: number
-  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed ones, slices), payment.ts. */
+  /** Body by kind. minimum: one word, wei. Others: bid.ts, change.ts (signed changes, slices), payment.ts. */
   body: Buffer
-  /** Version of the rules that decide it (ruleset.ts); a new entry gets the newest where it is decoded. */
+  /**
+   * Version of the rules that decide the entry (ruleset.ts). A new entry gets the newest version where it is decoded.
+   */
   ruleset?: number
 }

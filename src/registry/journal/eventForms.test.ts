@@ -7,7 +7,7 @@ import { eventCodec, readEvent } from './eventForms.js'
 import { EVENTS, type EventType } from './eventTypes.js'
 
 const id = bytesOf(32).map((raw): string => toHex(raw))
-/** Events as others see them, with the public ids of clusters. */
+/** Events with the public ids of clusters, as shown outside of the journal. */
 const event = publicEvent(id)
 
 const idCodec: Codec<string> = {
@@ -18,7 +18,7 @@ const codec = eventCodec(idCodec)
 const VERSION = 1
 
 describe('an event', () => {
-  it('is read from its bytes as it was written, with any form of clusters', () => {
+  it('is decoded to the encoded event, with any form of clusters', () => {
     fc.assert(
       fc.property(event, (given) => {
         expect(decode(codec, VERSION, encode(codec, VERSION, given))).toEqual(given)
@@ -26,7 +26,7 @@ describe('an event', () => {
     )
   })
 
-  it('is read from no other bytes than it is written as', () => {
+  it('is decoded only from the encoder’s bytes', () => {
     fc.assert(
       fc.property(event, fc.nat(), fc.integer({ min: 1, max: 255 }), (given, at, flip) => {
         const changed = encode(codec, VERSION, given)
@@ -40,7 +40,7 @@ describe('an event', () => {
     )
   })
 
-  it('has a code that no other has', () => {
+  it('has a unique code', () => {
     const codes = Object.values(EVENTS).map(({ code }) => code)
     expect(new Set(codes).size).toBe(codes.length)
   })

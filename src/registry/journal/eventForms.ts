@@ -11,9 +11,9 @@ import {
   type ShownEvent,
 } from './eventTypes.js'
 
-/** Forms of events, derived from their rows. */
+/** Binary and JSON forms of events, derived from the rows of EVENTS. */
 
-/** Binary form of events. @param cluster form of a cluster in them */
+/** Binary form of events. @param cluster form of a cluster within them */
 export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Cluster>> {
   const codecs: { [Kind in FieldKind]: Codec<FieldValues<Cluster>[Kind]> } = {
     cluster,
@@ -33,7 +33,7 @@ export function eventCodec<Cluster>(cluster: Codec<Cluster>): Codec<EventOf<Clus
 const fieldOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 
-/** Clusters that an event names. */
+/** Clusters that an event refers to. */
 export const clustersOf = <Cluster>(event: ShownEvent<Cluster>): NonNullable<Cluster>[] =>
   EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
@@ -63,7 +63,7 @@ function jsonOf(kind: FieldKind, value: unknown): string {
 const CLUSTER_ID = /^0x[0-9a-f]{64}$/
 const WEI = /^\d{1,78}$/
 
-/** Values of fields by their JSON in `data` of v1; undefined for other JSON. */
+/** Parsers of fields in `data` of v1; undefined for a malformed value. */
 const READERS: {
   readonly [Kind in FieldKind]: (json: unknown) => FieldValues<string>[Kind] | undefined
 } = {
@@ -81,7 +81,7 @@ const READERS: {
 const matching = (form: RegExp, json: unknown): string | undefined =>
   typeof json === 'string' && form.test(json) ? json : undefined
 
-/** Reads the event of a type from `data` of v1. Other fields are ignored. @returns undefined for data of no such event */
+/** Reads an event of a type from `data` of v1. Unknown fields are ignored. @returns undefined for malformed data */
 export function readEvent(type: EventType, data: unknown): ShownEvent<string> | undefined {
   const json = Object(data) as Readonly<Record<string, unknown>>
   const event: Record<string, unknown> = { type }
@@ -95,7 +95,7 @@ export function readEvent(type: EventType, data: unknown): ShownEvent<string> | 
 }
 
 /**
- * Event as the journal keeps it.
+ * Converts an event to the form that the journal stores.
  * @param serialOf serial of a cluster by its public id
  * @param wallet the event's wallet in its cluster after the event, for the fields that v1 does not show
  */

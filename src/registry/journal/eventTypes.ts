@@ -1,9 +1,9 @@
 /**
- * The public events, a row a type. The journal's bytes, both versions of the feed, the OpenAPI documents, the client's
- * types, the pages' sentences, the readers of copies and docs/use/events.md are derived from these rows.
+ * The public event types, one row for each. The journal's bytes, both versions of the feed, the OpenAPI documents,
+ * the client's types, the pages' sentences, the mirror's readers and docs/use/events.md are derived from these rows.
  */
 
-/** Values of fields by kind. `Cluster`: serial of a cluster within the journal, public id (hex) outside of it. */
+/** Types of field values by kind. `Cluster`: serial of a cluster within the journal, public id (hex) outside of it. */
 export interface FieldValues<Cluster> {
   cluster: Cluster
   clusterOrNull: Cluster | null
@@ -24,14 +24,14 @@ export interface Field {
 }
 export type Fields = Readonly<Record<string, Field>>
 
-/** Values of the fields whose name in v1 is a `V1`. */
+/** Values of the fields whose name in v1 has type `V1`. */
 type ValuesOf<F extends Fields, Cluster, V1> = {
   -readonly [Key in keyof F as F[Key]['v1'] extends V1
     ? Key
     : never]: FieldValues<Cluster>[F[Key]['kind']]
 }
 
-/** What v0.1 shows an event as. */
+/** Event types of v0.1. */
 export type V01Type = 'register' | 'updateWallet' | 'removeWallet'
 
 /** What events show of a wallet in a cluster. */
@@ -45,7 +45,7 @@ interface Place {
   wallet: Buffer
 }
 
-/** State that a copy of the feed keeps. A method throws for an event that does not fit the state. */
+/** State of a mirror. A method throws for an event that does not fit the state. */
 export interface PublicState {
   createCluster(event: { cluster: string }): void
   addWallet(event: Place & PublicWallet): void
@@ -64,15 +64,18 @@ export interface PublicState {
 interface EventRow<F extends Fields, V01 extends V01Type | null> {
   /** Stored: never renumber. */
   code: number
-  /** When the event is published. Entries of private wallets publish nothing. */
+  /** When the event is published. Private wallets publish no events. */
   published: string
-  /** What the pages say of the actor; src/web/page/parts/feed.tsx has the placeholders. */
+  /** Sentence on the pages about the actor. src/web/page/parts/feed.tsx defines its placeholders. */
   sentence: string
-  /** null: v0.1 leaves the event out. */
+  /** Event type of v0.1; null where v0.1 leaves the event out. */
   v01: V01
-  /** In the order of v1's `data`. In bytes the clusters come first, then the other fields in this order. */
+  /**
+   * Fields in the order of v1's `data`. In the binary form the clusters come first, then the other fields in this
+   * order.
+   */
   fields: F
-  /** Applies the event to a copy. */
+  /** Applies the event to a mirror's state. */
   apply(state: PublicState, event: ValuesOf<F, string, string>): void
 }
 
@@ -210,13 +213,13 @@ export const EVENTS = {
 type Events = typeof EVENTS
 export type EventType = keyof Events
 
-/** Event with all its fields: v0.1 shows name and verification with every change of a wallet. */
+/** Event with all its fields. v0.1 shows name and verification with every change of a wallet. */
 export type EventOf<Cluster, V1 = string | null> = {
   [Type in EventType]: { type: Type } & ValuesOf<Events[Type]['fields'], Cluster, V1>
 }[EventType]
 
-/** Event with what v1 shows of it. */
+/** Event with the fields that v1 shows. */
 export type ShownEvent<Cluster> = EventOf<Cluster, string>
 
-/** Public event in the journal, its clusters by their serials. */
+/** Public event in the journal. Clusters are serials. */
 export type PublicEvent = EventOf<number>

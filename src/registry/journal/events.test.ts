@@ -49,7 +49,7 @@ const cluster_id = `0x${'07'.repeat(32)}`
 const registered = { type: 'REGISTER_NAME', data: { name: 'foo', wei_amount: '5', cluster_id } }
 
 describe('public events of a bid', () => {
-  it('that won with a new cluster', () => {
+  it('that won and created a cluster', () => {
     const row = bidRow({ outcome: 'won', cluster: 7, created: true, published: null }, 3)
     const data = {
       name: 'main',
@@ -65,7 +65,7 @@ describe('public events of a bid', () => {
     ])
   })
 
-  it('that won for a wallet already public', () => {
+  it('that won for a public wallet', () => {
     expect(
       dataOf(bidRow({ outcome: 'won', cluster: 7, created: false, published: null }, 1)),
     ).toEqual([registered])
@@ -82,7 +82,7 @@ describe('public events of a bid', () => {
     ])
   })
 
-  it('that lost or was refused: none', () => {
+  it('that lost or was refused are empty', () => {
     expect(publicEvents(bidRow({ outcome: 'lost' }, 0))).toEqual([])
     expect(publicEvents(bidRow({ outcome: 'refused', reason: 'below_minimum' }, 0))).toEqual([])
   })
@@ -133,7 +133,7 @@ describe('public events of a signed change', () => {
   const seen = { cluster: 7, name: 'cold', wallet: ACTOR }
   const address = HOLDER
 
-  it('are those that it had, with what version 1 shows of each', () => {
+  it('are those in its effects, with the fields that v1 shows', () => {
     const events: PublicEvent[] = [
       { type: 'ADD_WALLET', ...seen, isVerified: false, isBackedUp: true },
       { type: 'UPDATE_WALLET_NAME', ...seen, isVerified: true },
@@ -152,7 +152,7 @@ describe('public events of a signed change', () => {
     expect(events.map(clustersOf)).toEqual([[7], [7], [7], [7], [7], [7, 8]])
   })
 
-  it('are none of a configuration, which has effects all the same', () => {
+  it('are empty for a configuration, which has effects nevertheless', () => {
     expect(publicEvents({ ...rowOf([]), kind: 'configure_community' })).toEqual([])
   })
 })
@@ -183,7 +183,7 @@ describe('the name that an entry registered', () => {
       met: null,
     })
 
-  it("is its wallet's, whoever signed, or its payer's", () => {
+  it('belongs to its wallet, whoever signed, or to its payer', () => {
     const body = encodeChange({ kind: 'register_community_name', ...change })
     expect(registeredName('register_community_name', body)).toEqual({
       community: 'foo',
@@ -228,7 +228,7 @@ describe('the name that an entry registered', () => {
   it.each([
     { outcome: 'lost' as const },
     { outcome: 'refused' as const, reason: 'underpaid' as const },
-  ])('is none of a payment that was $outcome', (effects) => {
+  ])('is null for a payment that was $outcome', (effects) => {
     const row = {
       ...bidRow({ outcome: 'lost' }, 0),
       kind: 'pay_community_name' as const,
@@ -237,7 +237,7 @@ describe('the name that an entry registered', () => {
     expect(publicEvents({ ...row, effects: encodeCommunityEffects(effects) })).toEqual([])
   })
 
-  it('is none where the words are no names or the body is of another kind', () => {
+  it('throws where the words are no names or the body is of another kind', () => {
     const nameless = () => registeredName('pay_community_name', paid(Buffer.alloc(32, 65)))
     expect(nameless).toThrow('a payment for no name has registered none')
     const elsewhere = encodePayment({

@@ -20,7 +20,7 @@ const payment: fc.Arbitrary<CommunityPaymentBody> = fc.record({
 })
 
 describe("a payment's body", () => {
-  it('is read as it was written', () => {
+  it('is decoded to the encoded payment', () => {
     fc.assert(
       fc.property(payment, (given) => {
         expect(decodePayment(encodePayment(given)).payment).toEqual(given)
@@ -28,18 +28,18 @@ describe("a payment's body", () => {
     )
   })
 
-  it('has the names of its words, or none', () => {
+  it('has the names in its words, or null', () => {
     const [sample] = fc.sample(payment, 1)
     const words = { community: nameToWord('foo'), name: Buffer.alloc(32, 65) }
     const read = decodePayment(encodePayment({ ...sample!, ...words }))
     expect(read).toMatchObject({ kind: 'pay_community_name', community: 'foo', name: null })
   })
 
-  it('of any other form stops the reader', () => {
+  it('of any other form throws', () => {
     expectOneForm(payment, encodePayment, (body) => decodePayment(body).payment)
   })
 
-  it('with words of another length, or an amount that is none, stops the reader', () => {
+  it('with words of another length, or a malformed amount, throws', () => {
     fc.assert(
       fc.property(
         payment,
@@ -60,12 +60,12 @@ describe("a payment's body", () => {
     { name: 'a part of a millisecond', wrong: { blockMs: 0.5 } },
     { name: 'no transaction', wrong: { tx: Buffer.alloc(0) } },
     { name: 'a payer of two bytes', wrong: { payer: Buffer.of(1, 2) } },
-  ])('with $name stops the reader', ({ wrong }) => {
+  ])('with $name throws', ({ wrong }) => {
     const [sample] = fc.sample(payment, 1)
     expect(() => decodePayment(encodePayment({ ...sample!, ...wrong }))).toThrow(RangeError)
   })
 
-  it('that can not be written or read names the kind, and what is wrong', () => {
+  it('throws an error with the kind and the fault', () => {
     const [sample] = fc.sample(payment, 1)
     const write = () => encodePayment({ ...sample!, blockMs: 0.5 })
     expect(write).toThrow("a pay_community_name can't be written")

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
-import { bytes, decodeBody, encodeBody, wallet, word } from './body.js'
+import { bytesField, decodeBody, encodeBody, walletField, wordField } from './body.js'
 
 const schema = z.strictObject({
   /** Transaction hash or signature. */
-  tx: bytes(),
-  /** Label of its network. */
+  tx: bytesField(),
+  /** Label of the network on which it was made. */
   network: z.string(),
-  /** Stored address of the payer, who gets the name. */
-  payer: wallet,
+  /** Stored address of the payer, who becomes the owner of the name. */
+  payer: walletField,
   /** `native`, or the token's address or mint in its answer form. */
   token: z.string(),
   /** Base units. */
@@ -17,19 +17,25 @@ const schema = z.strictObject({
     encode: String,
   }),
   recipient: z.string(),
-  /** Words of the names as paid. */
-  community: word,
-  name: word,
-  /** null without one. */
-  referral: word.nullable(),
-  /** Time of the payment, ms: its block's, or the time of reclaiming less the program's period. */
+  /** The names' words as they were paid for. */
+  community: wordField,
+  name: wordField,
+  /** Word of the referrer, null without one. */
+  referral: wordField.nullable(),
+  /**
+   * Time of the payment, ms: the time of its block, or for a program the time of reclaiming minus the program's
+   * period.
+   */
   blockMs: z.int(),
   /**
-   * `requirementsHash` of the requirements in force at the block, if the payer met them (also for no requirements);
+   * `requirementsHash` of the requirements in force at the block, if the payer met them (also where there are none);
    * null for a refunded payment.
    */
-  met: word.nullable(),
-  /** Sequence number of the payment that bought the name, whose payer has the money back: it is free then. */
+  met: wordField.nullable(),
+  /**
+   * Sequence number of an earlier payment that bought the name, if its payer got the money back. The name is then
+   * free.
+   */
   freed: z.int().optional(),
 })
 export type CommunityPaymentBody = z.output<typeof schema>

@@ -1,4 +1,4 @@
-/** Rules of the fold. Rules that the contracts share (who wins a bid) don't belong here. */
+/** Rules of the fold. Rules that the contracts decide too (who wins a bid) are not part of it. */
 export interface Ruleset {
   /** Maximum of wallets per cluster. */
   maxClusterWallets: number
@@ -9,19 +9,19 @@ export interface Ruleset {
 const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 
 /**
- * Rulesets by version, from 1. Each entry has its version (`journal.ruleset`), so that a replay gives it the same
- * effects: a changed rule is one more at the end, and none before it is edited.
+ * Rulesets by version, from 1. Each entry stores its version (`journal.ruleset`), so that a replay gives the same
+ * effects. To change a rule, append a ruleset and do not edit the earlier ones.
  */
 const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
 
-/** Wallets of a cluster at most, by any version. */
+/** Largest wallet limit of any version. */
 export const MOST_WALLETS = Math.max(...RULESETS.map((rules) => rules.maxClusterWallets))
 
-/** Version of new entries, with its rules. */
+/** Version of new entries, and its rules. */
 export const RULESET_VERSION = RULESETS.length
-export const RULES = rulesetOf(RULESET_VERSION)
+export const NEWEST_RULES = rulesetOf(RULESET_VERSION)
 
-/** @throws RangeError for a version that is none of ours */
+/** @throws RangeError for an unknown version */
 export function rulesetOf(version: number): Ruleset {
   const rules = RULESETS[version - 1]
   if (rules) return rules

@@ -19,7 +19,7 @@ const bodyOf = (rules: CommunityRules) =>
   encodeChange({ kind: 'configure_community', actor: null, community: 'foo', rules })
 
 it.each([0, 1, 5])(
-  'stored rules with %d requirements are decoded once for each body, those of before the bound of addresses too',
+  'stored rules with %d requirements are decoded once per body, also from before the limit of addresses',
   (count) => {
     const rules = rulesFor(count)
     const decoded = rulesOfBody(bodyOf(rules))
@@ -28,6 +28,6 @@ it.each([0, 1, 5])(
   },
 )
 
-it('bodies that are none are refused each time', () => {
+it('invalid bodies are refused each time', () => {
   for (let i = 0; i < 2; i++) expect(() => rulesOfBody(Buffer.from('{}'))).toThrow(RangeError)
 })

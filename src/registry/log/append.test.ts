@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../primitives/sha256.js'
-import { edgeOf, type FilledTile, GrowingTree } from './append.js'
+import { type FilledTile, GrowingTree, partialTilesOf } from './append.js'
 import { keyOfTile, tilesFor } from './tiles.js'
 import { createTreeHash } from './tree.js'
 
@@ -9,7 +9,7 @@ const tree = createTreeHash(sha256)
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const leaf = (i: number) => tree.leaf(Buffer.from(`event ${i}`))
 
-/** A log as a database keeps it: each tile by its place, the newest over the older. */
+/** A log like in a database: each tile by its position, where newer tiles replace older ones. */
 class Log {
   size = 0
   root = tree.empty
@@ -17,7 +17,10 @@ class Log {
 
   append(count: number): void {
     const edge = new Map(
-      edgeOf(this.size).map((tile) => [keyOfTile(tile), this.tiles.get(keyOfTile(tile))!.hashes]),
+      partialTilesOf(this.size).map((tile) => [
+        keyOfTile(tile),
+        this.tiles.get(keyOfTile(tile))!.hashes,
+      ]),
     )
     const leaves = Array.from({ length: count }, (_, i) => leaf(this.size + i))
     const grown = new GrowingTree(tree, { size: this.size, edge })
@@ -36,7 +39,7 @@ const summary = ({ size, root, tiles }: Log) => ({
 })
 
 describe('a log that grows', () => {
-  it('is the same in whatever steps it grew', () => {
+  it('is the same for any steps of growth', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 6 }), (steps) => {
         const inSteps = new Log()
@@ -49,7 +52,7 @@ describe('a log that grows', () => {
     )
   })
 
-  it('is the same where its tree is kept', () => {
+  it('is the same where its tree is reused', () => {
     const counts = [1, 255, 300, 65_536, 3]
     const log = new Log()
     for (const count of counts) log.append(count)
@@ -62,7 +65,7 @@ describe('a log that grows', () => {
     expect(summary({ size: kept.size, root: kept.root, tiles } as Log)).toEqual(summary(log))
   })
 
-  it('has each tile that its size asks for, and no other', () => {
+  it('has exactly the tiles of its size', () => {
     const log = new Log()
     for (const count of [1, 255, 65_536, 3]) log.append(count)
     const asked = tilesFor([{ from: 0, to: log.size }], log.size)
@@ -73,7 +76,7 @@ describe('a log that grows', () => {
     ])
   })
 
-  it('refuses an edge that is not its own', () => {
+  it('refuses an edge of another tree', () => {
     const edge = new Map([['0/0', new Uint8Array(32)]])
     expect(() => new GrowingTree(tree, { size: 2, edge })).toThrow(
       'tile 0/0 of a tree of 2 leaves has not 2 hashes',

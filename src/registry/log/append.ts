@@ -1,6 +1,6 @@
 import {
+  concatHashes,
   hashesOf,
-  joinHashes,
   keyOfTile,
   rootOf,
   rootOfRow,
@@ -11,13 +11,13 @@ import {
 } from './tiles.js'
 import { HASH_BYTES, type TreeHash } from './tree.js'
 
-/** A tile with its hashes, one behind the other. */
+/** A tile with its hashes, concatenated. */
 export interface FilledTile extends Tile {
   hashes: Uint8Array
 }
 
-/** The partial tiles of a tree, at most one a level: what is needed to append to it. */
-export function edgeOf(size: number): Tile[] {
+/** The partial tiles of a tree, at most one per level. They are all that is needed to append to it. */
+export function partialTilesOf(size: number): Tile[] {
   const tiles: Tile[] = []
   for (
     let level = 0, hashes = size;
@@ -30,15 +30,15 @@ export function edgeOf(size: number): Tile[] {
   return tiles
 }
 
-/** A tree that is built leaf by leaf, whose partial tiles alone are kept. */
+/** A tree that is built leaf by leaf. Only its partial tiles are kept. */
 export class GrowingTree {
   size: number
   readonly #tree: TreeHash
   readonly #levels: Level[]
 
   /**
-   * @param from a tree that it goes on from, with the tiles of `edgeOf(size)`; default: without leaves
-   * @throws RangeError where such a tile is missing, or of another width
+   * @param from an existing tree to continue, with the tiles of `partialTilesOf(size)`; default: an empty tree
+   * @throws RangeError where such a tile is missing, or has another width
    */
   constructor(
     tree: TreeHash,
@@ -56,7 +56,7 @@ export class GrowingTree {
     return rootOf(this.#tree, this.size, new Map(partial))
   }
 
-  /** @param leaves hashes @returns tiles that are new or longer */
+  /** @param leaves hashes @returns the tiles that are new or have grown */
   append(leaves: readonly Uint8Array[]): FilledTile[] {
     const tiles: FilledTile[] = []
     const longer = new Set<Level>()
@@ -100,5 +100,5 @@ const filled = ({ level, index, hashes }: Level): FilledTile => ({
   level,
   index,
   width: hashes.length,
-  hashes: joinHashes(hashes),
+  hashes: concatHashes(hashes),
 })

@@ -1,14 +1,14 @@
 import { fromBase64, type TreeHead, toBase64 } from './note.js'
 import { HASH_BYTES } from './tree.js'
 
-/** Names of logs and of their events, and the first leaf. The code runs in browsers too. */
+/** Names of logs and of their events, and a log's first leaf. This module also runs in browsers. */
 
-/** Version of the leaves' form. Older leaves keep theirs: a leaf that was published never changes. */
+/** Version of the leaves' form. Published leaves keep their version, because a leaf never changes. */
 export const LEAF_VERSION = 1
 
 const ORIGIN = /^[^\s+\p{C}]+\/(mainnet|testnet)\/([1-9]\d{0,8})$/u
 
-/** Generation that a log's name ends with; null for a log of another network, or no name of one. */
+/** Generation at the end of a log's name; null for a log of another network, and for any other text. */
 export function generationOf(origin: string, network: string): number | null {
   const [, ofNetwork, generation] = ORIGIN.exec(origin) ?? []
   return ofNetwork === network ? Number(generation) : null
@@ -16,14 +16,16 @@ export function generationOf(origin: string, network: string): number | null {
 
 const EVENT_ID = /^([mt])-([1-9]\d{0,8})-([1-9]\d{0,14})$/
 
-/** Network, generation and number of an event by its id, as `m-1-42`; null for other text. */
+/** Network, generation and number in an event id such as `m-1-42`; null for other text. */
 export function parseEventId(id: string) {
   const [, letter, generation, number] = EVENT_ID.exec(id) ?? []
   const network = letter === 'm' ? ('mainnet' as const) : ('testnet' as const)
   return letter ? { network, generation: Number(generation), number: Number(number) } : null
 }
 
-/** The first leaf of a log. @param previous last checkpoint of the generation before, null for a network's first log */
+/**
+ * The first leaf of a log. @param previous last checkpoint of the previous generation, null for a network's first log
+ */
 export function beginningLeaf(origin: string, previous: TreeHead | null): string {
   const before = previous && {
     origin: previous.origin,
@@ -35,7 +37,7 @@ export function beginningLeaf(origin: string, previous: TreeHead | null): string
 
 /**
  * Reads the first leaf of a log.
- * @returns last checkpoint of the generation before, null for a network's first log
+ * @returns last checkpoint of the previous generation, null for a network's first log
  * @throws RangeError for text that `beginningLeaf` does not write
  */
 export function readBeginning(text: string, origin: string): TreeHead | null {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { createTreeHash } from './tree.js'
 
-/** SHA-256 in one call: a stream, or bytes as the answer, takes twice the time. */
+/** SHA-256 in one call. A hash stream, or a Buffer as the result type, takes twice the time. */
 export const sha256Once = (bytes: Uint8Array): Buffer =>
   Buffer.from(hash('sha256', bytes, 'binary'), 'binary')
 

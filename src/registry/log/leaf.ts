@@ -4,11 +4,11 @@ import type { ShownEvent } from '../journal/eventTypes.js'
 import { LEAF_VERSION } from './beginning.js'
 
 /**
- * Leaves of the log of a feed: JSON of one line in UTF-8, whose fields and their order belong to the version. Leaf 0
- * says which log begins; leaf n is event n.
+ * Leaves of a feed's log: one line of JSON in UTF-8. Its fields and their order depend on the leaf version. Leaf 0
+ * identifies the log. Leaf n is event n.
  */
 
-/** Writer of the leaves of events. @param idOf public id of a cluster, hex */
+/** Creates a writer of event leaves. @param idOf public id of a cluster, hex */
 export const leafWriter =
   <Cluster = number>(idOf: (cluster: Cluster) => string) =>
   ({ event, actor, atMs }: Omit<NumberedEvent<ShownEvent<Cluster>>, 'number'>): string =>

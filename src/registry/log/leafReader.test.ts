@@ -22,7 +22,7 @@ const registered = (data: object = {}, more: object = {}) =>
   })
 
 describe('the leaf of an event', () => {
-  it('is read as it was written, but for what v1 does not show', () => {
+  it('is read back, except for fields that v1 does not show', () => {
     const write = leafWriter<string>(String)
     const place = { number: 7, actor: null, atMs: 5 }
     fc.assert(

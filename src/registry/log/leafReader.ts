@@ -2,24 +2,24 @@ import { parseJson } from '../journal/body.js'
 import { readEvent } from '../journal/eventForms.js'
 import type { NumberedEvent } from '../journal/events.js'
 import { EVENTS, type EventType, type ShownEvent } from '../journal/eventTypes.js'
-import { lookupAddress, NOBODY } from '../primitives/address.js'
+import { lookupAddress, STORED_ZERO_ADDRESS } from '../primitives/address.js'
 import { LEAF_VERSION } from './beginning.js'
 import { leafWriter } from './leaf.js'
 
-/** Event of another service's log. */
+/** Event read from another service's log. */
 export type ReadEvent = NumberedEvent<ShownEvent<string>>
 
-/** The last time that a date can have. */
+/** Latest time that a Date can represent. */
 const LAST_MS = 8_640_000_000_000_000
-/** Characters of a value that an error repeats. */
+/** Maximum length of a value that an error repeats. */
 const SHOWN = 40
 
 const write = leafWriter<string>(String)
 
 /**
  * Reads the leaf of an event. A leaf is accepted only if this version writes the same bytes for its event.
- * @param number of the event: the leaf's place in the log
- * @throws RangeError, which names what is unknown
+ * @param number of the event, which is the leaf's index
+ * @throws RangeError with the unknown or malformed part
  */
 export function readLeaf(text: string, number: number): ReadEvent {
   const { v, type, at, from, data } = Object(parseJson(text)) as Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ export function readLeaf(text: string, number: number): ReadEvent {
   const event = isKnown && readEvent(type as EventType, data)
   const wallet = typeof from === 'string' && lookupAddress(from)
   if (event && wallet && isTime(at)) {
-    const actor = wallet.bytes.equals(NOBODY) ? null : wallet.bytes
+    const actor = wallet.bytes.equals(STORED_ZERO_ADDRESS) ? null : wallet.bytes
     const read = { number, actor, atMs: at, event }
     if (write(read) === text) return read
   }

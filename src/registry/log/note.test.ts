@@ -30,7 +30,7 @@ const spkiOf = (key: Uint8Array) =>
   })
 
 describe('a signed note', () => {
-  it('of Go’s own documentation is read, and its signature is its key’s', () => {
+  it('from Go’s documentation is parsed, and its signature is valid', () => {
     const key = {
       name: 'PeterNeumann',
       publicKey: Buffer.from(GO_KEY.split('+')[2]!, 'base64').subarray(1),
@@ -44,7 +44,7 @@ describe('a signed note', () => {
     expect(verifierKey(sha256, key.name, key.publicKey)).toBe(GO_KEY)
   })
 
-  it('is read as it was written, with signatures of several keys', () => {
+  it('is parsed to the written note, with signatures of several keys', () => {
     const signatures = ['a.example/log', 'witness.example'].map((name) => {
       const { publicKey, privateKey } = generateKeyPairSync('ed25519')
       const raw = Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url')
@@ -68,7 +68,7 @@ describe('a signed note', () => {
     ['a carriage return', GO_NOTE.replaceAll('\n', '\r\n')],
     ['more signatures than are read', GO_NOTE + GO_NOTE.split('\n\n')[1]!.repeat(64)],
     ['more characters than are read', 'x'.repeat(65_536) + GO_NOTE],
-  ])('with %s is none', (_case, text) => {
+  ])('with %s is refused', (_case, text) => {
     expect(parseNote(text)).toBeNull()
   })
 })
@@ -88,7 +88,7 @@ describe('a checkpoint', () => {
     ['no origin', CHECKPOINT.replace('example.com/behind-the-sofa', '')],
     ['an empty line', `${CHECKPOINT}\n`],
     ['no last line break', CHECKPOINT.slice(0, -1)],
-  ])('with %s is none', (_case, text) => {
+  ])('with %s is refused', (_case, text) => {
     expect(parseCheckpoint(text)).toBeNull()
   })
 })

@@ -1,11 +1,11 @@
 import { HASH_BYTES, type Sha256 } from './tree.js'
 
 /**
- * Signed notes (C2SP signed-note) and the checkpoints in them (C2SP tlog-checkpoint). The code runs in browsers too; who
- * signs and who checks a signature is the caller's.
+ * Signed notes (C2SP signed-note) and checkpoints (C2SP tlog-checkpoint). This module also runs in browsers. The
+ * caller signs, and checks signatures.
  */
 
-/** A log's tree at some size, as its checkpoint names it. */
+/** Size and root of a log's tree, as in its checkpoint. */
 export interface TreeHead {
   /** Name of the log: `<domain>/<network>/<generation>`. */
   origin: string
@@ -24,14 +24,14 @@ export interface Signature {
 }
 
 export interface Note {
-  /** What is signed, with its last line break. */
+  /** The signed text, with its last line break. */
   text: string
   signatures: readonly Signature[]
 }
 
 /** Type of an Ed25519 key in a signed note. */
 const ED25519 = 1
-/** A note of a stranger is read up to so many characters and signatures: the standard asks for 16 signatures. */
+/** Limits for notes from other services. The standard requires support for 16 signatures. */
 const MOST_CHARACTERS = 65_536
 const MOST_SIGNATURES = 64
 
@@ -55,7 +55,7 @@ export function fromBase64(text: string): Uint8Array | null {
 export const checkpointText = ({ origin, size, root }: TreeHead): string =>
   `${origin}\n${size}\n${toBase64(root)}\n`
 
-/** Null for text that is no checkpoint. Extension lines are ignored. */
+/** Null for text that is not a checkpoint. Extension lines are ignored. */
 export function parseCheckpoint(text: string): TreeHead | null {
   const [, origin, digits, hash] = CHECKPOINT.exec(text) ?? []
   const root = hash === undefined ? null : fromBase64(hash)
@@ -75,7 +75,7 @@ export function keyIdOf(sha256: Sha256, name: string, publicKey: Uint8Array): nu
 
 const hexOfId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 
-/** A public key as Go's `note.NewVerifier` takes it: `<name>+<key id>+<base64 of type and key>`. */
+/** A public key in the form of Go's `note.NewVerifier`: `<name>+<key id>+<base64 of type and key>`. */
 export const verifierKey = (sha256: Sha256, name: string, publicKey: Uint8Array): string =>
   `${name}+${hexOfId(keyIdOf(sha256, name, publicKey))}+${toBase64(new Uint8Array([ED25519, ...publicKey]))}`
 
@@ -88,7 +88,7 @@ const signatureLine = ({ name, keyId, signature }: Signature): string => {
 export const noteOf = ({ text, signatures }: Note): string =>
   `${text}\n${signatures.map(signatureLine).join('')}`
 
-/** Null for text that is no signed note. Signatures of unknown keys are kept: whoever checks ignores them. */
+/** Null for text that is not a signed note. Signatures of unknown keys are returned too; the caller ignores them. */
 export function parseNote(note: string): Note | null {
   if (note.length > MOST_CHARACTERS || CONTROL.test(note)) return null
   const end = note.lastIndexOf('\n\n')

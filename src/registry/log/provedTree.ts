@@ -1,9 +1,9 @@
-import { edgeOf } from './append.js'
+import { partialTilesOf } from './append.js'
 import type { TreeHead } from './note.js'
 import {
   type Bundle,
+  concatHashes,
   hashesOf,
-  joinHashes,
   keyOfTile,
   rootOf,
   rootOfRow,
@@ -13,14 +13,14 @@ import {
 } from './tiles.js'
 import { HASH_BYTES, isSameHash, type TreeHash } from './tree.js'
 
-/** Reads tiles, each as long as its width says. */
+/** Reads tiles. Each has as many hashes as its width says. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<TileHashes>
 
-/** A tree by its tiles, of which none counts that does not make the root of a checkpoint. */
+/** A tree read from tiles. Tiles are used only after they were proved by the root of a checkpoint. */
 export class ProvedTree {
   readonly #tree: TreeHash
   readonly #read: ReadTiles
-  /** Hashes of proved tiles; those of level 0 but the last are not read. */
+  /** Hashes of proved tiles. Of level 0 only the last tile is read. */
   readonly #proved: Map<string, Uint8Array>
 
   private constructor(tree: TreeHash, read: ReadTiles, edge: TileHashes) {
@@ -29,23 +29,23 @@ export class ProvedTree {
     this.#proved = new Map(edge)
   }
 
-  /** @throws RangeError where the tiles at the tree's end do not make its root; what `read` throws */
+  /** @throws RangeError where the tiles at the tree's end do not give its root; what `read` throws */
   static async open(
     tree: TreeHash,
     { size, root }: Pick<TreeHead, 'size' | 'root'>,
     read: ReadTiles,
   ): Promise<ProvedTree> {
-    const edge = await read(edgeOf(size))
+    const edge = await read(partialTilesOf(size))
     if (!isSameHash(rootOf(tree, size, edge), root))
       throw new RangeError('the tiles at its end do not make its root')
     return new ProvedTree(tree, read, edge)
   }
 
   /**
-   * Checks that leaves are those of a bundle.
+   * Checks the leaves of a bundle.
    * @param leaves hashes, as many as the bundle has in this tree
    * @param root of a full bundle, where it is known
-   * @throws RangeError where they, or a tile above them, are others; what `read` throws
+   * @throws RangeError where the leaves, or a tile above them, were altered; what `read` throws
    */
   async assertBundle(
     { index }: Pick<Bundle, 'index'>,
@@ -54,7 +54,7 @@ export class ProvedTree {
   ): Promise<void> {
     const isSame =
       leaves.length < TILE_WIDTH
-        ? isSameHash(joinHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
+        ? isSameHash(concatHashes(leaves), this.#proved.get(keyOfTile({ level: 0, index }))!)
         : isSameHash(root ?? rootOfRow(this.#tree, leaves), await this.#hashAt(1, index))
     if (!isSame) throw new RangeError(`entries of bundle ${index} were altered`)
   }
@@ -65,7 +65,7 @@ export class ProvedTree {
     return hashes.subarray(from, from + HASH_BYTES)
   }
 
-  /** A full tile is proved by its hash in the tile above. */
+  /** Hashes of a tile. A full tile is proved by its hash in the tile above. */
   async #hashesOf(place: Pick<Tile, 'level' | 'index'>): Promise<Uint8Array> {
     const key = keyOfTile(place)
     const known = this.#proved.get(key)

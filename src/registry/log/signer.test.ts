@@ -25,7 +25,7 @@ it('signs nothing without a key', () => {
   expect(isSignedBy({ origin, note: null }, [])).toBe(true)
 })
 
-it('has to sign anew when the keys change', () => {
+it('has to sign again when the keys change', () => {
   const [old, both, renewed] = [[OLD], [NEW, OLD], [NEW]].map(logKeysOf)
   const note = signedNote(head, old!)
   expect(isSignedBy({ origin, note }, old!)).toBe(true)
@@ -47,7 +47,7 @@ it.each([
     logKeysOf([OLD])[0]!.publicKey,
     'names.example/testnet/3',
   ],
-])('does not take the signature for %s', (_case, alter, publicKey, name) => {
+])('does not accept the signature for %s', (_case, alter, publicKey, name) => {
   const note = signedNote(head, logKeysOf([OLD]))!
   expect(isNoteSignedBy(alter(note), name, publicKey)).toBe(false)
 })

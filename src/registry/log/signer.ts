@@ -11,18 +11,18 @@ interface LogKey {
   publicKey: Buffer
 }
 
-/** Keys that sign each checkpoint, the newest first: while a key is replaced, the old one signs too. */
+/** Keys that sign each checkpoint, the newest first. While a key is being replaced, the old one signs too. */
 export type LogKeys = readonly LogKey[]
 
 /** @param seeds 32 bytes each */
 export const logKeysOf = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
-/** Name of a log: of the service, the network and the generation of its feed. */
+/** Name of a log, from the service's domain, the network and the generation of its feed. */
 export const originOf = (domain: string, network: Network, generation: number): string =>
   `${domain}/${network}/${generation}`
 
-/** Signed checkpoint of a log (C2SP tlog-checkpoint); null where no key signs. */
+/** Signed checkpoint of a log (C2SP tlog-checkpoint); null without a key. */
 export function signedNote(head: TreeHead, keys: LogKeys): string | null {
   if (keys.length === 0) return null
   const text = checkpointText(head)
@@ -34,7 +34,7 @@ export function signedNote(head: TreeHead, keys: LogKeys): string | null {
   return noteOf({ text, signatures })
 }
 
-/** Whether a log's checkpoint is signed by these keys and no others. */
+/** Whether a log's checkpoint is signed by exactly these keys. */
 export function isSignedBy(
   { origin, note }: { origin: string; note: string | null },
   keys: LogKeys,

@@ -40,7 +40,7 @@ const readTile = ({ level, index, width }: Tile) =>
 const readFor = (tiles: readonly Tile[]) =>
   new Map(tiles.map((tile) => [keyOfTile(tile), readTile(tile)]))
 
-/** Root by the definition: full subtrees, from the largest to the smallest. */
+/** Root by the definition: complete subtrees, from the largest to the smallest. */
 function expectedRoot(size: number): Uint8Array {
   let root: Uint8Array | null = null
   for (let level = 0; 2 ** level <= size; level++) {
@@ -55,7 +55,7 @@ function expectedRoot(size: number): Uint8Array {
 const sizes = fc.integer({ min: 1, max: SIZE })
 
 describe('tiles', () => {
-  it('are those of the standard’s example', () => {
+  it('equal the standard’s example', () => {
     expect([0, 1, 2, 3].map((level) => tilesOfLevel(level, SIZE))).toEqual([
       { full: 273, partial: 112 },
       { full: 1, partial: 17 },
@@ -94,7 +94,7 @@ describe('tiles', () => {
     )
   })
 
-  it('that are missing or cut fail by name', () => {
+  it('that are missing or truncated give an error that names them', () => {
     const whole = readTile(tileIn(SIZE, 0, 0)!)
     const cut = new Map([['0/0', whole.subarray(0, 32)]])
     expect(() => hashOfRange(tree, { from: 0, to: 2 }, cut)).toThrow('tile 0/0 has no hash 1')
@@ -127,13 +127,13 @@ describe('the path of a tile', () => {
     ['another folder', 'tiles/0/000'],
     ['a line break', 'tile/0/000\n'],
     ['more than 53 bits', `tile/0/${'x999/'.repeat(6)}999`],
-  ])('is none with %s', (_case, path) => {
+  ])('is refused with %s', (_case, path) => {
     expect(parseTilePath(path)).toBeNull()
   })
 })
 
 describe('a bundle', () => {
-  it('gives back its entries, and no other width', () => {
+  it('is unpacked to its entries, and only with its width', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 20 }),
@@ -150,7 +150,7 @@ describe('a bundle', () => {
     )
   })
 
-  it('has no entry of 65,536 bytes', () => {
+  it('cannot have an entry of 65,536 bytes', () => {
     expect(() => packBundle([new Uint8Array(65_536)])).toThrow('an entry has 65536 bytes')
   })
 })

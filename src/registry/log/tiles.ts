@@ -8,15 +8,15 @@ import {
 } from './tree.js'
 
 /**
- * Tiles of a transparency log (C2SP tlog-tiles): rows of up to 256 hashes, each of a subtree of `256^level` leaves. The
- * code runs in browsers too.
+ * Tiles of a transparency log (C2SP tlog-tiles): rows of up to 256 hashes, each of a subtree with `256^level` leaves.
+ * This module also runs in browsers.
  */
 
-/** Hashes of a full tile, and entries of a full bundle. */
+/** Number of hashes in a full tile, and of entries in a full bundle. */
 export const TILE_WIDTH = 256
 /** Levels of the tree within one tile. */
 const TILE_HEIGHT = 8
-/** Levels that a tree can have tiles at: leaves are counted in 53 bits. */
+/** Maximum number of tile levels: sizes have at most 53 bits. */
 const MOST_LEVELS = 7
 
 /** A tile: hashes `index * 256` to `index * 256 + width - 1` of its level. */
@@ -27,7 +27,7 @@ export interface Tile {
   width: number
 }
 
-/** A bundle of entries, whose hashes are those of the tile at level 0. */
+/** A bundle of entries. Their hashes are the tile of level 0 with the same index. */
 export type Bundle = Omit<Tile, 'level'>
 
 /** Full tiles of a level, and the partial one after them, that a tree of some size has. */
@@ -36,14 +36,14 @@ export function tilesOfLevel(level: number, size: number): { full: number; parti
   return { full: Math.floor(hashes / TILE_WIDTH), partial: hashes % TILE_WIDTH }
 }
 
-/** The tile with an index in a tree of some size; null where the tree has none there. */
+/** The tile with an index in a tree of some size; null where the tree has no such tile. */
 export function tileIn(size: number, level: number, index: number): Tile | null {
   const { full, partial } = tilesOfLevel(level, size)
   if (index < full) return { level, index, width: TILE_WIDTH }
   return index === full && partial > 0 ? { level, index, width: partial } : null
 }
 
-/** Place of a subtree's hash: `count` hashes of a tile, from `offset` on, of which it is the root. */
+/** Where to find a subtree's hash: it is the root of `count` hashes of a tile, beginning at `offset`. */
 function placeOf({ level, index }: Subtree): {
   level: number
   index: number
@@ -61,7 +61,7 @@ function placeOf({ level, index }: Subtree): {
   }
 }
 
-/** Tiles of a tree that some ranges' hashes are computed from, each once. */
+/** Tiles that are needed to compute the hashes of some ranges, without duplicates. */
 export function tilesFor(ranges: readonly Range[], size: number): Tile[] {
   const tiles = new Map<string, Tile>()
   for (const range of ranges)
@@ -74,7 +74,7 @@ export function tilesFor(ranges: readonly Range[], size: number): Tile[] {
   return [...tiles.values()]
 }
 
-/** @returns the hashes of the tiles, by `keyOfTile`; each is as long as its width says */
+/** Hashes of tiles, by `keyOfTile`. Each has as many hashes as its width says. */
 export type TileHashes = ReadonlyMap<string, Uint8Array>
 
 export const keyOfTile = ({ level, index }: Pick<Tile, 'level' | 'index'>): string =>
@@ -97,21 +97,21 @@ function hashOfSubtree(tree: TreeHash, subtree: Subtree, tiles: TileHashes): Uin
   return rootOfRow(tree, hashesOf(hashes.subarray(offset * HASH_BYTES, end)))
 }
 
-/** Root of a complete subtree by a row of its hashes, whose number is a power of two. */
+/** Root of a complete subtree, computed from a row of its hashes whose number is a power of two. */
 export function rootOfRow(tree: TreeHash, row: readonly Uint8Array[]): Uint8Array {
   let above = row
   while (above.length > 1) above = pairs(tree, above)
   return above[0]!
 }
 
-/** The hashes of a tile one by one. */
+/** Splits a tile into its hashes. */
 export const hashesOf = (tile: Uint8Array): Uint8Array[] =>
   Array.from({ length: tile.length / HASH_BYTES }, (_, i) =>
     tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES),
   )
 
-/** Hashes of a tile, one behind the other. */
-export function joinHashes(hashes: readonly Uint8Array[]): Uint8Array {
+/** Concatenates the hashes of a tile. */
+export function concatHashes(hashes: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(hashes.length * HASH_BYTES)
   for (const [i, hash] of hashes.entries()) bytes.set(hash, i * HASH_BYTES)
   return bytes
@@ -127,7 +127,7 @@ function pairs({ node }: TreeHash, row: readonly Uint8Array[]): Uint8Array[] {
 export const rootOf = (tree: TreeHash, size: number, tiles: TileHashes): Uint8Array =>
   size === 0 ? tree.empty : hashOfRange(tree, { from: 0, to: size }, tiles)
 
-/** Path of a tile below the log's prefix: `tile/0/x001/234`, with `.p/<width>` for a partial one. */
+/** Path of a tile after the log's prefix: `tile/0/x001/234`, with `.p/<width>` for a partial tile. */
 export const tilePath = ({ level, ...rest }: Tile): string => `tile/${level}/${indexPath(rest)}`
 
 export const bundlePath = (bundle: Bundle): string => `tile/entries/${indexPath(bundle)}`
@@ -142,7 +142,7 @@ function indexPath({ index, width }: Bundle): string {
 
 const PATH = /^tile\/(entries|\d)\/((?:x\d{3}\/)*\d{3})(?:\.p\/([1-9]\d{0,2}))?$/
 
-/** A tile, or a bundle (level null), by its path; null for any text that is no path of one. */
+/** The tile, or the bundle (level null), of a path; null for a malformed path. */
 export function parseTilePath(path: string): (Bundle & { level: number | null }) | null {
   const [, kind, groups, partial] = PATH.exec(path) ?? []
   if (kind === undefined || groups === undefined) return null
@@ -152,11 +152,14 @@ export function parseTilePath(path: string): (Bundle & { level: number | null })
   const isWidth = width < TILE_WIDTH || partial === undefined
   if (!Number.isSafeInteger(index) || !isWidth || (level ?? 0) >= MOST_LEVELS) return null
   const tile = { level, index, width }
-  // only the canonical path names it: caches keep each path for ever
+  // accept only the canonical path, because caches store each path for ever
   return path === `tile/${kind}/${indexPath(tile)}` ? tile : null
 }
 
-/** Bytes of a bundle: each entry behind its length in 16 bits. @throws RangeError for an entry of 65,536 bytes or more */
+/**
+ * Bytes of a bundle: each entry with its 16-bit length before it. @throws RangeError for an entry of 65,536 bytes or
+ * more
+ */
 export function packBundle(entries: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(entries.reduce((sum, { length }) => sum + 2 + length, 0))
   const view = new DataView(bytes.buffer)
@@ -170,7 +173,7 @@ export function packBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** @throws RangeError for bytes that are not so many entries */
+/** @throws RangeError for bytes that are not exactly that many entries */
 export function unpackBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const entries: Uint8Array[] = []

@@ -14,7 +14,7 @@ import {
 
 const tree = createTreeHash(sha256)
 
-/** The definition of RFC 6962, word for word. */
+/** The definition of RFC 6962, implemented literally. */
 function mth(entries: readonly Uint8Array[]): Uint8Array {
   if (entries.length === 0) return tree.empty
   if (entries.length === 1) return tree.leaf(entries[0]!)
@@ -78,7 +78,7 @@ const changed = (hashes: readonly Uint8Array[], at: number) =>
   hashes.map((hash, i) => (i === at % hashes.length ? Buffer.from(hash).fill(7, 0, 1) : hash))
 
 describe('a proof of inclusion', () => {
-  it('leads to the root, and an altered one does not', () => {
+  it('gives the root, and an altered one does not', () => {
     fc.assert(
       fc.property(sizes, fc.nat(), fc.nat(), (size, n, at) => {
         const index = n % size
@@ -96,7 +96,7 @@ describe('a proof of inclusion', () => {
     )
   })
 
-  it('is refused for a leaf beyond the tree', () => {
+  it('is refused for a leaf outside the tree', () => {
     expect(rootByInclusion(tree, tree.leaf(ENTRIES[3]!), { index: 3, size: 3 }, [])).toBeNull()
   })
 })
@@ -104,7 +104,7 @@ describe('a proof of inclusion', () => {
 describe('a proof of consistency', () => {
   const headOf = (size: number) => ({ size, root: mth(ENTRIES.slice(0, size)) })
 
-  it('holds between each two sizes up to 33, and for no other root', () => {
+  it('is valid between any two sizes up to 33, and for no other root', () => {
     for (let size = 1; size <= 33; size++)
       for (let old = 1; old <= size; old++) {
         const proof = consistencyRanges(old, size).map(hashOf)

@@ -1,6 +1,6 @@
 /**
- * Merkle tree of a transparency log, as RFC 6962 section 2.1 defines it. The code runs in browsers too: it imports
- * nothing, and gets its hash function from whoever calls.
+ * Merkle tree of a transparency log (RFC 6962, section 2.1). This module also runs in browsers: it imports nothing,
+ * and the caller passes the hash function.
  */
 
 /** SHA-256 of some bytes: 32 bytes. */
@@ -27,12 +27,12 @@ export interface Subtree {
 }
 
 export const HASH_BYTES = 32
-/** Prefixes that keep leaves and nodes apart. */
+/** Prefixes that distinguish leaves from nodes. */
 const LEAF = 0
 const NODE = 1
 
 export function createTreeHash(sha256: Sha256): TreeHash {
-  // of all nodes, one after the other
+  // reused for all nodes
   const pair = new Uint8Array(1 + 2 * HASH_BYTES)
   pair[0] = NODE
   return {
@@ -58,7 +58,7 @@ function splitOf(size: number): number {
   return split
 }
 
-/** Complete subtrees that make up a range of a tree, from left to right, each smaller than the one before. */
+/** Complete subtrees that make up a range of a tree, from left to right, each smaller than the previous one. */
 export function subtreesOf({ from, to }: Range): Subtree[] {
   const subtrees: Subtree[] = []
   for (let at = from; at < to; ) {
@@ -74,11 +74,11 @@ export function subtreesOf({ from, to }: Range): Subtree[] {
   return subtrees
 }
 
-/** Hash of a range by those of its complete subtrees. @param hashes of `subtreesOf`, at least one */
+/** Hash of a range, computed from the hashes of its complete subtrees. @param hashes of `subtreesOf`, at least one */
 export const rangeHash = ({ node }: TreeHash, hashes: readonly Uint8Array[]): Uint8Array =>
   hashes.reduceRight((right, left) => node(left, right))
 
-/** Ranges whose hashes prove a leaf, from the leaf to the root (RFC 6962 section 2.1.1). */
+/** Ranges whose hashes prove the inclusion of a leaf, from the leaf to the root (RFC 6962, section 2.1.1). */
 export function inclusionRanges(index: number, size: number): Range[] {
   const ranges: Range[] = []
   let range: Range = { from: 0, to: size }
@@ -94,10 +94,10 @@ export function inclusionRanges(index: number, size: number): Range[] {
 }
 
 /**
- * Root that a proof of inclusion leads to.
+ * Root that a proof of inclusion gives.
  * @param leaf hash of the leaf
  * @param proof hashes of `inclusionRanges`
- * @returns null for a proof of another length, or a leaf beyond the tree
+ * @returns null for a proof of another length, or a leaf outside the tree
  */
 export function rootByInclusion(
   { node }: TreeHash,
@@ -114,11 +114,14 @@ export function rootByInclusion(
   )
 }
 
-/** Ranges whose hashes prove that a tree begins with an older one (RFC 6962 section 2.1.2). @param oldSize at least 1 */
+/**
+ * Ranges whose hashes prove that a tree begins with an older tree (RFC 6962, section 2.1.2). @param oldSize at least
+ * 1
+ */
 export function consistencyRanges(oldSize: number, size: number): Range[] {
   const ranges: Range[] = []
   let range: Range = { from: 0, to: size }
-  // the part of the older tree in the range is known as a whole only while it begins with the first leaf
+  // the part of the older tree in the range is a complete subtree only while the range begins with the first leaf
   while (range.to > oldSize) {
     const middle = range.from + splitOf(range.to - range.from)
     const left = { from: range.from, to: middle }
@@ -132,8 +135,8 @@ export function consistencyRanges(oldSize: number, size: number): Range[] {
 }
 
 /**
- * Whether a tree begins with an older one.
- * @param proof hashes of `consistencyRanges`; none for an older tree without leaves, or for the same tree
+ * Whether a tree begins with an older tree.
+ * @param proof hashes of `consistencyRanges`; empty for an older tree without leaves, and for the same tree
  */
 export function isConsistent(
   { node }: TreeHash,

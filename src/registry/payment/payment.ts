@@ -3,11 +3,11 @@ import { wordText } from '../primitives/name.js'
 /** Kinds of payments by their number in the database; never renumber. */
 export const PAYMENT_KIND = { name: 1, communityName: 2 } as const
 
-/** A quote's verdict by its number in the database; never renumber. */
+/** Verdicts on a quote, by number in the database; never renumber. */
 export const QUOTE_VERDICT = {
-  /** Payment under a quote of ours. */
+  /** The payment has a quote of ours. */
   honoured: 1,
-  /** Quote id unknown, or of other terms (less paid, another name). */
+  /** The quote id is unknown, or belongs to other terms (a lower price, another name). */
   foreign: 2,
 } as const
 export type QuoteVerdict = keyof typeof QUOTE_VERDICT
@@ -20,8 +20,9 @@ export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE
 
 /**
- * Outcomes of a payment by their number in the database (never renumber), as its chain confirmed: the money is
- * the payer's again; it is whose it was paid for (a name's: kept); the payer took it back because nobody had decided.
+ * Outcomes of a payment by number in the database (never renumber), as confirmed by its chain. `refused`: the money
+ * is returned to the payer. `released`: the recipient owns it (for a hub name: the service keeps it). `reclaimed`:
+ * the payer took it back because the payment was not decided in time.
  */
 export const PAYMENT_OUTCOME = { refused: 1, released: 2, reclaimed: 3 } as const
 export type PaymentOutcome = keyof typeof PAYMENT_OUTCOME
@@ -34,14 +35,14 @@ export interface ConfirmedOutcome {
 
 export interface NameTarget {
   kind: 'name'
-  /** Word, 32 bytes. */
+  /** The name's word, 32 bytes. */
   name: Buffer
-  /** Program that counts the payment's sequence, on its cluster (quote.ts). */
+  /** Program and cluster that count the payment's sequence (quote.ts). */
   source: Buffer
   quoteId: Buffer
-  /** Worth of the bid on the hub. */
+  /** Value of the bid on the hub, wei. */
   amountWei: bigint
-  /** Unix seconds, within a safe integer: a stranger may have set any value. */
+  /** Unix seconds, within a safe integer. The payer may have set any value. */
   expiresAt: number
   verdict: QuoteVerdict
   /** Time from which the payer may take an undecided payment back, ms. */
@@ -50,20 +51,20 @@ export interface NameTarget {
 
 export interface CommunityNameTarget {
   kind: 'communityName'
-  /** Words, 32 bytes each. */
+  /** The names' words, 32 bytes each. */
   community: Buffer
   name: Buffer
-  /** Answer form of the address. */
+  /** Recipient's address as responses show it. */
   recipient: string
-  /** Number of the payment, of the chain's or the payer's choice; below 2^64. */
+  /** Number of the payment, chosen by the chain or the payer; below 2^64. */
   number: bigint
   /** Time from which the payer may take an undecided payment back, ms. */
   reclaimableMs: number
 }
 
-/** A payment as its chain shows it. */
+/** A payment as read from its chain. */
 export interface Payment<Target = NameTarget | CommunityNameTarget> {
-  /** 32 bytes: the payments contract's id; of a program the hash of genesis, program and sequence (quote.ts). */
+  /** 32 bytes: the payments contract's id, or for a program the hash of genesis, program and sequence (quote.ts). */
   id: Buffer
   /** Transaction hash, or signature. */
   tx: Buffer
@@ -71,20 +72,20 @@ export interface Payment<Target = NameTarget | CommunityNameTarget> {
   block: number
   /** Null on a chain whose blocks are not read. */
   blockHash: Buffer | null
-  /** Place among the payments: a program's count from 1 (per kind), or the log's index in its block. */
+  /** Order among the payments: a program's count from 1 (per kind), or the log's index in its block. */
   sequence: number
   /** Stored address. */
   payer: Buffer
-  /** `native`, or the token's address or mint in its answer form; amount in base units. */
+  /** Currency and amount: `native`, or the token's address or mint as responses show it; amount in base units. */
   money: { token: string; amount: bigint }
   target: Target
-  /** 32 bytes, null for nobody. */
+  /** Referrer, 32 bytes; null for nobody. */
   referral: Buffer | null
-  /** Time of the block, ms; of a program the time of reclaiming, less the program's period. */
+  /** Time of the block, ms; for a program the time of reclaiming minus the program's period. */
   paidMs: number
 }
 
-/** Name that a payment is for: of a community `community/name`; malformed words in hex. */
+/** Name that a payment is for. For a community name it is `community/name`. Malformed words are in hex. */
 export const paidNameText = ({ target }: Pick<Payment, 'target'>): string =>
   (target.kind === 'communityName' ? `${wordText(target.community)}/` : '') + wordText(target.name)
 
@@ -98,6 +99,6 @@ export interface StoredPayment<Target = NameTarget | CommunityNameTarget> extend
   /** Number of the chain on which the payment was made. */
   chain: number
   state: PaymentState
-  /** Null for a payment that is held, or not known to be decided. */
+  /** Null for a payment whose money is still held, or whose outcome is not known. */
   outcome: PaymentOutcome | null
 }

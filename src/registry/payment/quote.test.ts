@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../primitives/bytes.js'
 import {
   communityPaymentId,
-  knownUpTo,
+  lastContiguous,
   type PaidQuote,
   type PaymentTerms,
   paymentMessageId,
@@ -37,7 +37,7 @@ const paid = (quoted: PaymentTerms, changes: Partial<PaidQuote> = {}): PaidQuote
 })
 
 describe('a payment', () => {
-  it('that keeps to its quote is honoured, whatever its sequence', () => {
+  it('that matches its quote is honoured, with any sequence', () => {
     fc.assert(
       fc.property(terms, fc.bigInt(0n, 2n ** 64n - 1n), (quoted, sequence) => {
         expect(verifyQuote([KEY], PROGRAM, paid(quoted, { sequence }))).toBe('honoured')
@@ -68,13 +68,13 @@ describe('a payment', () => {
         expect(verifyQuote([KEY], PROGRAM, paid(quoted, { quoteId: id }))).toBe('foreign')
         fc.pre(!same(key, KEY))
         expect(verifyQuote([key], PROGRAM, paid(quoted))).toBe('foreign')
-        // a rotated key is still known
+        // a quote of a rotated key is still valid
         expect(verifyQuote([key, KEY], PROGRAM, paid(quoted))).toBe('honoured')
       }),
     )
   })
 
-  it('has an id that is known for these terms', () => {
+  it('has a recorded id for these terms', () => {
     const quoted = {
       payer: new Uint8Array(32).fill(2),
       name: Buffer.concat([Buffer.from('alice'), Buffer.alloc(27)]),
@@ -88,7 +88,7 @@ describe('a payment', () => {
     )
   })
 
-  it('is not quoted with numbers that the program cannot take', () => {
+  it('is not quoted with numbers that the program cannot accept', () => {
     const [quoted] = fc.sample(terms, 1) as [PaymentTerms]
     expect(() => quoteId(KEY, PROGRAM, { ...quoted, amountWei: 2n ** 128n })).toThrow(RangeError)
     expect(() => quoteId(KEY, PROGRAM, { ...quoted, lamports: 2n ** 64n })).toThrow(RangeError)
@@ -115,7 +115,7 @@ describe('a message id', () => {
     )
   })
 
-  it('is the hash of source and count, as the hub computes it; that of a community payment has a word between', () => {
+  it('equals the hub’s hash of source and count, and for a community payment has another word between', () => {
     const program = new Uint8Array(32).fill(2)
     const start = `0x${'01'.repeat(32)}${'02'.repeat(32)}` as const
     const count = '0000000000000102'
@@ -128,12 +128,12 @@ describe('a message id', () => {
 })
 
 describe('sequences', () => {
-  it('are known up to the first gap, in whatever order they come', () => {
+  it('are contiguous up to the first gap, in any order of arrival', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.uniqueArray(fc.integer({ min: 1, max: 40 })), (from, offsets) => {
         const beyond = new Set(offsets.map((offset) => from + offset))
         const all = new Set(beyond)
-        const upTo = knownUpTo(from, beyond)
+        const upTo = lastContiguous(from, beyond)
         expect(upTo).toBeGreaterThanOrEqual(from)
         for (let n = from + 1; n <= upTo; n++) expect(all.has(n)).toBe(true)
         expect(all.has(upTo + 1)).toBe(false)

@@ -3,23 +3,23 @@ import { keccak256 } from '../primitives/keccak.js'
 import { NETWORK_CODE, type Network } from '../primitives/network.js'
 import type { QuoteVerdict } from './payment.js'
 
-/** Terms of a quote that a program takes: who may register which name, for what. */
+/** Terms of a quote that a program enforces: payer, name and price. */
 export interface PaymentTerms {
   /** The payer's key, 32 bytes. */
   payer: Uint8Array
   /** The name's word (see name.ts). */
   name: Uint8Array
-  /** Worth of the bid on the hub, below 2^128. */
+  /** Value of the bid on the hub, below 2^128. */
   amountWei: bigint
   /** Price, below 2^63. */
   lamports: bigint
-  /** Seconds since the epoch; the program takes nothing later. */
+  /** Seconds since the epoch. The program accepts no later payment. */
   expiresAt: bigint
   /** Word of the credited referrer, zero for nobody. */
   referral: Uint8Array
 }
 
-/** A paid quote as the program's event shows it. */
+/** A paid quote, as in the program's event. */
 export interface PaidQuote extends PaymentTerms {
   /** The program's own count of payments, from 1. */
   sequence: bigint
@@ -28,13 +28,13 @@ export interface PaidQuote extends PaymentTerms {
 
 const WORD_BYTES = 32
 export const AMOUNT_BITS = 128n
-/** Lamports are a u64 on chain; ours stay below 2^63. */
+/** Lamports are a u64 on chain. Quotes stay below 2^63. */
 export const LAMPORTS_BITS = 63n
 
 /** The program that a quote is paid to. */
 export interface QuotedProgram {
   network: Network
-  /** 32 bytes, as the program id. */
+  /** Genesis hash, 32 bytes like the program id. */
   genesisHash: Uint8Array
   programId: Uint8Array
 }
@@ -68,17 +68,17 @@ function canonical(
 }
 
 /**
- * Id of a quote: HMAC-SHA256 of its terms under the installation's quote key. Quotes aren't stored: a payment with the
- * id of its own terms was quoted by us.
+ * Id of a quote: HMAC-SHA256 of its terms under the deployment's quote key. Quotes are not stored. A payment whose id
+ * matches its terms was quoted by this deployment.
  * @returns 32 bytes
- * @throws RangeError for words of other lengths and numbers that don't fit the program's arguments
+ * @throws RangeError for words of other lengths, and for numbers that don't fit the program's arguments
  */
 export const quoteId = (key: Uint8Array, program: QuotedProgram, terms: PaymentTerms): Buffer =>
   createHmac('sha256', key).update(canonical(program, terms)).digest()
 
 /**
- * Checks a payment against our quotes. Never throws for on-chain values.
- * @param keys the key of quotes and earlier ones
+ * Checks whether a payment has a quote of this deployment. Never throws for on-chain values.
+ * @param keys the current quote key and earlier ones
  */
 export function verifyQuote(
   keys: readonly Uint8Array[],
@@ -92,11 +92,11 @@ export function verifyQuote(
   return isOurs ? 'honoured' : 'foreign'
 }
 
-/** Source of a program's payments, as the hub tells them apart: keccak256(genesis hash 32 ‖ program id 32). */
+/** Id of a program as the hub's source of payments: keccak256(genesis hash 32 ‖ program id 32). */
 export const paymentSource = (genesisHash: Uint8Array, programId: Uint8Array): Buffer =>
   keccak256(Buffer.concat([genesisHash, programId]))
 
-/** Id of a payment that the hub accepts once, as its `Received` names it: keccak256(source 32 ‖ sequence u64). */
+/** Id of a payment in the hub's `Received`, which the hub accepts once: keccak256(source 32 ‖ sequence u64). */
 export function paymentMessageId(source: Uint8Array, sequence: bigint): Buffer {
   return keccak256(Buffer.concat([source, countOf(sequence)]))
 }
@@ -108,8 +108,8 @@ function countOf(sequence: bigint): Buffer {
 }
 
 /**
- * Id of a payment for a community name, with its own count: keccak256(genesis hash 32 ‖ program id 32 ‖ "community" ‖
- * sequence u64 big-endian).
+ * Id of a payment for a community name, which has a sequence of its own: keccak256(genesis hash 32 ‖ program id 32 ‖
+ * "community" ‖ sequence u64 big-endian).
  */
 export function communityPaymentId(
   genesisHash: Uint8Array,
@@ -122,11 +122,11 @@ export function communityPaymentId(
 }
 
 /**
- * Last sequence known without a gap.
+ * Last sequence number up to which all payments are known.
  * @param known all payments up to this sequence are known
- * @param beyond other known sequences; reached ones are removed
+ * @param beyond other known sequences; those that become contiguous are removed
  */
-export function knownUpTo(known: number, beyond: Set<number>): number {
+export function lastContiguous(known: number, beyond: Set<number>): number {
   let last = known
   while (beyond.delete(last + 1)) last += 1
   return last

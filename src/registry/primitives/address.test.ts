@@ -33,7 +33,7 @@ const parsed = (input: string) => {
 }
 
 describe('EVM addresses', () => {
-  it.each(EIP55)('takes %s, and answers it in lower case', (input) => {
+  it.each(EIP55)('accepts %s, and returns it in lower case', (input) => {
     expect(parsed(input)).toMatchObject({ type: 'evm', text: input.toLowerCase() })
     expect(parsed(input.toLowerCase()).text).toBe(input.toLowerCase())
   })
@@ -50,7 +50,7 @@ describe('EVM addresses', () => {
     }
   })
 
-  it('takes digits and letters all in one case, which carry no checksum', () => {
+  it('accepts letters in a single case, which have no checksum', () => {
     expect(parsed(`0x${'AB'.repeat(20)}`).text).toBe(`0x${'ab'.repeat(20)}`)
     expect(parsed(`0x${'12'.repeat(20)}`).text).toBe(`0x${'12'.repeat(20)}`)
   })
@@ -76,7 +76,7 @@ describe('Solana addresses', () => {
     { name: 'the lowest', key: Buffer.alloc(32), length: 32 },
     { name: 'one between', key: Buffer.alloc(32, 1), length: 43 },
     { name: 'the highest', key: Buffer.alloc(32, 255), length: 44 },
-  ])('takes every key: $name, of $length characters', ({ key, length }) => {
+  ])('accepts every key: $name, of $length characters', ({ key, length }) => {
     const text = bs58.encode(key)
     expect(parsed(text)).toMatchObject({ type: 'solana', text })
     expect(text).toHaveLength(length)
@@ -99,13 +99,13 @@ describe('Solana addresses', () => {
   )
 
   it('refuses what is too long before it decodes', () => {
-    // decoding is quadratic: this would take minutes
+    // decoding is quadratic, and would take minutes for this input
     expect(parseAddress('z'.repeat(1_000_000))).toBe('unsupported_address')
   })
 })
 
 describe('stored forms', () => {
-  it('come back from the stored form and from the word', () => {
+  it('are decoded from the stored form and from the word', () => {
     fc.assert(
       fc.property(fc.oneof(evm, solana), (text) => {
         const address = parsed(text)
@@ -117,7 +117,7 @@ describe('stored forms', () => {
     )
   })
 
-  it('left-pad an EVM address in its word and take a Solana key as it is', () => {
+  it('left-pad an EVM address in its word, and keep a Solana key unchanged', () => {
     expect(addressToWord(parsed(`0x${'ab'.repeat(20)}`).bytes).toString('hex')).toBe(
       '00'.repeat(12) + 'ab'.repeat(20),
     )
@@ -135,7 +135,7 @@ describe('stored forms', () => {
     expect(decodeAddress(addressOfWord(Buffer.alloc(32))).text).toBe(`0x${'0'.repeat(40)}`)
   })
 
-  it('of an EVM address never equals one of a Solana key', () => {
+  it('of an EVM address never equal those of a Solana key', () => {
     fc.assert(
       fc.property(evm, solana, (a, b) => {
         expect(parsed(a).bytes.equals(parsed(b).bytes)).toBe(false)
@@ -150,14 +150,14 @@ describe('stored forms', () => {
     `01${'00'.repeat(32)}`,
     `02${'00'.repeat(20)}`,
     `03${'00'.repeat(20)}`,
-  ])('are refused for bytes that are none: 0x%s', (hex) => {
+  ])('are refused for invalid bytes: 0x%s', (hex) => {
     expect(() => decodeAddress(Buffer.from(hex, 'hex'))).toThrow(`0x${hex} is not a stored address`)
   })
 
   it.each([
     ['an EVM address', EIP55[0]!.toLowerCase()],
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
-  ])('of any chain come back as wallets: %s', (_, text) => {
+  ])('of any chain are decoded as wallets: %s', (_, text) => {
     const wallet = lookupAddress(text)!
     expect(wallet.text).toBe(text)
     expect(decodeWallet(wallet.bytes)).toEqual(wallet)
@@ -176,7 +176,7 @@ describe('stored forms', () => {
     },
   )
 
-  it('do not change when the bytes they were read from do', () => {
+  it('do not share memory with the bytes that they were decoded from', () => {
     const word = addressToWord(parsed(EIP55[0]!).bytes)
     const bytes = addressOfWord(word)
     word.fill(0)

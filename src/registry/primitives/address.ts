@@ -4,23 +4,23 @@ import type { AddressType } from '../families.js'
 import { decodeBase58 } from './base58.js'
 import { fromHex, toHex } from './bytes.js'
 import { keccak256 } from './keccak.js'
-import { isBech32, type OtherType, parseOther } from './otherAddress.js'
+import { isBech32, type OtherType, parseOtherAddress } from './otherAddress.js'
 
-/** Form of a type of addresses that pay. */
+/** Form of a type of addresses that can pay. */
 interface AddressForm {
-  /** Type byte of a stored address, before the raw address. Never renumber. */
+  /** Type byte of a stored address, which precedes the raw address. Never renumber. */
   code: number
-  /** Length of a raw address. In a word of 32 bytes zeros stand before a shorter one. */
+  /** Length of a raw address. In a 32-byte word a shorter address is padded with zeros on the left. */
   bytes: number
-  /** Raw address and answer form of a text; null for a text of another form. */
+  /** Raw address and canonical text of an input; null for an input of another form. */
   read(text: string): { raw: Buffer; text: string } | 'bad_checksum' | null
-  /** The answer form of a raw address. */
+  /** The canonical text of a raw address. */
   text(raw: Buffer): string
 }
 
 const HEX = /^0x[0-9a-fA-F]{40}$/
 
-/** By type, the longer addresses last. */
+/** Forms by type, in ascending length. */
 const FORMS: Readonly<Record<AddressType, AddressForm>> = {
   evm: {
     code: 1,
@@ -41,7 +41,7 @@ const FORMS: Readonly<Record<AddressType, AddressForm>> = {
     code: 2,
     bytes: 32,
     read(text) {
-      // a bech32 text's checksum is proof, which base58 of 32 bytes has none of
+      // a valid bech32 checksum shows that it is no Solana key; base58 of 32 bytes has no checksum
       const raw = isBech32(text) ? null : decodeBase58(text, 32)
       return raw && { raw, text }
     },
@@ -50,18 +50,18 @@ const FORMS: Readonly<Record<AddressType, AddressForm>> = {
 }
 const BY_LENGTH = Object.entries(FORMS) as [AddressType, AddressForm][]
 
-/** Type byte of other chains' addresses, before their canonical text. */
+/** Type byte of other chains' addresses, which precedes their canonical text. */
 const OTHER_CODE = 3
 
 export interface Address {
   type: AddressType
-  /** The answer form: hex in lower case, or base58. */
+  /** The text as responses show it: hex in lower case, or base58. */
   text: string
   /** Type byte and raw address: the form of the database and the journal. */
   bytes: Buffer
 }
 
-/** Wallet that may be listed, of any chain with recognizable addresses. */
+/** Wallet of any chain with recognizable addresses. It may be listed. */
 export interface Wallet extends Omit<Address, 'type'> {
   type: AddressType | OtherType
 }
@@ -93,14 +93,14 @@ export function parseAddress(input: string): Address | AddressProblem {
 export function parseWallet(input: string): Wallet | AddressProblem {
   const address = parseAddress(input)
   if (address !== 'unsupported_address') return address
-  const other = parseOther(input)
+  const other = parseOtherAddress(input)
   return other ? { ...other, bytes: otherBytes(other.text) } : address
 }
 
 const otherBytes = (text: string): Buffer =>
   Buffer.concat([Buffer.of(OTHER_CODE), Buffer.from(text)])
 
-/** Parses an address for look-ups, where an invalid one is unknown. */
+/** Parses an address for a look-up; null for an invalid address, which is treated as unknown. */
 export function lookupAddress(input: string): Wallet | null {
   const wallet = parseWallet(input)
   return typeof wallet === 'string' ? null : wallet
@@ -111,7 +111,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   if (bytes[0] !== OTHER_CODE) return decodeAddress(bytes)
   const raw = Buffer.from(bytes)
   const text = raw.toString('latin1', 1)
-  const other = parseOther(text)
+  const other = parseOtherAddress(text)
   if (other?.text !== text) throw new RangeError(`${toHex(raw)} is not a stored address`)
   return { ...other, bytes: raw }
 }
@@ -126,8 +126,8 @@ export function decodeAddress(bytes: Uint8Array): Address {
 }
 
 /**
- * Address in the `from` word of a bid: the shortest that has zeros before it.
- * @returns the stored form without text, since this runs once per log
+ * Address in the `from` word of a bid: the shortest type whose padding is all zeros.
+ * @returns the stored form only, without text, because this runs once per log
  */
 export function addressOfWord(word: Buffer): Buffer {
   const zeros = word.findIndex((byte) => byte !== 0)
@@ -137,10 +137,13 @@ export function addressOfWord(word: Buffer): Buffer {
   return storedAddress(type, word.subarray(word.length - bytes))
 }
 
-/** EVM zero address, stored: as which private actors are shown. */
-export const NOBODY = addressOfWord(Buffer.alloc(32))
+/** EVM zero address in its stored form. It replaces private actors. */
+export const STORED_ZERO_ADDRESS = addressOfWord(Buffer.alloc(32))
 
-/** Word of a stored address: 20 bytes left-padded, 32 bytes as they are, others the Keccak of the stored form. */
+/**
+ * Word of a stored address: 20 bytes left-padded, 32 bytes unchanged, other addresses as the Keccak-256 of the stored
+ * form.
+ */
 export function addressToWord(bytes: Uint8Array): Buffer {
   if (bytes[0] === OTHER_CODE) return keccak256(bytes)
   const word = Buffer.alloc(32)

@@ -8,12 +8,12 @@ it.each([
   [0n, 10n ** 16n],
   [10n ** 16n, 10n ** 16n],
   [10n ** 16n + 1n, 10n ** 16n + 1n],
-])('a bid without an amount under a minimum of %d wei is of %d wei', (minimum, amount) => {
+])('with a minimum of %d wei, a bid without an amount has %d wei', (minimum, amount) => {
   expect(defaultAmountWei(minimum)).toBe(amount)
 })
 
 describe('parseAmountWei', () => {
-  it('reads every unsigned 256-bit integer in its one decimal form', () => {
+  it('parses every unsigned 256-bit integer in canonical decimal form', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX }), (wei) => {
         expect(parseAmountWei(String(wei))).toBe(wei)
@@ -44,7 +44,7 @@ describe('parseAmountWei', () => {
   })
 
   it.each([0, 1, 1n, 1e18, true, null, undefined, [], ['1'], {}, { toString: () => '1' }])(
-    'refuses what is no string: %s',
+    'refuses other types than strings: %s',
     (input) => {
       expect(parseAmountWei(input)).toBeNull()
     },

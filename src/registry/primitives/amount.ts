@@ -1,15 +1,15 @@
 /** 0.01 ETH. */
 const DEFAULT_AMOUNT_WEI = 10_000_000_000_000_000n
 
-/** Amount of a bid for which none is named. @param minimumWei of the hub */
+/** Amount of a bid whose request names none. @param minimumWei of the hub */
 export const defaultAmountWei = (minimumWei: bigint): bigint =>
   minimumWei > DEFAULT_AMOUNT_WEI ? minimumWei : DEFAULT_AMOUNT_WEI
 
 const DECIMAL = /^(0|[1-9][0-9]{0,77})$/
 
 /**
- * Parses an amount in wei: a decimal string without sign, spaces, exponent, hex or leading zeros; null for any other
- * form and from 2^256 on.
+ * Parses an amount in wei: a decimal string without sign, spaces, exponent, hex or leading zeros. Null for any other
+ * text, and for 2^256 or more.
  */
 export function parseAmountWei(input: unknown): bigint | null {
   if (typeof input !== 'string' || !DECIMAL.test(input)) return null

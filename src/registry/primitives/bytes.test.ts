@@ -5,7 +5,7 @@ import { bigIntToWord, fromHex, keyOf, toHex, txKey, wordToBigInt } from './byte
 const bytes = fc.uint8Array({ maxLength: 64 })
 
 describe('bytes', () => {
-  it('have a Map key that no other bytes have', () => {
+  it('have a unique Map key', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         expect(keyOf(a) === keyOf(b)).toBe(Buffer.compare(a, b) === 0)
@@ -15,7 +15,7 @@ describe('bytes', () => {
     )
   })
 
-  it('go to hex and back', () => {
+  it('are converted to hex and back', () => {
     fc.assert(
       fc.property(bytes, (a) => {
         expect(fromHex(toHex(a)).equals(a)).toBe(true)
@@ -23,7 +23,7 @@ describe('bytes', () => {
     )
   })
 
-  it('of a word go to an integer and back', () => {
+  it('of a word are converted to an integer and back', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (value) => {
         expect(bigIntToWord(value)).toHaveLength(32)
@@ -33,13 +33,13 @@ describe('bytes', () => {
     expect(bigIntToWord(0n).equals(Buffer.alloc(32))).toBe(true)
   })
 
-  it.each([-1n, -(2n ** 255n), 2n ** 256n, 2n ** 300n])('are no word of %d', (value) => {
+  it.each([-1n, -(2n ** 255n), 2n ** 256n, 2n ** 300n])('cannot be a word of %d', (value) => {
     expect(() => bigIntToWord(value)).toThrow(
       new RangeError(`${value} does not fit an unsigned 256-bit word`),
     )
   })
 
-  it('of any length are an unsigned integer, wherever they lie in their buffer', () => {
+  it('of any length are read as an unsigned integer, at any offset of their buffer', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 40 }), (a) => {
         const value = BigInt(`0x${Buffer.from(a).toString('hex')}`)
@@ -49,7 +49,7 @@ describe('bytes', () => {
     )
   })
 
-  it('of a hash give a signed 64-bit key of its first eight', () => {
+  it('of a hash give a signed 64-bit key of the first eight bytes', () => {
     expect(txKey(Buffer.from('ff'.repeat(8).padEnd(64, '0'), 'hex'))).toBe(-1n)
     expect(txKey(Buffer.from(`0000000000000001${'ff'.repeat(24)}`, 'hex'))).toBe(1n)
   })

@@ -1,4 +1,4 @@
-/** Small byte helpers shared by the rules. Byte strings are Node Buffers; a key for a Map is their latin1 text. */
+/** Byte helpers shared by the rules. Byte strings are Node Buffers. As Map keys they are latin1 texts. */
 
 /** The same bytes as a Buffer, without a copy. */
 const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -7,7 +7,7 @@ const bufferOf = (bytes: Uint8Array): Buffer =>
 /** Map key of a byte string: latin1, one character per byte, the cheapest exact text. */
 export const keyOf = (bytes: Uint8Array): string => bufferOf(bytes).toString('latin1')
 
-/** The bytes of a `0x` hex string. The caller has checked its form. */
+/** The bytes of a `0x` hex string, whose form the caller has checked. */
 export const fromHex = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex')
 
 /** `0x` hex of bytes, lower case. */
@@ -15,18 +15,18 @@ export const toHex = (bytes: Uint8Array): `0x${string}` => `0x${bufferOf(bytes).
 
 /** A big-endian 32-byte word as an unsigned integer. */
 export function wordToBigInt(word: Uint8Array): bigint {
-  // fast path without text for nearly all amounts, since this runs once per log
+  // fast path without text for nearly all amounts, because this runs once per log
   for (let i = 0; i < word.length - 16; i++) if (word[i] !== 0) return BigInt(toHex(word))
   if (word.length < 16) return BigInt(toHex(word))
   const low = new DataView(word.buffer, word.byteOffset + word.length - 16, 16)
   return (low.getBigUint64(0) << 64n) | low.getBigUint64(8)
 }
 
-/** Big-endian. Throws RangeError outside 0 to 2^256 - 1. */
+/** Word of an unsigned integer, big-endian. @throws RangeError outside 0 to 2^256 - 1 */
 export function bigIntToWord(value: bigint): Buffer {
   if (value >> 256n !== 0n) throw new RangeError(`${value} does not fit an unsigned 256-bit word`)
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
-/** Look-up key of a transaction hash: its first 8 bytes; the whole hash decides. */
+/** Look-up key of a transaction hash: its first 8 bytes. Readers also compare the whole hash. */
 export const txKey = (hash: Buffer): bigint => hash.readBigInt64BE(0)

@@ -5,7 +5,7 @@ import { NETWORK_CODE, type Network } from './network.js'
 
 /**
  * Id of the n-th cluster that a wallet creates: keccak256(network u8 ‖ creator bytes32 ‖ n u64). Clusters are never
- * deleted, so a creator's taken numbers are 0 … k-1, and rebuilds derive the same ids.
+ * deleted, so a creator's used numbers are 0 … k-1, and a rebuild derives the same ids.
  * @param creator stored address (see address.ts)
  */
 export function clusterId(network: Network, creator: Uint8Array, n: number): Buffer {

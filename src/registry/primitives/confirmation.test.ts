@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { confirmation, defaultConfirmation, rulesOf } from './confirmation.js'
+import { confirmation, confirmationRulesOf, defaultConfirmation } from './confirmation.js'
 
 const finalized = { kind: 'tag', tag: 'finalized' } as const
 const safe = { kind: 'tag', tag: 'safe' } as const
@@ -31,12 +31,12 @@ it.each([
 ])(
   'with $policy the confirmed block of 100 is $confirmed, and verifiers wait for $bridgeBlocks blocks',
   ({ policy, tagged, confirmed, bridgeBlocks }) => {
-    const rules = rulesOf(policy)
+    const rules = confirmationRulesOf(policy)
     expect(rules.confirmedOf(100, tagged)).toBe(confirmed)
     expect(rules.bridgeBlocks).toBe(bridgeBlocks)
   },
 )
 
-it.each(['latest', { blocks: -1 }, {}])('%o is no policy', (policy) => {
+it.each(['latest', { blocks: -1 }, {}])('%o is not a valid policy', (policy) => {
   expect(confirmation.safeParse(policy).success).toBe(false)
 })

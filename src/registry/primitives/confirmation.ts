@@ -3,10 +3,10 @@ import { z } from 'zod'
 /** Blocks that LayerZero's verifiers wait for, by tag: two epochs of Ethereum. */
 const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
 type Tag = keyof typeof BRIDGE_BLOCKS
-/** Tags by which nodes name a confirmed block. */
+/** Block tags that stand for a confirmed block. */
 export const CONFIRMED_TAGS = Object.keys(BRIDGE_BLOCKS) as [Tag, ...Tag[]]
 
-/** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top. */
+/** Form of a policy in the chains file: a block tag of the node, or a number of blocks on top of the confirmed one. */
 export const confirmation = z.union([
   z.enum(CONFIRMED_TAGS).transform((tag) => ({ kind: 'tag' as const, tag })),
   z
@@ -19,7 +19,7 @@ export type Confirmation = z.output<typeof confirmation>
 type Of<Kind extends Confirmation['kind']> = Extract<Confirmation, { kind: Kind }>
 
 export interface ConfirmationRules {
-  /** Tag of a block that is read besides the latest one, null for none. */
+  /** Tag of a block to read in addition to the latest one, null for none. */
   tag: Of<'tag'>['tag'] | null
   /**
    * The newest confirmed block, -1 for none.
@@ -45,19 +45,20 @@ const RULES: { readonly [Kind in Confirmation['kind']]: (policy: Of<Kind>) => Co
     }),
   }
 
-export const rulesOf = (policy: Confirmation): ConfirmationRules =>
+export const confirmationRulesOf = (policy: Confirmation): ConfirmationRules =>
   RULES[policy.kind](policy as never)
 
 const FINALIZED: Confirmation = { kind: 'tag', tag: 'finalized' }
 
 /**
- * Chains whose `safe` block stands in data posted to L1, and falls only with L1's own block: OP Stack and Arbitrum
- * Nitro. A sequencer that takes a block back before could take back a payment for a community name that is granted
- * already. `finalized` comes ten minutes later there. Elsewhere `finalized` takes seconds, or `safe` means less.
+ * Chains whose `safe` block is in data posted to L1, and can only be reorged together with L1's block: OP Stack and
+ * Arbitrum Nitro. Before `safe`, a sequencer could revert a payment for a community name that is already granted.
+ * `finalized` takes ten minutes longer on these chains. On other chains `finalized` takes seconds, or `safe` is
+ * weaker.
  */
 const SAFE_LABELS: ReadonlySet<string> = new Set(['10', '8453', '81457', '42161'])
 
-/** Policy of a chain that names none, by its preset's label: a hub decides names, and waits for `finalized`. */
+/** Policy of a chain without a configured one, by its preset's label. A hub decides names and waits for `finalized`. */
 export function defaultConfirmation(
   role: 'hub' | 'spoke',
   label: string | undefined,

@@ -5,8 +5,8 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
- * Public key of an Ed25519 seed, 32 bytes each (RFC 8032). By OpenSSL: a start would wait a quarter of a second for the
- * tables that code in JavaScript makes before its first one.
+ * Public key of an Ed25519 seed, 32 bytes each (RFC 8032). OpenSSL computes it, because a JavaScript library would
+ * delay the start by a quarter of a second to compute its tables.
  */
 export const ed25519PublicKey = (seed: Uint8Array): Buffer =>
   Buffer.from(createPublicKey(ed25519PrivateKey(seed)).export({ format: 'jwk' }).x!, 'base64url')
@@ -16,9 +16,9 @@ export const ed25519PrivateKey = (seed: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' })
 
 /**
- * Tells whether a key signed one of some messages. Strict (RFC 8032): small-order keys, for which
- * anybody can sign, and non-canonical encodings are refused. OpenSSL's check comes first: ten times as fast, to reject
- * wrong signatures cheaply, but lenient about keys.
+ * Whether a key signed one of some messages. The check is strict (RFC 8032): small-order keys, for which anybody can
+ * sign, and non-canonical encodings are refused. OpenSSL checks first, because it is ten times as fast at rejecting
+ * wrong signatures, but it accepts such keys.
  * @param signature 64 bytes
  * @param key 32 bytes
  */

@@ -5,7 +5,7 @@ import { keccak256 } from './keccak.js'
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
-test('hashes as the audited library does, for any bytes', () => {
+test('equals the audited library’s hash, for any bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (message) => {
       expect(hex(keccak256(message))).toBe(hex(keccak_256(message)))

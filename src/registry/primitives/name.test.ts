@@ -21,19 +21,22 @@ import {
 const name = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 1, maxLength: longest })
 
 describe('parseName', () => {
-  it.each(wellFormed)('takes %j as it is', (input) => {
+  it.each(wellFormed)('accepts %j unchanged', (input) => {
     expect(parseName(input)).toBe(input)
   })
 
-  it.each([...capitals, 'FooBar-9_Z'])('lowers the ASCII capitals of %j', (input) => {
-    expect(parseName(input)).toBe(input.toLowerCase())
-  })
+  it.each([...capitals, 'FooBar-9_Z'])(
+    'converts the ASCII capitals of %j to lower case',
+    (input) => {
+      expect(parseName(input)).toBe(input.toLowerCase())
+    },
+  )
 
   it.each([...malformed, 'a\0'])('refuses %j', (input) => {
     expect(parseName(input)).toBeNull()
   })
 
-  it('takes exactly what the alphabet allows, whatever the text', () => {
+  it('accepts exactly the texts of the alphabet', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 40 }),
       fc.string({ maxLength: 40 }),
@@ -51,7 +54,7 @@ describe('parseName', () => {
 })
 
 describe('the forms that name a cluster', () => {
-  it.each(['foobar', 'foobar/', 'FooBar', 'FOOBAR/'])('reads %s as foobar', (text) => {
+  it.each(['foobar', 'foobar/', 'FooBar', 'FOOBAR/'])('parses %s as foobar', (text) => {
     expect(parseClusterName(text)).toBe('foobar')
   })
 
@@ -59,7 +62,7 @@ describe('the forms that name a cluster', () => {
     expect(parseClusterName(input)).toBeNull()
   })
 
-  it('takes full names apart', () => {
+  it('splits full names', () => {
     expect(parseFullName('foo')).toEqual({ cluster: 'foo', wallet: null })
     expect(parseFullName('Foo/')).toEqual({ cluster: 'foo', wallet: null })
     expect(parseFullName('foo/Main')).toEqual({ cluster: 'foo', wallet: 'main' })
@@ -85,7 +88,7 @@ describe('the word of a name', () => {
     expect(nameToWord('foobar').toString('hex')).toBe('666f6f626172'.padEnd(64, '0'))
   })
 
-  it('comes back as the name', () => {
+  it('is decoded to the name', () => {
     fc.assert(
       fc.property(name, (text) => {
         expect(wordToName(nameToWord(text))).toBe(text)
@@ -103,21 +106,21 @@ describe('the word of a name', () => {
         const word = nameToWord('a'.repeat(longest))
         word[position] = byte
         const allowed = alphabet.includes(String.fromCharCode(byte))
-        // a zero byte ends a name only where nothing but zeros follows it
+        // a zero byte ends a name only if all later bytes are zero
         const ends = byte === 0 && position === longest - 1
         expect(wordToName(word) !== null, `byte ${byte} at ${position}`).toBe(allowed || ends)
       }
     }
   })
 
-  it('is refused when empty, gapped, right-aligned or cut short', () => {
+  it('is refused when empty, with gaps, right-aligned or truncated', () => {
     expect(wordToName(Buffer.alloc(32))).toBeNull()
     expect(wordToName(Buffer.from('6100'.padEnd(60, '0').concat('6100'), 'hex'))).toBeNull()
     expect(wordToName(Buffer.from('666f6f'.padStart(64, '0'), 'hex'))).toBeNull()
     expect(wordToName(nameToWord('a'.repeat(32)).subarray(0, 31))).toBeNull()
   })
 
-  it('is read for exactly the words that some name has', () => {
+  it('is decoded exactly if it is the word of a name', () => {
     const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes))
     fc.assert(
       fc.property(fc.oneof(word, name.map(nameToWord)), (bytes) => {

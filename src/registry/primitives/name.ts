@@ -1,5 +1,5 @@
 import { toHex } from './bytes.js'
-import { NAME, NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from './nameRule.js'
+import { CANONICAL_NAME, NAME_MAX_BYTES, NAME_PATTERN, NAME_RULE } from './nameRule.js'
 
 export const DEFAULT_WALLET_NAME = 'main'
 
@@ -32,7 +32,7 @@ export function parseFullName(input: string): FullName | null {
 
 /** Word (bytes32) of a canonical name. @throws RangeError for any other text */
 export function nameToWord(name: string): Buffer {
-  if (!NAME.test(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
+  if (!CANONICAL_NAME.test(name)) throw new RangeError(`"${name}" is not a name of ${NAME_RULE}`)
   const word = Buffer.alloc(NAME_MAX_BYTES)
   word.write(name)
   return word
@@ -43,15 +43,15 @@ export function wordToName(word: Buffer): string | null {
   const zero = word.indexOf(0)
   const length = zero === -1 ? word.length : zero
   const name = word.toString('latin1', 0, length)
-  if (!NAME.test(name)) return null
+  if (!CANONICAL_NAME.test(name)) return null
   for (let i = length; i < NAME_MAX_BYTES; i++) if (word[i] !== 0) return null
   return name
 }
 
-/** Name in a bytes32 word, the word in hex where it is malformed. */
+/** Name in a bytes32 word; a malformed word in hex. */
 export const wordText = (word: Buffer): string => wordToName(word) ?? toHex(word)
 
-/** First free of `name`, `name-2`, `name-3`, …; cut to the maximum length. */
+/** First free name of `name`, `name-2`, `name-3`, …, cut to the maximum length. */
 export function numberedName(name: string, isTaken: (candidate: string) => boolean): string {
   let candidate = name
   for (let n = 2; isTaken(candidate); n++) {

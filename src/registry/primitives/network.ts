@@ -8,7 +8,10 @@ export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 /** The first letter of an event id (`m-1-42`). */
 export const NETWORK_LETTER: Record<Network, string> = { mainnet: 'm', testnet: 't' }
 
-/** Labels of chains that a request may name, and the network of each. A family whose chains share one label has it in its row. */
+/**
+ * Labels of chains that a request may name, with their network. A family whose chains share one label has it in its
+ * row of families.ts.
+ */
 export const NETWORK_LABELS: Readonly<Record<string, Network>> = {
   '1': 'mainnet',
   '10': 'mainnet',

@@ -6,7 +6,7 @@ import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addressToWord, decodeWallet, parseAddress, parseWallet, type Wallet } from './address.js'
-import { OTHER_TYPES, parseOther } from './otherAddress.js'
+import { OTHER_TYPES, parseOtherAddress } from './otherAddress.js'
 
 /** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
 const KNOWN: readonly (readonly [type: string, text: string])[] = [
@@ -24,7 +24,7 @@ const KNOWN: readonly (readonly [type: string, text: string])[] = [
 ]
 
 const folder = join(import.meta.dirname, '../../../test/vectors/auth')
-/** Wallets in the vectors of every kind of signatures, of chains that can't pay. */
+/** Wallets in the vectors of every kind of signatures, of chains without payments. */
 const SIGNERS = readdirSync(folder)
   .flatMap((file) => [JSON.parse(readFileSync(join(folder, file), 'utf8'))].flat())
   .filter(({ wallet, isValid }) => isValid && parseAddress(wallet) === 'unsupported_address')
@@ -33,47 +33,47 @@ const SIGNERS = readdirSync(folder)
 const TEXTS = [...KNOWN.map(([, text]) => text), ...SIGNERS.flat()]
 
 describe('addresses of other chains', () => {
-  it.each(SIGNERS)('%s, which signs, is of a type that we name, and is stored', (text) => {
-    const known = parseOther(text)!
+  it.each(SIGNERS)('%s, which can sign, has a known type and a stored form', (text) => {
+    const known = parseOtherAddress(text)!
     expect([...OTHER_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(known.type)
     expect(decodeWallet((parseWallet(text) as Wallet).bytes)).toMatchObject(known)
   })
 
   it.each(KNOWN)('%s: %s', (type, text) => {
-    expect(parseOther(text)).toEqual({ type, text })
+    expect(parseOtherAddress(text)).toEqual({ type, text })
     const wallet = parseWallet(text)
     expect(wallet).toMatchObject({ type, text })
     if (typeof wallet === 'string') return
     expect(wallet.bytes[0]).toBe(3)
     expect(decodeWallet(wallet.bytes)).toEqual(wallet)
     expect(addressToWord(wallet.bytes)).toHaveLength(32)
-    // they can't register or pay
+    // such a wallet can't register or pay
     expect(parseAddress(text)).toBe('unsupported_address')
   })
 
   it.each(KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))(
-    'in upper case are the same where their form says so: %s %s',
+    'in upper case are equal if their form allows it: %s %s',
     (type, text) => {
-      expect(parseOther(text.toUpperCase())).toEqual({ type, text })
+      expect(parseOtherAddress(text.toUpperCase())).toEqual({ type, text })
     },
   )
 
-  it('in mixed case are the same in hex, and none in bech32', () => {
-    expect(parseOther(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
-    expect(parseOther('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
+  it('in mixed case are equal in hex, and invalid in bech32', () => {
+    expect(parseOtherAddress(`0x${'A'.repeat(64)}`)!.text).toBe(`0x${'a'.repeat(64)}`)
+    expect(parseOtherAddress('bc1QW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBeNull()
   })
 
-  it('of Cosmos Hub are named without a prefix', () => {
-    // bech32 of bytes 1 to 20, as documentation of Cosmos' libraries shows it
+  it('of Cosmos Hub have a type without a prefix', () => {
+    // bech32 of the bytes 1 to 20, as in the documentation of Cosmos libraries
     const known = 'cosmos1qypqxpq9qcrsszg2pvxq6rs0zqg3yyc5lzv7xu'
-    expect(parseOther(known)).toEqual({ type: 'cosmos', text: known })
+    expect(parseOtherAddress(known)).toEqual({ type: 'cosmos', text: known })
   })
 
   it.each(['osmo', 'celestia', 'inj'])(
-    'of Cosmos chains are named by their prefix: %s',
+    'of Cosmos chains have a type with their prefix: %s',
     (prefix) => {
       const text = bech32.encode(prefix, bech32.toWords(Buffer.alloc(20, 7)))
-      expect(parseOther(text)).toEqual({ type: `cosmos-${prefix}`, text })
+      expect(parseOtherAddress(text)).toEqual({ type: `cosmos-${prefix}`, text })
     },
   )
 
@@ -82,13 +82,13 @@ describe('addresses of other chains', () => {
     ['21 bytes', bech32.encode('osmo', bech32.toWords(Buffer.alloc(21, 7)))],
     // NIP-19: 32 bytes in bech32 too
     ['a Nostr key', 'nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5'],
-  ])('in bech32 are no others: %s', (_, junk) => {
-    expect(parseOther(junk)).toBeNull()
+  ])('in bech32 are refused otherwise: %s', (_, junk) => {
+    expect(parseOtherAddress(junk)).toBeNull()
   })
 
   it('of 32 bytes of a Cosmos chain are accounts too (ADR 028)', () => {
     const text = bech32.encode('osmo', bech32.toWords(Buffer.alloc(32, 7)))
-    expect(parseOther(text)).toEqual({ type: 'cosmos-osmo', text })
+    expect(parseOtherAddress(text)).toEqual({ type: 'cosmos-osmo', text })
   })
 
   const words = (bytes: number) => bech32.toWords(Buffer.alloc(bytes, 7))
@@ -105,7 +105,7 @@ describe('addresses of other chains', () => {
     ['bits left over that are not zero', bech32.encode('osmo', [...words(20).slice(0, -1), 1, 1])],
     ['a digit in its prefix', bech32.encode('osmo2', words(20))],
     ['more than 90 characters', bech32.encode('osmosisosmosisosmosi', words(43), 200)],
-  ])('are none with %s', (_, text) => expect(parseOther(text)).toBeNull())
+  ])('are refused with %s', (_, text) => expect(parseOtherAddress(text)).toBeNull())
 
   const checked = (version: number, bytes: number) => {
     const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
@@ -113,9 +113,13 @@ describe('addresses of other chains', () => {
     return Buffer.concat([rest, sha256(sha256(rest)).subarray(0, 4)])
   }
 
-  it('in base58 have 25 bytes, a version that is known, and a checksum over the rest', () => {
-    expect(parseOther(base58.encode(checked(48, 20)))).toMatchObject({ type: 'litecoin-p2pkh' })
-    expect(parseOther(base58xrp.encode(checked(0, 20)))).toMatchObject({ type: 'ripple-classic' })
+  it('in base58 have 25 bytes, a known version, and a checksum', () => {
+    expect(parseOtherAddress(base58.encode(checked(48, 20)))).toMatchObject({
+      type: 'litecoin-p2pkh',
+    })
+    expect(parseOtherAddress(base58xrp.encode(checked(0, 20)))).toMatchObject({
+      type: 'ripple-classic',
+    })
   })
 
   it.each([
@@ -124,11 +128,11 @@ describe('addresses of other chains', () => {
     ['base58, another version', base58.encode(checked(49, 20))],
     ["Ripple's base58, another version", base58xrp.encode(checked(5, 20))],
     ["Ripple's base58, a byte too long", base58xrp.encode(checked(0, 21))],
-  ])('in base58 are no others: %s', (_, text) => {
-    expect(parseOther(text)).toBeNull()
+  ])('in base58 are refused otherwise: %s', (_, text) => {
+    expect(parseOtherAddress(text)).toBeNull()
   })
 
-  it.each(['osmo', 'juno'])('of Cosmos chains are never taken for Solana keys: %s', (prefix) => {
+  it.each(['osmo', 'juno'])('of Cosmos chains are never parsed as Solana keys: %s', (prefix) => {
     // 43 characters are 32 bytes in base58 where none of them is 0 or l
     let inBase58 = 0
     for (let i = 0; i < 1_000; i++) {
@@ -140,7 +144,7 @@ describe('addresses of other chains', () => {
     expect(inBase58).toBeGreaterThan(0)
   })
 
-  it('of every form come back from what is stored of them', () => {
+  it('of every form are decoded from their stored form', () => {
     const prefix = fc.stringMatching(/^[a-z]{2,20}$/)
     const text = fc.oneof(
       fc.constantFrom(...TEXTS),
@@ -160,7 +164,7 @@ describe('addresses of other chains', () => {
     )
   })
 
-  it('with any character changed are none', () => {
+  it('with any character changed are refused', () => {
     const sample = fc.constantFrom(...TEXTS.filter((text) => !text.startsWith('0x')))
     const letter = fc.constantFrom(
       ...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ',
@@ -169,20 +173,20 @@ describe('addresses of other chains', () => {
       fc.property(sample, fc.nat(), letter, (text, at, other) => {
         const i = at % text.length
         fc.pre(text[i] !== other)
-        expect(parseOther(text.slice(0, i) + other + text.slice(i + 1))).toBeNull()
+        expect(parseOtherAddress(text.slice(0, i) + other + text.slice(i + 1))).toBeNull()
       }),
       { numRuns: 500 },
     )
   })
 
-  it('are distinguished from anything else in little time', () => {
-    fc.assert(fc.property(fc.string(), (text) => parseOther(text) === null))
+  it('are distinguished from other texts quickly', () => {
+    fc.assert(fc.property(fc.string(), (text) => parseOtherAddress(text) === null))
   })
 
   it.each(['1', 'q', 'z', 'r', 'T', 'bc1', '0x'])(
-    'are distinguished from much of %s in little time',
+    'are distinguished from a long text of %s quickly',
     (part) => {
-      expect(parseOther(part.repeat(100_000))).toBeNull()
+      expect(parseOtherAddress(part.repeat(100_000))).toBeNull()
     },
   )
 

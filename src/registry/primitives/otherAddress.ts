@@ -1,7 +1,9 @@
 import { base58, base58xrp, bech32, bech32m } from '@scure/base'
 import { sha256 } from './sha256.js'
 
-/** Types of addresses of other chains, recognized by form and checksum, named as in the published client. */
+/**
+ * Types of addresses of other chains, recognized by form and checksum. Their names are those of the published client.
+ */
 export const OTHER_TYPES = [
   ...['bitcoin-p2pkh', 'bitcoin-p2sh', 'bitcoin-p2wpkh', 'bitcoin-p2wsh', 'bitcoin-p2tr'],
   ...['litecoin-p2pkh', 'litecoin-p2sh', 'litecoin-p2wpkh', 'litecoin-p2wsh'],
@@ -16,10 +18,10 @@ export interface OtherAddress {
 }
 
 /** Parses an address of another chain, null for other text. */
-export const parseOther = (input: string): OtherAddress | null =>
+export const parseOtherAddress = (input: string): OtherAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
-/** Aptos: 32 bytes in hex, in full. Sui's have the same form, and are told apart by who signs alone. */
+/** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature tells them apart. */
 const readAptos = (input: string): OtherAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 
@@ -43,7 +45,7 @@ export function decodeBech32(input: string): Decoded | null {
   return null
 }
 
-/** Tells whether a text passes a checksum of bech32, whatever its prefix: no base58 key does so by chance. */
+/** Whether a text has a valid bech32 checksum, whatever its prefix. A base58 key does not have one by chance. */
 export const isBech32 = (input: string): boolean => decodeBech32(input) !== null
 
 function readBech32(input: string): OtherAddress | null {
@@ -54,7 +56,7 @@ function readBech32(input: string): OtherAddress | null {
 
 const bytesOf = (words: number[]): number | null => bech32.fromWordsUnsafe(words)?.length ?? null
 
-/** A map, since prefixes are a caller's words. */
+/** a Map, because a prefix comes from the caller and must not match a property of Object.prototype */
 const SEGWIT: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
   ['bc', 'bitcoin'],
   ['tb', 'bitcoin'],
@@ -75,7 +77,7 @@ function segwitType({ coder, prefix, words }: Decoded): OtherType | null {
   return isTaproot && chain === 'bitcoin' ? 'bitcoin-p2tr' : null
 }
 
-/** Prefixes of bech32 texts of 20 or 32 bytes that are no Cosmos accounts: other chains, and keys. */
+/** Prefixes of bech32 texts of 20 or 32 bytes that are not Cosmos accounts: other chains, and keys. */
 const NOT_COSMOS = new Set([
   ...SEGWIT.keys(),
   'bcrt',
@@ -96,7 +98,10 @@ function cosmosType({ coder, prefix, words }: Decoded): OtherType | null {
   return prefix === 'cosmos' ? 'cosmos' : `cosmos-${prefix}`
 }
 
-/** Version byte before a 20-byte hash. Shared ones (0x05 of old Litecoin scripts) are Bitcoin's. */
+/**
+ * Type by the version byte before a 20-byte hash. A shared version (0x05 of old Litecoin scripts) counts as
+ * Bitcoin's.
+ */
 const VERSION: Readonly<Record<number, OtherType>> = {
   0: 'bitcoin-p2pkh',
   5: 'bitcoin-p2sh',
@@ -121,7 +126,7 @@ function readBase58(input: string): OtherAddress | null {
   return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
 }
 
-/** Version byte where the checksum of Base58Check matches. */
+/** Version byte of a valid Base58Check text, else undefined. */
 function versionOf(bytes: Uint8Array): number | null {
   if (bytes.length !== CHECKED_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** SHA-256 of parts, one behind the other. @returns 32 bytes */
+/** SHA-256 of concatenated parts. @returns 32 bytes */
 export function sha256(...parts: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)

@@ -30,7 +30,7 @@ describe('parseTxId', () => {
     ['88 characters of more than 64 bytes', 'z'.repeat(88)],
     ['89 characters', '5'.repeat(89)],
     ['63 bytes', bs58.encode(Buffer.alloc(63, 9))],
-  ])('knows what is neither: %s', (_, text) => {
+  ])('refuses other texts: %s', (_, text) => {
     expect(parseTxId(text)).toBeNull()
   })
 })

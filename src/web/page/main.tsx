@@ -2,14 +2,14 @@ import { type ComponentType, render } from 'preact'
 import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { placeOf } from '../paths.js'
-import { service } from './lib/service.js'
+import { serviceFacts } from './lib/service.js'
 import { Frame } from './parts/frame.js'
 import { AddressPage, MemberPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
-import { EnsName, Lookup, NotFound } from './views/notFound.js'
+import { EnsRedirect, LookupRedirect, NotFound } from './views/notFound.js'
 import { TxPage } from './views/tx.js'
 
-/** The pages, by what `placeOf` reads in the address bar. */
+/** Components by the page that `placeOf` returns for a path. */
 const PAGES = {
   home: Home,
   account: lazy(() => import('./account/index.js')),
@@ -18,15 +18,15 @@ const PAGES = {
   member: MemberPage,
   tx: TxPage,
   address: AddressPage,
-  search: Lookup,
-  ens: EnsName,
+  search: LookupRedirect,
+  ens: EnsRedirect,
   none: NotFound,
 } as const
 
 function Pages() {
   const { path, query } = useLocation()
-  const { page, ...about } = placeOf(path, query.q, service.ens)
-  // the account is one for all of its pages
+  const { page, ...about } = placeOf(path, query.q, serviceFacts.ens)
+  // all account pages share one component, so that its state survives
   const key = page === 'account' ? page : JSON.stringify(about)
   return (
     <ErrorBoundary>

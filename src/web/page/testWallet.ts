@@ -3,16 +3,16 @@ import bs58 from 'bs58'
 import { createWalletClient, type Hex, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 
-/** The wallet of a local world, by EIP-6963 and Wallet Standard. Its keys are known to everybody. */
+/** Test wallet of a local world, announced by EIP-6963 and Wallet Standard. Its keys are public. */
 
-/** Accounts of local worlds, given by the build. */
+/** Accounts of local worlds, inserted by the build. */
 declare const ACCOUNTS: {
   evm: { address: string; privateKey: Hex }[]
   solana: { address: string; secretKey: string }[]
 }
 interface TestChains {
   evm: { chainId: number; rpcUrl: string }[]
-  /** RPC URL of the local Solana, which stands for all its networks. */
+  /** RPC URL of the local Solana, used for all of Solana's networks. */
   solana: string | null
 }
 
@@ -36,7 +36,7 @@ function evmAccount(address: string) {
   return privateKeyToAccount(found.privateKey)
 }
 
-/** Sends a transaction on a chain. @throws Error in one line */
+/** Sends a transaction on a chain. @throws Error with a one-line message */
 function sendEvm({
   from,
   to,
@@ -65,8 +65,8 @@ function signSolana(address: string, message: Uint8Array): Uint8Array {
 }
 
 /**
- * Signs a transaction and sends it. The bytes begin with the number of signatures, and the signatures; of the message
- * behind them, a version byte, if any, three counts and the number of keys come before the keys, signers first.
+ * Signs a transaction and sends it. Layout of the bytes: number of signatures, signatures, message. Layout of the
+ * message: an optional version byte, three counts, number of keys, keys (signers first).
  * @returns its signature
  */
 async function sendSolana(address: string, transaction: Uint8Array): Promise<Uint8Array> {
@@ -88,7 +88,7 @@ async function sendSolana(address: string, transaction: Uint8Array): Promise<Uin
   return bs58.decode(result)
 }
 
-/** A choice that lasts as long as the tab. */
+/** A setting stored for the lifetime of the tab. */
 const kept = (key: string, first: string) => ({
   get: () => sessionStorage.getItem(`test-wallet.${key}`) ?? first,
   set: (value: string) => sessionStorage.setItem(`test-wallet.${key}`, value),
@@ -187,7 +187,7 @@ if (chains.solana) {
   )
 }
 
-/** A choice of one family's account. */
+/** Selector of one family's account. */
 function choiceOf(family: string, key: 'evm' | 'solana'): HTMLElement {
   const label = document.createElement('label')
   const select = document.createElement('select')

@@ -13,7 +13,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { decideBid, REFUSAL } from '../../../src/registry/journal/bid.js'
+import { BID_REFUSAL, decideBid } from '../../../src/registry/journal/bid.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { wordToName } from '../../../src/registry/primitives/name.js'
 
@@ -101,7 +101,7 @@ export function createModel(start: Settings, { deaf, greedy }: Receivers) {
       logs.push(['Bid', from, bid.amount, bid.name, ...(referral === zeroHash ? [] : [referral])])
       const decision = decide(bid)
       if (decision.outcome === 'refused') {
-        logs.push(['BidRefused', from, bid.amount, bid.name, REFUSAL[decision.reason]])
+        logs.push(['BidRefused', from, bid.amount, bid.name, BID_REFUSAL[decision.reason]])
       } else if (decision.outcome === 'won') {
         owners.set(bid.name, from)
         won += bid.amount

@@ -1,9 +1,13 @@
-import { fees, quoteRequest, Registration } from '../../../src/api/families/family.js'
+import {
+  commonQuoteView,
+  quoteRequest,
+  RegistrationBody,
+} from '../../../src/api/families/family.js'
 import { ok as okAnswer } from '../../../src/api/http/answer.js'
-import { manyNames } from '../../../src/api/http/dearest.js'
 import { route } from '../../../src/api/http/route.js'
-import { answers, z } from '../../../src/api/http/schema.js'
-import { CHAIN } from '../../../src/api/limits/costs.js'
+import { manyNames } from '../../../src/api/http/sampleRequests.js'
+import { okResponses, z } from '../../../src/api/http/schema.js'
+import { CHAIN_PRICE } from '../../../src/api/limits/costs.js'
 import { quoteOn } from '../../../src/api/names/quote.js'
 import type { ChainFamily } from '../../../src/daemon/families/family.js'
 import { registerChain } from '../../../src/db/journal/chains.js'
@@ -14,15 +18,15 @@ import { ledgerWatcher } from './watcher.js'
 
 const quote = route.post('/v1/names/register/ledger', {
   bad: { what: '101 names', body: manyNames('ledger', 101), error: 'too_many' },
-  dearest: { what: '100 names', body: manyNames('ledger', 100) },
+  costliest: { what: '100 names', body: manyNames('ledger', 100) },
   summary: 'Orders for registering names from the ledger',
-  body: Registration.extend({ network: z.string() }),
-  price: CHAIN,
-  responses: answers('The orders to send', z.object({ orders: z.array(z.unknown()) })),
+  body: RegistrationBody.extend({ network: z.string() }),
+  price: CHAIN_PRICE,
+  responses: okResponses('The orders to send', z.object({ orders: z.array(z.unknown()) })),
   errors: ['unsupported_network', 'invalid_sender'],
   async handle({ body, isTestnet }, context) {
     const quoted = await quoteOn(context, quoteRequest(body, isTestnet), isLedgerPort)
-    return okAnswer({ type: LEDGER.key, ...fees(quoted), orders: quoted.orders })
+    return okAnswer({ type: LEDGER.key, ...commonQuoteView(quoted), orders: quoted.orders })
   },
 })
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { CLUSTER_NAME_RULES, nameOf } from '../lib/names.js'
-import { useAsked } from '../lib/net.js'
+import { CLUSTER_NAME_INPUT, canonicalName } from '../lib/names.js'
+import { usePolled } from '../lib/net.js'
 import type { Airdrop, Claim, Claims } from '../lib/types.js'
-import { Address, Badge, Card, Loaded, Name } from '../parts/basics.js'
-import { onceSent } from './followed.js'
-import { Action, chainText, Form, Input, type Typed } from './pieces.js'
+import { Address, Badge, Card, LoadedContent, Name } from '../parts/basics.js'
+import { followPayment } from './followed.js'
+import { Action, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -16,13 +16,13 @@ const REASONS: Readonly<Record<string, string>> = {
   no_evm_wallet: 'needs a verified Ethereum wallet in your bundle',
   no_operator: 'this service cannot permit it',
 }
-/** Open airdrops that are asked for the bundle at once, the newest. */
+/** Open airdrops that are read at once, the newest first. */
 const ASKED = 10
 
 const readClaims = ({ send }: Account, community: string): Promise<Claims> =>
   send(`/v1/airdrop/claim/${encodeURIComponent(community)}`)
 
-/** What open airdrops give the bundle. */
+/** Claims of the bundle from open airdrops. */
 async function readOpen(account: Account): Promise<Claims[]> {
   const open = await account.send<Airdrop[]>('/v1/airdrops')
   const newest = open.slice(0, ASKED)
@@ -30,18 +30,18 @@ async function readOpen(account: Account): Promise<Claims[]> {
   return all.filter(({ claims }) => claims.length > 0)
 }
 
-/** `/@airdrops`: what communities give the wallets of the bundle. */
+/** `/@airdrops`: the airdrops that the bundle's wallets can claim. */
 export function Airdrops() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const [found, setFound] = useState<Claims | null>(null)
   const { session, isTestnet } = account
-  const open = useAsked<Claims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
+  const open = usePolled<Claims[]>(`${session?.address} ${isTestnet} ${turn}`, () =>
     readOpen(account),
   )
-  const look = async (typed: Typed) => {
+  const look = async (typed: FormValues) => {
     setFound(null)
-    setFound(await readClaims(account, nameOf(typed('community'))))
+    setFound(await readClaims(account, canonicalName(typed('community'))))
     return false
   }
   const refresh = async () => {
@@ -52,7 +52,7 @@ export function Airdrops() {
     <>
       <Card title="Airdrops">
         <p class="soft">A community may give tokens to wallets of your bundle, on any chain.</p>
-        <Loaded asked={open}>
+        <LoadedContent asked={open}>
           {(all) =>
             all.length === 0 ? (
               <p class="empty">No open airdrop gives your bundle anything.</p>
@@ -62,11 +62,11 @@ export function Airdrops() {
                 .map((one) => <Given key={one.community} found={one} refresh={refresh} />)
             )
           }
-        </Loaded>
+        </LoadedContent>
       </Card>
       <Card title="Another airdrop">
         <Form label="Look for an airdrop" work={look} submit="Look" isPlain>
-          <Input label="Community" {...CLUSTER_NAME_RULES} name="community" />
+          <Input label="Community" {...CLUSTER_NAME_INPUT} name="community" />
         </Form>
         {found?.claims.length === 0 && <p class="empty">It gives your bundle nothing.</p>}
         {found && found.claims.length > 0 && <Given found={found} refresh={refresh} />}
@@ -75,7 +75,7 @@ export function Airdrops() {
   )
 }
 
-/** What an airdrop gives the bundle. */
+/** The bundle's claims from one airdrop. */
 function Given({ found, refresh }: { found: Claims; refresh: () => Promise<void> }) {
   const account = useAccount()
   return (
@@ -120,7 +120,7 @@ async function take(
     !(await account.confirmed({ title: `Claim the airdrop of ${community}?`, text, yes: 'Claim' }))
   )
     return
-  await onceSent(account.pay(chain, claim.transaction!), {
+  await followPayment(account.pay(chain, claim.transaction!), {
     say: account.say,
     sent: 'Sent. It is claimed once the chain has confirmed it.',
     isDone: async () => {
@@ -134,10 +134,10 @@ async function take(
   })
 }
 
-/** A name below the community, after a claim. */
+/** Form that registers a name below the community after a claim. */
 function Assign({ community }: { community: string }) {
   const account = useAccount()
-  const assign = async (typed: Typed) => {
+  const assign = async (typed: FormValues) => {
     const body = { community, name: typed('name') }
     const { name } = await account.send<{ name: string }>('/v1/bundles/assign', { body })
     await account.reload(`${name} is yours.`)
@@ -147,7 +147,7 @@ function Assign({ community }: { community: string }) {
       <Input
         label={`Your name below ${community}/`}
         hint="After a claim your bundle gets one name there"
-        {...CLUSTER_NAME_RULES}
+        {...CLUSTER_NAME_INPUT}
         name="name"
       />
     </Form>

@@ -1,10 +1,18 @@
 import { useState } from 'preact/hooks'
-import { short } from '../lib/format.js'
-import { NAME_RULES, TYPED } from '../lib/names.js'
+import { shortText } from '../lib/format.js'
+import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Cluster, Wallet } from '../lib/types.js'
-import { Address, Badge, Card, Link, Mono, Names, Verified } from '../parts/basics.js'
-import { Generate } from './generate.js'
-import { Action, Check, Form, Input, type Typed } from './pieces.js'
+import {
+  Address,
+  Badge,
+  Card,
+  CopyableText,
+  Link,
+  NameList,
+  VerifiedBadge,
+} from '../parts/basics.js'
+import { GeneratedWallets } from './generate.js'
+import { Action, Check, Form, type FormValues, Input } from './pieces.js'
 import { Primary } from './primary.js'
 import { type Account, ownNames, type Question, useAccount } from './state.js'
 
@@ -20,9 +28,9 @@ export function Bundle() {
   }
   return (
     <>
-      <Card title="Your bundle" aside={<Mono text={cluster.id} />}>
+      <Card title="Your bundle" aside={<CopyableText text={cluster.id} />}>
         <div class="own">
-          <Names
+          <NameList
             names={owned.items}
             isMore={owned.isMore}
             onMore={() => account.attempt(account.moreNames)}
@@ -37,7 +45,7 @@ export function Bundle() {
         <div>
           <Primary />
           <Card title="Generate a wallet">
-            <Generate wallets={cluster.wallets} />
+            <GeneratedWallets wallets={cluster.wallets} />
           </Card>
           <Card title="Join another bundle">
             <Invitation />
@@ -125,7 +133,7 @@ function Row({ wallet: { address, name, isVerified, isPrivate, isBackedUp } }: {
         {address === session?.address && <em> you</em>}
       </td>
       <td>
-        <Verified isVerified={isVerified} />
+        <VerifiedBadge isVerified={isVerified} />
         {isPrivate && <Badge kind="veil">private</Badge>}
         {isBackedUp && <Badge>backed up</Badge>}
       </td>
@@ -156,8 +164,8 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
   return (
     <Form class="rename row" label={`Rename ${name}`} work={rename}>
       <input
-        {...NAME_RULES}
-        aria-label={`Name of ${short(address)}`}
+        {...WALLET_NAME_INPUT}
+        aria-label={`Name of ${shortText(address)}`}
         value={typed}
         onInput={(event) => setTyped(event.currentTarget.value)}
       />
@@ -172,7 +180,7 @@ function Rename({ address, name }: Pick<Wallet, 'address' | 'name'>) {
 
 function Add() {
   const { change } = useAccount()
-  const add = (typed: Typed) => {
+  const add = (typed: FormValues) => {
     const isPrivate = typed('private') !== ''
     const body = [{ address: typed('address'), name: typed('name'), isPrivate }]
     const done = isPrivate ? 'Added; only members see it.' : 'Added; everybody sees it.'
@@ -180,8 +188,8 @@ function Add() {
   }
   return (
     <Form label="Add a wallet" work={add} submit="Add">
-      <Input label="Address" {...TYPED} name="address" maxLength={128} />
-      <Input label="Name" {...NAME_RULES} name="name" />
+      <Input label="Address" {...TYPED_INPUT} name="address" maxLength={128} />
+      <Input label="Name" {...WALLET_NAME_INPUT} name="name" />
       <Check name="private" defaultChecked>
         Private: only members of the cluster see it. A public entry cannot be made private later.
       </Check>
@@ -191,7 +199,7 @@ function Add() {
 
 function Invitation() {
   const account = useAccount()
-  const verify = (typed: Typed) => {
+  const verify = (typed: FormValues) => {
     const path = `/v1/clusters/verify/${encodeURIComponent(typed('id'))}`
     return account.change('Your wallet is verified there now.', path, { method: 'POST' })
   }
@@ -212,7 +220,7 @@ function Invitation() {
       <Input
         label="Id of the cluster"
         hint="Another cluster lists your wallet? Verify it there."
-        {...TYPED}
+        {...TYPED_INPUT}
         name="id"
         pattern="0x[0-9a-fA-F]{64}"
       />
@@ -220,7 +228,7 @@ function Invitation() {
   )
 }
 
-/** Names that are told of many. */
+/** Number of names that the warning lists. */
 const TOLD = 10
 
 /** Warning for a wallet that leaves its cluster by verifying in another one. */

@@ -1,34 +1,35 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { chainName, priceText, short } from '../lib/format.js'
-import { CLUSTER_NAME_RULES, nameOf, TYPED } from '../lib/names.js'
-import { useAsked } from '../lib/net.js'
+import { chainName, priceText, shortText } from '../lib/format.js'
+import { CLUSTER_NAME_INPUT, canonicalName, TYPED_INPUT } from '../lib/names.js'
+import { usePolled } from '../lib/net.js'
 import type { Cluster, Community, Payout, Price, Registration } from '../lib/types.js'
 import { Card } from '../parts/basics.js'
-import { onceSent, paidText } from './followed.js'
-import { Action, chainText, FollowedList, Form, Input, type Typed } from './pieces.js'
-import { Rules } from './rules.js'
-import { type Account, ownNames, payable, useAccount } from './state.js'
+import { followPayment, paidText } from './followed.js'
+import { Action, chainText, FollowedList, Form, type FormValues, Input } from './pieces.js'
+import { CommunityRules } from './rules.js'
+import { type Account, ownNames, payableChains, useAccount } from './state.js'
 
 /** `/@communities`: names below communities, and communities of the wallet's own names. */
 export function Communities() {
   const account = useAccount()
   const { query } = useLocation()
-  const join = (typed: Typed) => joinCommunity(account, nameOf(typed('community')), typed('member'))
+  const join = (typed: FormValues) =>
+    joinCommunity(account, canonicalName(typed('community')), typed('member'))
   return (
     <>
       <Card title="Get a name in a community">
         <Form label="Register a name below a community" work={join} submit="Get the name">
           <Input
             label="Community"
-            {...CLUSTER_NAME_RULES}
+            {...CLUSTER_NAME_INPUT}
             name="community"
             defaultValue={query.community}
           />
           <Input
             label="Your name there"
             hint="Free, or paid on the chain that the community names"
-            {...CLUSTER_NAME_RULES}
+            {...CLUSTER_NAME_INPUT}
             name="member"
             defaultValue={query.community ? query.name : ''}
           />
@@ -40,17 +41,17 @@ export function Communities() {
   )
 }
 
-/** Names of the wallet's cluster that are shown as communities at once: each of them asks the service. */
+/** Number of the wallet's own names that are shown as communities at once: each sends a request. */
 const SHOWN = 5
 
 function OwnNames() {
   const account = useAccount()
   const [asked, setAsked] = useState<{ name: string; id: string } | null>(null)
   const names = ownNames(account)
-  // on another network, or after a move, it may be anybody's
+  // on another network, or after a move, the name may belong to another cluster
   const other = asked && asked.id === account.cluster?.id ? [asked.name] : []
-  const show = async (typed: Typed) => {
-    const name = nameOf(typed('own'))
+  const show = async (typed: FormValues) => {
+    const name = canonicalName(typed('own'))
     const { id } = await account.send<Cluster>(`/v1/clusters/name/${encodeURIComponent(name)}`)
     if (id !== account.cluster?.id) throw new Error(`${name} is no name of your cluster.`)
     setAsked({ name, id })
@@ -63,7 +64,7 @@ function OwnNames() {
             <Input
               label="Another of your names"
               hint={`Below are the first ${SHOWN}`}
-              {...CLUSTER_NAME_RULES}
+              {...CLUSTER_NAME_INPUT}
               name="own"
             />
           </Form>
@@ -84,8 +85,8 @@ async function joinCommunity(
   const { prices } = await account.send<Community>(
     `/v1/communities/${encodeURIComponent(community)}`,
   )
-  const chains = payable(account)
-  // without a price that the wallet can pay, the service explains why
+  const chains = payableChains(account)
+  // without a price that the wallet can pay, the service's error explains why
   const price = prices.find(({ network }) => chains.some((chain) => chain.network === network))
   const body = { name: member, ...(price && { network: price.network }) }
   const made = await account.send<Registration>(`/v1/names/community/${community}/register`, {
@@ -97,11 +98,11 @@ async function joinCommunity(
 
 async function payName(account: Account, made: Registration, price: Price): Promise<unknown> {
   const { clusterName, transactionInfo: info } = made
-  const chain = payable(account).find(({ network }) => network === price.network)
+  const chain = payableChains(account).find(({ network }) => network === price.network)
   if (!chain || !info || account.session?.type !== info.type)
     throw new Error('This community takes no payment from your wallet.')
   const text = () =>
-    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${short(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
+    `It costs ${priceText(price, chain)} and gas, paid on ${chainText(chain)} to ${shortText(price.recipient)}.${paidText(account, clusterName)} What buys nothing can be taken back.`
   if (!(await account.confirmed({ title: `Register ${clusterName}?`, text, yes: 'Pay' })))
     return false
   const payment =
@@ -111,18 +112,18 @@ async function payName(account: Account, made: Registration, price: Price): Prom
   return account.follow(clusterName, payment)
 }
 
-/** A name of the wallet's cluster as a community: rules, gifts, earnings. */
+/** A name of the wallet's cluster as a community: its rules, free names and earnings. */
 function Own({ name }: { name: string }) {
   const account = useAccount()
-  const give = async (typed: Typed) => {
+  const give = async (typed: FormValues) => {
     const body = { name: typed('name'), walletAddress: typed('wallet') }
     const made = await account.send<Registration>(`/v1/names/community/${name}/register`, { body })
-    await account.reload(`${made.clusterName} belongs to ${short(made.owner)} now.`)
+    await account.reload(`${made.clusterName} belongs to ${shortText(made.owner)} now.`)
   }
   return (
     <Card title={`${name}/ as a community`}>
       <div class="columns">
-        <Rules name={name} />
+        <CommunityRules name={name} />
         <div>
           <Form
             label={`Register for somebody below ${name}`}
@@ -130,8 +131,8 @@ function Own({ name }: { name: string }) {
             submit="Give the name"
             isPlain
           >
-            <Input label="Name for somebody else" {...CLUSTER_NAME_RULES} name="name" />
-            <Input label="Wallet" {...TYPED} name="wallet" />
+            <Input label="Name for somebody else" {...CLUSTER_NAME_INPUT} name="name" />
+            <Input label="Wallet" {...TYPED_INPUT} name="wallet" />
           </Form>
           <Payouts name={name} />
         </div>
@@ -140,11 +141,11 @@ function Own({ name }: { name: string }) {
   )
 }
 
-/** Earnings of a community that are not taken yet. */
+/** Earnings of a community that were not taken yet. */
 function Payouts({ name }: { name: string }) {
   const account = useAccount()
   const key = `${name} ${account.isTestnet} ${account.followed.length}`
-  const asked = useAsked<{ payouts: Payout[] }>(key, () =>
+  const asked = usePolled<{ payouts: Payout[] }>(key, () =>
     account.send(`/v1/communities/${name}/payouts`),
   )
   const payouts = asked.data?.payouts ?? []
@@ -155,7 +156,7 @@ function Payouts({ name }: { name: string }) {
         const isMine = payout.recipient === account.session?.address
         const sent = 'Sent. The money is yours once the chain has confirmed it.'
         const take = () =>
-          onceSent(account.pay(chain!, payout.transaction!), { say: account.say, sent })
+          followPayment(account.pay(chain!, payout.transaction!), { say: account.say, sent })
         return (
           <li key={`${payout.network} ${payout.recipient} ${payout.token}`}>
             <span>

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isFinal, readStatus } from '../lib/live.js'
-import { load, save } from '../lib/tabStorage.js'
+import { loadItem, saveItem } from '../lib/tabStorage.js'
 import type { TxStatus } from '../lib/types.js'
-import type { Account, Say } from './state.js'
-import { Unanswered } from './wallets.js'
+import type { Account, ShowMessage } from './state.js'
+import { UnansweredError } from './wallets.js'
 
-/** A transaction that was sent from here. */
+/** A transaction that was sent from this tab. */
 export interface Followed {
   title: string
   tx: string
@@ -17,16 +17,16 @@ export interface Followed {
 
 const ITEM = 'clusterd.followed'
 const ASKED_ITEM = 'clusterd.unanswered'
-/** Newest payments that are known over a reload; of those sent, each that is not decided is. */
+/** Newest payments that survive a reload. A sent payment that is not final is always kept. */
 const KEPT = 20
 
-/** Known beyond the page that sent them: a wallet may answer when its visitor has gone on to another one. */
-let all = load<readonly Followed[]>(ITEM) ?? []
+/** Module state, because a wallet may answer after its visitor has opened another page. */
+let all = loadItem<readonly Followed[]>(ITEM) ?? []
 const listeners = new Set<(known: readonly Followed[]) => void>()
 
 function know(next: readonly Followed[]): void {
   all = next
-  save(
+  saveItem(
     ITEM,
     next.filter((one, i) => i < KEPT || isOpen(one)),
   )
@@ -37,15 +37,15 @@ const isOpen = ({ status }: Followed): boolean => !status || !isFinal(status)
 
 type Payment = Pick<Followed, 'title' | 'payer' | 'isTestnet'>
 
-/** Payments that a wallet was asked for and has not answered: it may show one still when the page is loaded anew. */
-let unanswered = load<readonly Payment[]>(ASKED_ITEM) ?? []
+/** Payments that a wallet was asked for and has not answered. Its window may still be open after a reload. */
+let unanswered = loadItem<readonly Payment[]>(ASKED_ITEM) ?? []
 
 function wait(next: readonly Payment[]): void {
   unanswered = next
-  save(ASKED_ITEM, next.slice(-KEPT))
+  saveItem(ASKED_ITEM, next.slice(-KEPT))
 }
 
-/** Words before a payment for what was paid from here, or may be yet. */
+/** Warning about earlier payments for the same title, sent or unanswered, before another payment. */
 export function paidText({ session, isTestnet }: Account, title: string): string {
   const isSame = (one: Payment) =>
     one.title === title && one.payer === session?.address && one.isTestnet === isTestnet
@@ -56,31 +56,31 @@ export function paidText({ session, isTestnet }: Account, title: string): string
     : ''
 }
 
-/** Last word of a wallet: an answer too late for the caller is paid all the same. */
+/** Waits for the wallet's late answer: the payment is sent even if its caller has timed out. */
 const inTheEnd = (payment: Promise<string>): Promise<string> =>
   payment.catch(
-    (error: unknown) => (error instanceof Unanswered && error.sent) || Promise.reject(error),
+    (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
   )
 
 const POLL_MS = 1_000
-/** Polls until a payment counts; a chain may need minutes. */
+/** Maximum number of polls until a payment counts. A chain may need minutes. */
 const POLLS = 120
 
 interface Sent {
-  say: Say
-  /** Message once the payment is sent. */
+  say: ShowMessage
+  /** Message to show once the payment is sent. */
   sent: string
-  /** Tells whether the payment counts. */
+  /** Whether the payment counts. */
   isDone?: () => Promise<boolean>
   /** Called once the payment counts, within two minutes. */
   done?: () => unknown
 }
 
 /**
- * Says that a payment is sent, also where its wallet answers late, and waits until it counts.
+ * Shows that a payment was sent, even if its wallet answers late, and waits until it counts.
  * @throws Error where the wallet refuses, or is slow
  */
-export async function onceSent(
+export async function followPayment(
   payment: Promise<string>,
   { say, sent, isDone, done }: Sent,
 ): Promise<void> {
@@ -91,16 +91,16 @@ export async function onceSent(
       if (await isDone().catch(() => false)) return done?.()
     }
   })
-  // a caller who waits has an error of the payment already
+  // the caller that awaits the payment gets its error; avoid a second, unhandled rejection
   counted.catch(() => {})
   await payment
   await counted
 }
 
-/** Pause between two questions about payments. */
+/** Pause between two status requests. */
 const FOLLOW_PAUSE_MS = 500
 
-/** Asks about the open payments in turn, one at a time: a browser has few connections to one service. */
+/** Polls the open payments one after the other, because a browser has few connections to one service. */
 async function followOpen(
   left: AbortSignal,
   onEnd: (ended: Followed, status: TxStatus) => void,
@@ -116,10 +116,13 @@ async function followOpen(
   }
 }
 
-/** Transactions that this wallet sent, followed over reloads until they are decided, or the visitor signs out. */
+/**
+ * Transactions that this wallet sent. They are followed across reloads until they are final, or the visitor signs
+ * out.
+ */
 export function useFollowed(
   { payer, isTestnet }: { payer: string; isTestnet: boolean },
-  say: Say,
+  say: ShowMessage,
   onEnd: () => Promise<void>,
 ) {
   const [known, setKnown] = useState(all)
@@ -129,7 +132,7 @@ export function useFollowed(
     const left = new AbortController()
     const end = async ({ title, payer }: Followed, { status }: TxStatus) => {
       await latest.current.onEnd()
-      // of another wallet
+      // the transaction belongs to another wallet
       if (latest.current.payer !== payer) return
       if (status === 'finalized') latest.current.say(`${title} is yours.`)
       else latest.current.say(`${title} was not registered: the line below says why.`, 'error')
@@ -161,5 +164,5 @@ export function useFollowed(
 /** Forgets every payment. */
 export function forgetFollowed(): void {
   know([])
-  save(ASKED_ITEM, null)
+  saveItem(ASKED_ITEM, null)
 }

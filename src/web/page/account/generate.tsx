@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks'
 import { WALLET_NAMES } from '../../../registry/families.js'
-import { NAME_RULES, TYPED } from '../lib/names.js'
+import { TYPED_INPUT, WALLET_NAME_INPUT } from '../lib/names.js'
 import type { Generated, Wallet } from '../lib/types.js'
-import { Mono } from '../parts/basics.js'
-import { Action, Check, Field, Form, Input, type Typed } from './pieces.js'
+import { CopyableText } from '../parts/basics.js'
+import { Action, Check, Field, Form, type FormValues, Input } from './pieces.js'
 import { proofOf, useAccount } from './state.js'
 
-/** Makes a wallet whose key is split, and gets keys of such wallets back. */
-export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
+/** Generates a wallet whose key is split, and recovers keys of such wallets. */
+export function GeneratedWallets({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<Generated | null>(null)
-  const make = async (typed: Typed) => {
+  const make = async (typed: FormValues) => {
     const isPrivate = typed('private') !== ''
     const body = { type: typed('type'), name: typed('name'), isPrivate, recovery: true }
     setMade(await account.send<Generated>('/v1/clusters/generate/wallet', { body }))
@@ -35,7 +35,7 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
             ))}
           </select>
         </Field>
-        <Input label="Name of the new wallet" {...NAME_RULES} name="name" />
+        <Input label="Name of the new wallet" {...WALLET_NAME_INPUT} name="name" />
         <Check name="private" defaultChecked>
           Private: only members of the cluster see it. A public entry cannot be made private later.
         </Check>
@@ -44,11 +44,11 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
         <div class="secret">
           <p>Two of its three shares give its key. One is kept here; keep these in two places.</p>
           <p>
-            Yours: <Mono text={made.share} isWhole />
+            Yours: <CopyableText text={made.share} isWhole />
           </p>
           {made.recoveryShare && (
             <p>
-              For recovery: <Mono text={made.recoveryShare} isWhole />
+              For recovery: <CopyableText text={made.recoveryShare} isWhole />
             </p>
           )}
           {isOpen && <Action work={confirm}>I have kept them</Action>}
@@ -59,11 +59,11 @@ export function Generate({ wallets }: { wallets: readonly Wallet[] }) {
   )
 }
 
-/** Gets a key back by a share; the wallet signs that it asks. */
+/** Recovers a key from one share. The signed-in wallet signs the request. */
 function Recover() {
   const account = useAccount()
   const [key, setKey] = useState('')
-  const recover = async (typed: Typed) => {
+  const recover = async (typed: FormValues) => {
     const address = typed('address')
     const proof = await proofOf(await account.account(), { recover: address })
     const body = { address, share: typed('share'), ...proof }
@@ -75,12 +75,12 @@ function Recover() {
     <details>
       <summary>Recover a key</summary>
       <Form label="Recover a key" work={recover} submit="Sign and recover" isPlain>
-        <Input label="Address of the wallet" {...TYPED} name="address" />
-        <Input label="A share of its key" {...TYPED} name="share" />
+        <Input label="Address of the wallet" {...TYPED_INPUT} name="address" />
+        <Input label="A share of its key" {...TYPED_INPUT} name="share" />
       </Form>
       {key && (
         <p class="secret">
-          Its private key: <Mono text={key} isWhole />
+          Its private key: <CopyableText text={key} isWhole />
         </p>
       )}
     </details>

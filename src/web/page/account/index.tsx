@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AccountPage } from '../../paths.js'
-import { TYPED } from '../lib/names.js'
+import { TYPED_INPUT } from '../lib/names.js'
 import { useTitle } from '../lib/net.js'
 import type { Kind } from '../lib/types.js'
 import { Address, Card, Link } from '../parts/basics.js'
@@ -9,12 +9,12 @@ import { Airdrops } from './airdrops.js'
 import { Bundle } from './bundle.js'
 import { Communities } from './communities.js'
 import { Keys } from './keys.js'
-import { signing } from './otherWallets.js'
-import { Action, Dialog, Field, Form, Input, type Typed } from './pieces.js'
+import { signOnlyWallet } from './otherWallets.js'
+import { Action, Dialog, Field, Form, type FormValues, Input } from './pieces.js'
 import { RefundsPage } from './refunds.js'
-import { Register, Terms } from './register.js'
+import { Register, RegistrationTerms } from './register.js'
 import { AccountProvider, useAccount } from './state.js'
-import { KIND_TEXT } from './wallets.js'
+import { WALLET_KIND_TEXT } from './wallets.js'
 
 /** The pages of a signed-in wallet, loaded when one is opened. */
 
@@ -38,14 +38,14 @@ export default function AccountPages({ part }: { part: AccountPage }) {
 
 function Shown({ page }: { page: AccountPage }) {
   const { session, isEnded, message, say, signOut } = useAccount()
-  const told = useRef({ page, say })
-  told.current.say = say
-  // at once: a later effect would take away what the new page says by then
+  const shown = useRef({ page, say })
+  shown.current.say = say
+  // a layout effect, because a later effect could remove a message of the new page
   useLayoutEffect(() => {
-    // a message of another page is over
-    if (told.current.page !== page) told.current.say('')
-    told.current.page = page
-    // a narrow screen shows some of the tabs
+    // remove the message of the previous page
+    if (shown.current.page !== page) shown.current.say('')
+    shown.current.page = page
+    // scroll to the tab: a narrow screen shows only some of them
     document
       .querySelector(`.tabs [href^="/@${page}"]`)
       ?.scrollIntoView({ block: 'nearest', inline: 'center' })
@@ -77,14 +77,14 @@ function Shown({ page }: { page: AccountPage }) {
       <p id="message" role="status" data-kind={message.kind}>
         {message.text}
       </p>
-      {!session && page === 'register' && <Terms />}
+      {!session && page === 'register' && <RegistrationTerms />}
       {(!session || isEnded) && <SignIn />}
       {session && <Page key={session.address} />}
     </>
   )
 }
 
-/** Icons that are shown: an icon is untrusted input of the wallet, so only as an image, and only from a data URI. */
+/** Accepted icons of wallets. An icon is untrusted input, so it is only shown as an image from a data URI. */
 const ICON = /^data:image\/(png|svg\+xml|webp|gif|jpeg)[;,]/
 
 function SignIn() {
@@ -103,7 +103,7 @@ function SignIn() {
               <Action class="wallet plain" work={() => attempt(() => signIn(wallet))}>
                 {ICON.test(wallet.icon) && <img src={wallet.icon} alt="" width="24" height="24" />}
                 <span>{wallet.name}</span>
-                <small>{KIND_TEXT[wallet.type]}</small>
+                <small>{WALLET_KIND_TEXT[wallet.type]}</small>
               </Action>
             </li>
           ))}
@@ -112,7 +112,7 @@ function SignIn() {
         <p class="empty">
           No wallet was found in this browser. Install one for Ethereum (EIP-6963), Solana or Sui
           (Wallet Standard), Bitcoin (UniSat) or Cosmos (Keplr), then reload. In the local world of{' '}
-          <code>npm run dev</code> a test wallet is there by itself.
+          <code>npm run dev</code> a test wallet is there automatically.
         </p>
       )}
       <Elsewhere />
@@ -120,32 +120,32 @@ function SignIn() {
   )
 }
 
-/** Signing in with a wallet that is not in this browser: the message is signed there, and the signature typed here. */
+/** Signs in with a wallet outside this browser: the visitor signs the message there and types the signature here. */
 function Elsewhere() {
   const { signIn, attempt } = useAccount()
   const [asked, setAsked] = useState<{ message: string; answer(signature: string): void } | null>(
     null,
   )
-  const begin = async (typed: Typed) => {
+  const begin = async (typed: FormValues) => {
     const address = typed('address')
     const wallet = { name: 'your wallet', icon: '', type: typed('kind') as Kind, source: null }
     const sign = (message: string) => new Promise<string>((answer) => setAsked({ message, answer }))
-    // EVM in its answer form
+    // EVM addresses in the service's lower-case form
     const connect = async () => (address.startsWith('0x') ? address.toLowerCase() : address)
-    void attempt(() => signIn(signing(wallet, connect, sign, (answer) => answer))).then(() =>
+    void attempt(() => signIn(signOnlyWallet(wallet, connect, sign, (answer) => answer))).then(() =>
       setAsked(null),
     )
     return false
   }
-  const end = async (typed: Typed) => asked?.answer(typed('signature'))
+  const end = async (typed: FormValues) => asked?.answer(typed('signature'))
   return (
     <details>
       <summary>A wallet that signs elsewhere</summary>
       <Form label="A wallet that signs elsewhere" work={begin} submit="Get the message" isPlain>
-        <Input label="Its address" {...TYPED} name="address" maxLength={128} />
+        <Input label="Its address" {...TYPED_INPUT} name="address" maxLength={128} />
         <Field label="Its kind">
           <select name="kind">
-            {Object.entries(KIND_TEXT).map(([kind, text]) => (
+            {Object.entries(WALLET_KIND_TEXT).map(([kind, text]) => (
               <option key={kind} value={kind}>
                 {text}
               </option>
@@ -157,7 +157,7 @@ function Elsewhere() {
         <Form label="Its signature" work={end} submit="Sign in">
           <p>Sign this there, to the letter:</p>
           <pre id="to-sign">{asked.message}</pre>
-          <Input label="The signature" {...TYPED} name="signature" />
+          <Input label="The signature" {...TYPED_INPUT} name="signature" />
         </Form>
       )}
     </details>

@@ -1,23 +1,23 @@
 import { useState } from 'preact/hooks'
-import { useAsked } from '../lib/net.js'
+import { usePolled } from '../lib/net.js'
 import type { ApiKey } from '../lib/types.js'
-import { Card, Loaded, Mono } from '../parts/basics.js'
-import { Action, Form, Input, type Typed } from './pieces.js'
+import { Card, CopyableText, LoadedContent } from '../parts/basics.js'
+import { Action, Form, type FormValues, Input } from './pieces.js'
 import { type Question, useAccount } from './state.js'
 
-/** `/@keys`: the wallet's API keys, and the end of its sessions. */
+/** `/@keys`: the wallet's API keys, and buttons that end its sessions. */
 export function Keys() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const [made, setMade] = useState<{ id: string; key: string } | null>(null)
-  const asked = useAsked<ApiKey[]>(`${account.session?.token} ${turn}`, () =>
+  const asked = usePolled<ApiKey[]>(`${account.session?.token} ${turn}`, () =>
     account.send('/v1/keys'),
   )
   const changed = (said: string) => {
     setTurn((n) => n + 1)
     account.say(said)
   }
-  const make = async (typed: Typed) => {
+  const make = async (typed: FormValues) => {
     const body = { name: typed('name') }
     setMade(await account.send<ApiKey & { key: string }>('/v1/keys', { body }))
     changed('The key is made: copy it now.')
@@ -28,10 +28,10 @@ export function Keys() {
         <p class="soft">A key lets a site or a program ask more often. It opens nothing.</p>
         {made && (
           <p class="secret">
-            Copy it now, it is not shown again: <Mono text={made.key} isWhole />
+            Copy it now, it is not shown again: <CopyableText text={made.key} isWhole />
           </p>
         )}
-        <Loaded asked={asked} lines={1}>
+        <LoadedContent asked={asked} lines={1}>
           {(keys) => (
             <ul class="rows">
               {keys.map((key) => (
@@ -39,7 +39,7 @@ export function Keys() {
               ))}
             </ul>
           )}
-        </Loaded>
+        </LoadedContent>
         <Form label="Make an API key" work={make} submit="Make a key">
           <Input label="What it is for" name="name" required maxLength={64} />
         </Form>
@@ -66,7 +66,7 @@ function Key({
 }) {
   const account = useAccount()
   const path = `/v1/keys/${id}`
-  const rename = async (typed: Typed) => {
+  const rename = async (typed: FormValues) => {
     await account.send(path, { method: 'PATCH', body: { name: typed('name') } })
     onChange('The key has its new name.')
   }

@@ -1,12 +1,12 @@
 import { getWallets } from '@wallet-standard/app'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { StandardConnect, type StandardConnectFeature } from '@wallet-standard/features'
-import { type BrowserWallet, hasFeature, patient } from './wallets.js'
+import { type BrowserWallet, hasFeature, withAnswerLimit } from './wallets.js'
 
-/** Wallets of chains on which nothing is paid here: they sign, and send nothing. */
+/** Wallets of chains without payments here. They only sign messages. */
 
 const SIGN = 'sui:signPersonalMessage'
-/** Sui's wallets in the Wallet Standard; signatures are in base64. */
+/** Sui wallets in the Wallet Standard. Their signatures are in base64. */
 interface SuiFeatures extends StandardConnectFeature {
   [SIGN]: {
     signPersonalMessage(input: {
@@ -15,7 +15,7 @@ interface SuiFeatures extends StandardConnectFeature {
     }): Promise<{ signature: string }>
   }
 }
-/** Wallets of Bitcoin and Cosmos that put themselves in the window. */
+/** Objects that wallets of Bitcoin and Cosmos add to `window`. */
 interface Injected {
   unisat?: {
     requestAccounts(): Promise<string[]>
@@ -32,12 +32,12 @@ interface Injected {
 }
 const HUB = 'cosmoshub-4'
 
-/** A wallet that only signs. @param connect gives its address. @param wait bounds the time of its answers */
-export const signing = (
+/** A wallet that only signs. @param connect returns its address @param wait limits the time of its answers */
+export const signOnlyWallet = (
   wallet: Pick<BrowserWallet, 'name' | 'icon' | 'type' | 'source'>,
   connect: () => Promise<string | undefined>,
   sign: (message: string, address: string) => Promise<string>,
-  wait = patient,
+  wait = withAnswerLimit,
 ): BrowserWallet => ({
   ...wallet,
   id: `${wallet.type}:${wallet.name}`,
@@ -49,15 +49,15 @@ export const signing = (
   },
 })
 
-/** Calls back for every wallet that only signs. */
-export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
+/** Calls `found` for every wallet that only signs. */
+export function discoverSignOnlyWallets(found: (wallet: BrowserWallet) => void): void {
   const { unisat, keplr } = window as Injected
   if (unisat) {
-    // BIP-322 is for all addresses but the oldest form
+    // BIP-322 fits every address type except the oldest
     const sign = (message: string, address: string) =>
       unisat.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
     const of = { name: 'UniSat', icon: '', type: 'bitcoin', source: unisat } as const
-    found(signing(of, async () => (await unisat.requestAccounts())[0], sign))
+    found(signOnlyWallet(of, async () => (await unisat.requestAccounts())[0], sign))
   }
   if (keplr) {
     const sign = async (message: string, address: string) => {
@@ -65,7 +65,7 @@ export function discoverOthers(found: (wallet: BrowserWallet) => void): void {
       return JSON.stringify({ pub_key, signature })
     }
     const of = { name: 'Keplr', icon: '', type: 'cosmos', source: keplr } as const
-    found(signing(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
+    found(signOnlyWallet(of, async () => (await keplr.getKey(HUB)).bech32Address, sign))
   }
   const { get, on } = getWallets()
   const take = (...wallets: readonly Wallet[]) => {
@@ -98,5 +98,5 @@ function suiWallet({
         message: new TextEncoder().encode(message),
       })
     ).signature
-  return signing({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
+  return signOnlyWallet({ name, icon, type: 'sui', source: features[SIGN] }, connect, sign)
 }

@@ -11,18 +11,18 @@ import type { Chain, TxStatus } from '../lib/types.js'
 import { Card, Link, Name } from '../parts/basics.js'
 import { type Question, useAccount } from './state.js'
 
-/** Small pieces of the pages of a signed-in wallet. */
+/** Small components of the pages of a signed-in wallet. */
 
-/** Values of a form by field, trimmed; '' for a box that is not checked. */
-export type Typed = (field: string) => string
+/** Values of a form by field, trimmed; '' for a check box that is not checked. */
+export type FormValues = (field: string) => string
 
-/** Runs the work of a button or a form, once at a time, and says what failed. */
+/** Runs the work of a button or a form, once at a time, and shows its error. */
 function useWork() {
   const { attempt, confirmed } = useAccount()
   const [isBusy, setBusy] = useState(false)
   return {
     isBusy,
-    /** @param ask question before the work @returns whether the work was done */
+    /** @param ask question to confirm before the work @returns whether the work was done */
     async run(work: () => Promise<unknown>, ask?: Question): Promise<boolean> {
       if (isBusy) return false
       setBusy(true)
@@ -33,7 +33,10 @@ function useWork() {
   }
 }
 
-/** A button, marked while its work runs: it keeps the focus, which a disabled one would lose. */
+/**
+ * A button that shows when its work is running. It is not disabled meanwhile, because a disabled button loses the
+ * focus.
+ */
 export function Action({ work, ask, children, class: className = '', label }: ActionProps) {
   const { isBusy, run } = useWork()
   return (
@@ -56,7 +59,7 @@ interface ActionProps {
   label?: string | undefined
 }
 
-/** A form submitted by its button or by Enter; emptied after its work, unless that fails or says false. */
+/** A form submitted by its button or by Enter. It is emptied after its work, unless the work fails or returns false. */
 export function Form({
   work,
   ask,
@@ -91,7 +94,7 @@ export function Form({
   )
 }
 interface FormProps {
-  work: (typed: Typed) => Promise<unknown>
+  work: (typed: FormValues) => Promise<unknown>
   ask?: Question
   children: ComponentChildren
   label: string
@@ -148,18 +151,18 @@ export function Field({ label, hint, children }: Described & { children: VNode<{
 export const chainText = ({ network, gasToken }: Chain): string =>
   `${chainName(network)} (${gasToken.symbol})`
 
-/** The page's question, in a dialog. */
+/** Dialog with the current question of the page. */
 export function Dialog() {
   const { question } = useAccount()
   const dialog = useRef<HTMLDialogElement>(null)
-  // before it is seen: a key pressed at once would go to the page behind it
+  // a layout effect: a key pressed at once must reach the dialog, and not the page behind it
   useLayoutEffect(() => {
     if (question) dialog.current?.showModal()
   }, [question])
   if (!question) return null
   const { title, text, yes, isGrave } = question
   const answer = (isYes: boolean) => {
-    // which gives the focus back to where it was
+    // closing returns the focus to the previous element
     dialog.current?.close()
     question.answer(isYes)
   }
@@ -193,7 +196,7 @@ const STATUS_TEXT: Readonly<Record<TxStatus['status'], string>> = {
   finalized: 'The name is yours.',
 }
 
-/** Transactions that were sent from here. */
+/** Transactions that were sent from this tab. */
 export function FollowedList() {
   const { followed } = useAccount()
   return (

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { chainName } from '../lib/format.js'
-import { useAsked } from '../lib/net.js'
-import { service } from '../lib/service.js'
+import { usePolled } from '../lib/net.js'
+import { serviceFacts } from '../lib/service.js'
 import type { PrimaryName } from '../lib/types.js'
-import { Card, Loaded } from '../parts/basics.js'
-import { onceSent } from './followed.js'
+import { Card, LoadedContent } from '../parts/basics.js'
+import { followPayment } from './followed.js'
 import { Action, Field } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 import type { Transaction } from './wallets.js'
@@ -31,8 +31,8 @@ export function Primary() {
   const [chosen, choose] = useState('')
   const names = namesOf(account)
   const name = names.includes(chosen) ? chosen : (names[0] ?? '')
-  const isServed = Boolean(isTestnet ? service.ens.testnet : service.ens.mainnet)
-  const asked = useAsked<PrimaryName>(isServed && name ? `${name} ${isTestnet}` : null, () =>
+  const isServed = Boolean(isTestnet ? serviceFacts.ens.testnet : serviceFacts.ens.mainnet)
+  const asked = usePolled<PrimaryName>(isServed && name ? `${name} ${isTestnet}` : null, () =>
     send(`/v1/names/${encodeURIComponent(name)}/primary/${session?.address}`),
   )
   if (!isServed || !name || asked.data?.chains.length === 0) return null
@@ -48,7 +48,7 @@ export function Primary() {
           ))}
         </select>
       </Field>
-      <Loaded asked={asked} lines={1}>
+      <LoadedContent asked={asked} lines={1}>
         {({ ensName, chains }) => (
           <ul class="rows">
             {chains.map(({ chainId, transaction, reason }) => (
@@ -62,7 +62,7 @@ export function Primary() {
             ))}
           </ul>
         )}
-      </Loaded>
+      </LoadedContent>
     </Card>
   )
 }
@@ -76,7 +76,7 @@ const set = (
   { pay, say, isTestnet }: Account,
   { chainId, ...transaction }: Transaction & { chainId: number },
 ): Promise<void> =>
-  onceSent(pay({ chainId, isTestnet }, transaction), {
+  followPayment(pay({ chainId, isTestnet }, transaction), {
     say,
     sent: 'Sent. ENS has your primary name once the chain has the transaction.',
   })

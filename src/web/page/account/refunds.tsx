@@ -1,24 +1,24 @@
 import { useState } from 'preact/hooks'
 import { amountText, priceText } from '../lib/format.js'
-import { TYPED } from '../lib/names.js'
-import { useAsked } from '../lib/net.js'
+import { TYPED_INPUT } from '../lib/names.js'
+import { usePolled } from '../lib/net.js'
 import type { Chain, Refund, Refunds } from '../lib/types.js'
-import { Card, Loaded } from '../parts/basics.js'
-import { onceSent } from './followed.js'
-import { Action, chainText, Form, Input, type Typed } from './pieces.js'
+import { Card, LoadedContent } from '../parts/basics.js'
+import { followPayment } from './followed.js'
+import { Action, chainText, Form, type FormValues, Input } from './pieces.js'
 import { type Account, useAccount } from './state.js'
 
 const ETHER_DECIMALS = 18
 
-/** `/@refunds`: what the wallet is owed, and taking it. */
+/** `/@refunds`: the money that the wallet is owed, with buttons that take it. */
 export function RefundsPage() {
   const account = useAccount()
   const [turn, setTurn] = useState(0)
   const key = `${account.session?.address} ${account.isTestnet} ${turn} ${account.followed.length}`
-  const asked = useAsked<Refunds>(key, () => readRefunds(account))
+  const asked = usePolled<Refunds>(key, () => readRefunds(account))
   return (
     <Card title="Yours to take back">
-      <Loaded asked={asked}>
+      <LoadedContent asked={asked}>
         {({ refunds, unavailable, truncated }) => (
           <>
             {refunds.length === 0 && <p class="empty">Nothing is owed to your wallet.</p>}
@@ -35,7 +35,7 @@ export function RefundsPage() {
             )}
           </>
         )}
-      </Loaded>
+      </LoadedContent>
     </Card>
   )
 }
@@ -43,7 +43,9 @@ export function RefundsPage() {
 const readRefunds = ({ send, session }: Account, to?: string): Promise<Refunds> =>
   send(`/v1/refunds/${session?.address}${to ? `?to=${encodeURIComponent(to)}` : ''}`)
 
-/** The hub's coin is named by its chain alone: credits of other chains are paid there too. */
+/**
+ * The hub's coin is shown as the coin of the hub's chain: credits for payments from other chains are paid in it too.
+ */
 function moneyText({ owedBy, token, amount, eid }: Refund, chain: Chain | undefined): string {
   return token === 'native' && owedBy === 'hub' && eid !== 0
     ? `${amountText(amount, ETHER_DECIMALS)} of the hub’s coin`
@@ -68,7 +70,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
   const account = useAccount()
   const chain = account.chains.find(({ network }) => network === refund.network)
   const takeIt = (offered: Refund) => take(account, offered, chain!, onTaken)
-  const elsewhere = async (typed: Typed) => {
+  const elsewhere = async (typed: FormValues) => {
     const to = typed('to')
     const { refunds } = await readRefunds(account, to)
     const offered = refunds.find(
@@ -89,7 +91,7 @@ function Line({ refund, onTaken }: { refund: Refund; onTaken: () => void }) {
           <Input
             label="Receiver on the hub"
             hint="Your wallet is a contract, which may not exist there"
-            {...TYPED}
+            {...TYPED_INPUT}
             name="to"
           />
         </Form>
@@ -105,14 +107,14 @@ async function take(
   onTaken: () => void,
 ): Promise<void> {
   const { network, transaction } = refund
-  await onceSent(
+  await followPayment(
     account.pay(chain, transaction!.type === 'evm' ? transaction! : transaction!.data),
     {
       say: account.say,
       sent: 'Sent. It is off the list once the chain has confirmed it.',
       isDone: async () => {
         const { refunds, unavailable } = await readRefunds(account)
-        // a chain that does not answer lists nothing
+        // a chain that does not answer lists no refunds, which does not mean that this one was taken
         return !unavailable.includes(network!) && !refunds.some((one) => bare(one) === bare(refund))
       },
       done() {
@@ -123,5 +125,5 @@ async function take(
   )
 }
 
-/** A refund without what may be another one each time. */
+/** A refund without the fields that may differ at each read. */
 const bare = ({ transaction: _, needsReceiver: __, ...refund }: Refund) => JSON.stringify(refund)

@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
-import { NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
+import { CANONICAL_NAME, NAME_RULE } from '../../../registry/primitives/nameRule.js'
 import { pathOfName } from '../../paths.js'
-import { costText, moneyOf } from '../lib/format.js'
-import { CLUSTER_NAME_RULES, ensNameOf, nameOf } from '../lib/names.js'
-import { type Asked, useAsk, useAsked } from '../lib/net.js'
+import { costText, moneyText } from '../lib/format.js'
+import { CLUSTER_NAME_INPUT, canonicalName, ensNameOf } from '../lib/names.js'
+import { type ApiState, useApi, usePolled } from '../lib/net.js'
 import { afterTyping, timeText, useOffer } from '../lib/offer.js'
 import type { Chain, Overview, Quote } from '../lib/types.js'
-import { Card, Link, Mono } from '../parts/basics.js'
+import { Card, CopyableText, Link } from '../parts/basics.js'
 import { paidText } from './followed.js'
 import { chainText, Field, FollowedList, Form, Input } from './pieces.js'
-import { type Account, payable, useAccount } from './state.js'
+import { type Account, payableChains, useAccount } from './state.js'
 
-/** Facts that are known before a signature: whether the name is free, and what it costs. */
+/** Facts that are shown before a signature: whether the name is free, and its price. */
 interface Offer {
   name: string
   chain: Chain
@@ -25,7 +25,7 @@ const REVEALS = {
   isGrave: true,
 } as const
 
-/** Quotes a name. @throws Error with words where it can't be registered */
+/** Reads the quote of a name. @throws Error with a sentence where the name can't be registered */
 async function offerOf({ send, session }: Account, name: string, chain: Chain): Promise<Offer> {
   const [check] = await send<{ isAvailable: boolean; reason?: string }[]>(
     '/v1/names/register/check',
@@ -42,7 +42,7 @@ async function offerOf({ send, session }: Account, name: string, chain: Chain): 
 function priceText({ chain, quote }: Offer): string {
   const { bridgeFee } = quote
   const bridge =
-    bridgeFee === '0' ? '' : `, of which ${moneyOf(bridgeFee, chain.gasToken)} are for the bridge`
+    bridgeFee === '0' ? '' : `, of which ${moneyText(bridgeFee, chain.gasToken)} are for the bridge`
   return `It costs ${costText(quote, chain)} and gas${bridge}.`
 }
 
@@ -52,7 +52,7 @@ function NameInput() {
     <Input
       label="Name"
       hint={NAME_RULE}
-      {...CLUSTER_NAME_RULES}
+      {...CLUSTER_NAME_INPUT}
       name="name"
       value={wanted}
       onInput={(event) => setWanted(event.currentTarget.value)}
@@ -60,10 +60,10 @@ function NameInput() {
   )
 }
 
-/** Price and time of a name before anybody signs in. */
-export function Terms() {
-  const typed = nameOf(useAccount().wanted)
-  const { data, error } = useOffer(NAME.test(typed) ? typed : null)
+/** Price and duration of a registration, shown before the visitor signs in. */
+export function RegistrationTerms() {
+  const typed = canonicalName(useAccount().wanted)
+  const { data, error } = useOffer(CANONICAL_NAME.test(typed) ? typed : null)
   const free = data?.isFree ? `${typed}/ is free. ` : ''
   const text = data?.name === typed ? `${free}${data.text}` : ''
   return (
@@ -82,7 +82,7 @@ export function Terms() {
   )
 }
 
-/** What comes after a registration; of several the newest. */
+/** Next steps after a registration, for the newest one. */
 function Arrival() {
   const { followed, isTestnet } = useAccount()
   const arrived = followed.find(({ status }) => status?.status === 'finalized')
@@ -93,7 +93,7 @@ function Arrival() {
     <Card title={`${arrived.title}/ is yours`}>
       {ens && (
         <p>
-          In ENS it is <Mono text={ens} isWhole />
+          In ENS it is <CopyableText text={ens} isWhole />
         </p>
       )}
       <p class="row">
@@ -111,16 +111,16 @@ function Arrival() {
   )
 }
 
-/** `/@register`: the price stands there before anything is signed. */
+/** `/@register`: shows the price before anything is signed. */
 export function Register() {
   const account = useAccount()
   const { wanted, setWanted } = account
   const [label, setLabel] = useState('')
-  const chains = payable(account)
+  const chains = payableChains(account)
   const chain = chains.find(({ network }) => network === label) ?? chains[0]
-  const typed = nameOf(wanted)
-  const isName = NAME.test(typed)
-  const offer = useAsked<Offer>(
+  const typed = canonicalName(wanted)
+  const isName = CANONICAL_NAME.test(typed)
+  const offer = usePolled<Offer>(
     isName && chain
       ? `${chain.network} ${chain.isTestnet} ${typed} ${account.followed.length}`
       : null,
@@ -129,7 +129,7 @@ export function Register() {
       return offerOf(account, typed, chain!)
     },
   )
-  const overview = useAsk<Overview>('/v1/overview')
+  const overview = useApi<Overview>('/v1/overview')
   const submit = async () => {
     const isDone = await register(account, typed, chain!)
     if (isDone) setWanted('')
@@ -186,7 +186,7 @@ function Price({ offer, isName, name, time }: PriceProps) {
 }
 
 interface PriceProps {
-  offer: Asked<Offer>
+  offer: ApiState<Offer>
   isName: boolean
   name: string
   time: string

@@ -1,27 +1,34 @@
 import { useState } from 'preact/hooks'
 import { ClusterdError } from '../../../client/error.js'
-import { amountOf, amountText, priceText } from '../lib/format.js'
-import { useAsked } from '../lib/net.js'
+import { amountText, parseAmount, priceText } from '../lib/format.js'
+import { usePolled } from '../lib/net.js'
 import type { Chain, Community } from '../lib/types.js'
-import { Loaded } from '../parts/basics.js'
-import { chainText, Field, Form, Input, type Typed } from './pieces.js'
-import { type Account, payable, useAccount } from './state.js'
+import { LoadedContent } from '../parts/basics.js'
+import { chainText, Field, Form, type FormValues, Input } from './pieces.js'
+import { type Account, payableChains, useAccount } from './state.js'
 
-/** The rules of a name as a community. The form begins at those in force: a press alone changes nothing. */
-export function Rules({ name }: { name: string }) {
+/**
+ * Form for the rules of a name as a community. It starts with the current rules, so pressing the button changes
+ * nothing.
+ */
+export function CommunityRules({ name }: { name: string }) {
   const account = useAccount()
-  const asked = useAsked(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
-  return <Loaded asked={asked}>{(rules) => <RulesForm name={name} rules={rules} />}</Loaded>
+  const asked = usePolled(`${account.isTestnet} ${name}`, () => rulesInForce(account, name))
+  return (
+    <LoadedContent asked={asked}>
+      {(rules) => <RulesForm name={name} rules={rules} />}
+    </LoadedContent>
+  )
 }
 
-/** @returns null for a name that is no community */
+/** @returns null for a name that is not a community */
 const rulesInForce = (account: Account, name: string): Promise<Community | null> =>
   account.send<Community>(`/v1/communities/${name}`).catch((error: unknown) => {
     if (error instanceof ClusterdError && error.code === 'not_found') return null
     throw error
   })
 
-/** Value of the form's choice of who may register. */
+/** Value of the form field "who may register". */
 function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
   if (rules?.ownersOnly) return 'owners'
   if (!rules?.prices.length) return 'free'
@@ -31,16 +38,16 @@ function registrantsOf(rules: Community | null, isPriceShown: boolean): string {
 function RulesForm({ name, rules }: { name: string; rules: Community | null }) {
   const account = useAccount()
   const [chosen, setChosen] = useState<string | null>(null)
-  const chains = payable(account)
+  const chains = payableChains(account)
   const price = rules?.prices.length === 1 ? rules.prices[0] : undefined
   const chain = chains.find(({ network }) => network === price?.network)
-  // of other prices than these the form can say only that they stay
+  // the form can edit only one kind of price; other prices can only be kept
   const isShown =
     chain !== undefined && price?.token === 'native' && price.recipient === account.session?.address
   const who = registrantsOf(rules, isShown)
-  const set = async (typed: Typed) => {
+  const set = async (typed: FormValues) => {
     await setRules(account, name, rules, typed)
-    // a flag that was set stays: after a reset the next press, as of a double click, would set the one before
+    // keep the form as it is: after a reset, a double click would submit the initial values
     return false
   }
   const option = (value: string, text: string) => (
@@ -95,10 +102,10 @@ async function setRules(
   account: Account,
   name: string,
   rules: Community | null,
-  typed: Typed,
+  typed: FormValues,
 ): Promise<void> {
   const who = typed('who')
-  const chain = payable(account).find(({ network }) => network === typed('chain'))
+  const chain = payableChains(account).find(({ network }) => network === typed('chain'))
   if (who === 'paid' && !chain) throw new Error('Choose the chain.')
   const paid = who === 'paid' ? [priceOf(account, typed('amount'), chain!)] : []
   const body = {
@@ -110,7 +117,7 @@ async function setRules(
   const set = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
   await account.reload()
   const price = set.prices[0]
-  const priced = payable(account).find(({ network }) => network === price?.network)
+  const priced = payableChains(account).find(({ network }) => network === price?.network)
   const asked = price ? `for ${priceText(price, priced)}` : 'free'
   account.say(
     set.ownersOnly
@@ -123,6 +130,6 @@ async function setRules(
 const priceOf = ({ session }: Account, units: string, { network, gasToken }: Chain) => ({
   network,
   token: 'native',
-  amount: amountOf(units, gasToken.decimals),
+  amount: parseAmount(units, gasToken.decimals),
   recipient: session?.address,
 })

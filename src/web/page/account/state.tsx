@@ -4,12 +4,12 @@ import { useLocation } from 'preact-iso/router'
 import { ClusterdError } from '../../../client/error.js'
 import { familyOf } from '../../../registry/families.js'
 import { type Call, call } from '../lib/api.js'
-import { type Part, readNames } from '../lib/lists.js'
+import { type ListPart, readNames } from '../lib/lists.js'
 import { useNet } from '../lib/net.js'
-import { save as keepItem, load } from '../lib/tabStorage.js'
+import { saveItem as keepItem, loadItem } from '../lib/tabStorage.js'
 import type { Chain, Cluster, Kind, OwnedName } from '../lib/types.js'
 import { forgetFollowed, useFollowed } from './followed.js'
-import { discoverOthers } from './otherWallets.js'
+import { discoverSignOnlyWallets } from './otherWallets.js'
 import {
   type BrowserWallet,
   type ConnectedAccount,
@@ -18,55 +18,55 @@ import {
   type Transaction,
 } from './wallets.js'
 
-/** Parts that the pages of a signed-in wallet share. */
+/** State that the pages of a signed-in wallet share. */
 
 interface Session {
   token: string
   type: Kind
   address: string
-  /** Wallet that signed. */
+  /** Id of the wallet that signed. */
   walletId: string
 }
 
-/** A question before something irreversible. */
+/** A question to confirm before an irreversible action. */
 export interface Question {
   title: string
-  /** Made when it is shown: it may wait for the question before. */
+  /** A function is called when the question is shown, which may be after an earlier question. */
   text: string | (() => string)
   yes: string
-  /** Warns that it can't be taken back. */
+  /** Warns that the action is irreversible. */
   isGrave?: true
 }
 
 type Message = { text: string; kind: 'note' | 'error' }
-/** A question as it is shown. */
+/** A question that is being shown. */
 type Asked = Question & { text: string; answer(isYes: boolean): void }
-/** Says what came of the wallet's work; nothing where another wallet is signed in by then. */
-export type Say = (text: string, kind?: Message['kind']) => void
-/** Asks the API with the wallet's key. @throws ClusterdError */
+/** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
+export type ShowMessage = (text: string, kind?: Message['kind']) => void
+/** Calls the API with the wallet's key. @throws ClusterdError */
 type Send = <T>(path: string, call?: Pick<Call, 'method' | 'body'>) => Promise<T>
 
-/** Answers about a wallet. */
+/** Data about the signed-in wallet. */
 interface Known {
-  /** undefined while unknown, null for a wallet without cluster. */
+  /** undefined while it is loading, null for a wallet without a cluster. */
   cluster: Cluster | null | undefined
-  /** Names that the wallet owns, as far as they were read; those below communities as `community/name`. */
-  owned: Part<OwnedName>
+  /** Names that the wallet owns, as far as they were read. Names below communities have the form `community/name`. */
+  owned: ListPart<OwnedName>
 }
 
 export type Account = ReturnType<typeof useWallet>
 
 const Context = createContext<Account | null>(null)
 
-/** The account of this page; every part of the pages is within one. */
+/** The account of this page. Only for components inside AccountProvider. */
 export const useAccount = (): Account => useContext(Context)!
 
 const SESSION_ITEM = 'clusterd.session'
 
 /**
- * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that a smart
- * wallet's signature counts too.
- * @param more `recover`: the generated wallet whose key is asked for
+ * A wallet's proof: the service's message with its signature. The message is bound to the wallet, so that signatures
+ * of smart wallets are valid too.
+ * @param more `recover`: the generated wallet whose key the message requests
  */
 export async function proofOf(
   { type, address, sign }: ConnectedAccount,
@@ -80,7 +80,7 @@ export async function proofOf(
   return { signature: await sign(message), signingDate }
 }
 
-/** The cluster of the wallet, and what it owns. */
+/** Reads the cluster of the wallet, and its names. */
 async function readAccount({ address }: Session, send: Send): Promise<Known> {
   const { clusterId } = await send<{ clusterId: string | null }>(`/v1/clusters/address/${address}`)
   const cluster = clusterId ? await send<Cluster>(`/v1/clusters/id/${clusterId}`) : null
@@ -96,19 +96,19 @@ function sentenceOf(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-/** A wallet's late answer to an approval is no payment. */
+/** Hides a wallet's late answer to an approval, which must not count as the payment. */
 const withoutPayment = (error: unknown): never => {
   throw new Error(sentenceOf(error))
 }
 
 const UNKNOWN: Known = { cluster: undefined, owned: { items: [], isMore: false } }
 
-/** The key is refused: it has expired, or was revoked. */
+/** Error: the service refuses the key, because it has expired or was revoked. */
 class KeyEnded extends Error {
   override message = 'Your key is not valid any more: sign in again.'
 }
 
-/** Adds a wallet that is none of those known; one that has another one's id gets its own. */
+/** Adds a wallet that is not in the list yet. If another wallet has its id, it gets a new id. */
 function withWallet(
   known: readonly BrowserWallet[],
   wallet: BrowserWallet,
@@ -118,20 +118,20 @@ function withWallet(
   return [...known, twins === 0 ? wallet : { ...wallet, id: `${wallet.id} ${twins + 1}` }]
 }
 
-/** Pause before the next question: it stands where the one before was, under a second click. */
+/** Pause before the next question, so that a double click does not answer it too. */
 const DOUBLE_CLICK_MS = 500
 
-/** Message line and question of the page. */
+/** State of the page's message line and question. */
 function useTalk() {
   const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<Asked | null>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  const say: Say = (text, kind = 'note') => setMessage({ text, kind })
+  const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
   return {
     message,
     question,
     say,
-    /** Asks once the question before is answered: a press that was meant for that one answers no other. */
+    /** Shows the question once the previous one is answered. @returns whether the answer was yes */
     confirmed(asked: Question, left: AbortSignal): Promise<boolean> {
       const ask = () =>
         new Promise<boolean>((resolve) => {
@@ -142,7 +142,8 @@ function useTalk() {
           }
           const text = typeof asked.text === 'string' ? asked.text : asked.text()
           setQuestion({ ...asked, text, answer })
-          // a question goes with its wallet: it would hold up those of the next one
+          // withdraw the question when its wallet signs out; otherwise it would block the questions of the next
+          // wallet
           left.addEventListener('abort', () => answer(false))
         })
       const answered = before.current.then(ask)
@@ -160,7 +161,7 @@ type Shared = ReturnType<typeof useShared>
 function useShared() {
   const { isTestnet } = useNet()
   const { query } = useLocation()
-  const [session, setSession] = useState(() => load<Session>(SESSION_ITEM))
+  const [session, setSession] = useState(() => loadItem<Session>(SESSION_ITEM))
   const [wanted, setWanted] = useState(query.name ?? '')
   const [wallets, setWallets] = useState<readonly BrowserWallet[]>([])
   const [chains, setChains] = useState<readonly Chain[]>([])
@@ -169,7 +170,7 @@ function useShared() {
   useEffect(() => {
     const found = (wallet: BrowserWallet) => setWallets((known) => withWallet(known, wallet))
     discoverWallets(found)
-    discoverOthers(found)
+    discoverSignOnlyWallets(found)
     const why = (error: unknown) => say.current(sentenceOf(error), 'error')
     void call<Chain[]>('/v1/networks', { isTestnet: false }).then(setChains, why)
   }, [])
@@ -180,7 +181,7 @@ function useShared() {
     /** Chains of the network. */
     chains: chains.filter((chain) => chain.isTestnet === isTestnet),
     talk,
-    /** Name that the visitor wants to register, as it is typed: before signing in, and after. */
+    /** Name that the visitor typed to register, kept across signing in. */
     wanted,
     setWanted,
     keep(next: Session | null): void {
@@ -190,7 +191,7 @@ function useShared() {
   }
 }
 
-/** Holds the account of the pages below; what belongs to one wallet on one network goes with them. */
+/** Provides the account to the pages below. Its state is discarded when the wallet or the network changes. */
 export function AccountProvider({ children }: { children: ComponentChildren }) {
   const shared = useShared()
   return (
@@ -200,7 +201,7 @@ export function AccountProvider({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** Requests with the wallet's key, until one finds that the key has ended. */
+/** Sends requests with the wallet's key, until a response shows that the key has ended. */
 function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
   const [endedKey, setEndedKey] = useState<string>()
   const latest = useRef(session)
@@ -213,10 +214,10 @@ function useSend({ session, isTestnet }: Shared, left: AbortSignal) {
       return await call<T>(path, { ...asked, isTestnet, token: session?.token })
     } catch (error) {
       if (!session || !isRefused(error)) throw error
-      // some routes refuse proofs beside the key
+      // some routes return 401 for a wrong proof in the body, so ask whether the key itself has ended
       const validated = call('/v1/auth/validate', { isTestnet, token: session.token })
       const isOver = isRefused(await validated.catch((refused: unknown) => refused))
-      // a late answer ends nothing of who has signed in since
+      // a late response must not sign out a wallet that has signed in since
       if (!isOver || left.aborted || latest.current?.token !== session.token) throw error
       keepItem(SESSION_ITEM, null)
       setEndedKey(session.token)
@@ -230,14 +231,14 @@ const OfWallet = ({ shared, children }: { shared: Shared; children: ComponentChi
   <Context.Provider value={useWallet(shared)}>{children}</Context.Provider>
 )
 
-/** Says what came of work, while the wallet is signed in. */
+/** Shows the result of work, as long as the wallet is signed in. */
 function useOutcome(talk: Shared['talk'], left: AbortSignal) {
-  const say: Say = (...said) => {
+  const say: ShowMessage = (...said) => {
     if (!left.aborted) talk.say(...said)
   }
   return {
     say,
-    /** Runs work and shows its error. @returns whether it succeeded; work that was called off says false */
+    /** Runs work and shows its error. @returns whether it succeeded; false also for cancelled work */
     async attempt(work: () => Promise<unknown>): Promise<boolean> {
       try {
         return (await work()) !== false
@@ -249,10 +250,10 @@ function useOutcome(talk: Shared['talk'], left: AbortSignal) {
   }
 }
 
-/** Answers about the wallet, read when it is shown and after each change. */
-function useKnown({ session, keep }: Shared, send: Send, say: Say) {
+/** Data about the wallet, read when it is shown and after each change. */
+function useKnown({ session, keep }: Shared, send: Send, say: ShowMessage) {
   const [known, setKnown] = useState<Known>(UNKNOWN)
-  /** Reads the account again. @param done words about the change that was made */
+  /** Reads the account again. @param done message about the change that was made */
   const reload = async (done?: string): Promise<void> => {
     if (!session) return
     try {
@@ -260,7 +261,7 @@ function useKnown({ session, keep }: Shared, send: Send, say: Say) {
       setKnown(await readAccount(session, send))
     } catch (error) {
       say(sentenceOf(error), 'error')
-      // before anything is shown, nothing can be lost
+      // sign out silently if nothing was shown yet
       if (error instanceof KeyEnded && known.cluster === undefined) keep(null)
     }
     if (done) say(done)
@@ -277,18 +278,18 @@ function useKnown({ session, keep }: Shared, send: Send, say: Say) {
     reloadNewest: () => newest.current(),
     async moreNames(): Promise<void> {
       const owned = await readNames(session?.address ?? '', known.owned.items, send)
-      // a newer answer may be shown by now
+      // keep a newer answer that is shown by now
       setKnown((shown) => (shown === known ? { ...shown, owned } : shown))
     },
   }
 }
 
-/** What the wallet itself does: it signs in and pays. */
+/** Actions of the wallet: it signs in and pays. */
 function walletActions(
   { session, keep, wallets, talk }: Shared,
   { send, say, attempt }: { send: Send } & ReturnType<typeof useOutcome>,
 ) {
-  /** The connected account. @throws Error where the wallet offers another one */
+  /** The connected account. @throws Error where the wallet offers another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
     const wallet = wallets.find(({ id }) => id === session.walletId)
@@ -313,7 +314,7 @@ function walletActions(
       const path = everywhere ? '/v1/auth/token?everywhere=true' : '/v1/auth/token'
       const isRevoked = await attempt(() => send(path, { method: 'DELETE' }))
       if (everywhere && !isRevoked) return
-      // the key is forgotten here even where the server can't revoke it now
+      // forget the key here even if the server can't revoke it now
       keep(null)
       forgetFollowed()
       talk.say(everywhere ? 'Signed out, wherever you were signed in.' : 'Signed out.')
@@ -326,7 +327,7 @@ function walletActions(
     ) {
       const from = await account()
       say('Waiting for your wallet…')
-      // wallets send in order, so the payment lands after its approvals
+      // a wallet sends in order, so the payment is included after its approvals
       for (const approval of approvals)
         if (approval) await from.send(chain, approval).catch(withoutPayment)
       return from.send(chain, transaction)
@@ -359,16 +360,16 @@ function useWallet(shared: Shared) {
     send,
     reload,
     moreNames,
-    /** Makes a change, reads the account again and says so. */
+    /** Makes a change, reads the account again and shows the message `done`. */
     async change(done: string, ...asked: Parameters<Send>): Promise<void> {
       await send(...asked)
       await reload(done)
     },
     message: talk.message,
     question: talk.question,
-    /** Asks before something irreversible. @returns whether the answer was yes */
+    /** Asks before an irreversible action. @returns whether the answer was yes */
     confirmed: (asked: Question) => talk.confirmed(asked, left),
-    /** Tells whether the key is refused: the wallet has to sign in again. */
+    /** Whether the key was refused, so that the wallet has to sign in again. */
     isEnded,
     ...followed,
     ...walletActions(shared, { ...outcome, send }),
@@ -376,7 +377,7 @@ function useWallet(shared: Shared) {
 }
 
 /** Chains that the signed-in wallet can send on. */
-export const payable = ({ chains, session }: Account): readonly Chain[] =>
+export const payableChains = ({ chains, session }: Account): readonly Chain[] =>
   chains.filter(
     ({ canRegister, network }) =>
       canRegister && familyOf(network).addressType === (session?.type ?? 'evm'),

@@ -20,32 +20,35 @@ export interface Transaction {
   value: bigint
 }
 
-/** Wallets of the browser, by EIP-6963 and Wallet Standard; none is contacted before its button is pressed. */
+/**
+ * Wallets of the browser, discovered by EIP-6963 and Wallet Standard. A wallet is only called after its button was
+ * pressed.
+ */
 
-/** Time for a wallet's answer: one whose window was closed may never give it. */
-const PATIENCE_MS = 120_000
+/** Time limit for a wallet's answer: a wallet whose window was closed may never answer. */
+const ANSWER_LIMIT_MS = 120_000
 
-/** A wallet has not answered in time; it still may. */
-export class Unanswered extends Error {
+/** The wallet has not answered in time, and may still do so. */
+export class UnansweredError extends Error {
   override message =
     'Your wallet has not answered. Look for its window; where that is gone, press again.'
-  /** @param sent the late answer about what it was to send */
+  /** @param sent the transaction id that the wallet may still return */
   constructor(readonly sent?: Promise<string>) {
     super()
   }
 }
 
-/** A wallet's answer. @throws Unanswered */
-export async function patient<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
+/** Waits for a wallet's answer. @throws Unanswered */
+export async function withAnswerLimit<T>(answer: Promise<T>, sent?: Promise<string>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unanswered(sent)), PATIENCE_MS)
+    timer = setTimeout(() => reject(new UnansweredError(sent)), ANSWER_LIMIT_MS)
   })
   return Promise.race([answer, over]).finally(() => clearTimeout(timer))
 }
 
-/** Kinds of wallets that can sign in, in words. */
-export const KIND_TEXT: Readonly<Record<Kind, string>> = {
+/** Names of the kinds of wallets that can sign in. */
+export const WALLET_KIND_TEXT: Readonly<Record<Kind, string>> = {
   ...WALLET_NAMES,
   bitcoin: 'Bitcoin',
   cosmos: 'Cosmos',
@@ -55,13 +58,13 @@ export const KIND_TEXT: Readonly<Record<Kind, string>> = {
 /** An account of a wallet. */
 export interface ConnectedAccount {
   type: Kind
-  /** Address in the service's answer form: EVM in lower case. */
+  /** Address in the service's form: EVM in lower case. */
   address: string
-  /** @returns the signature in a form of the service: of EVM and Solana 0x hex */
+  /** @returns the signature in a form that the service accepts: 0x hex for EVM and Solana */
   sign(message: string): Promise<string>
   /**
-   * Sends on a chain, to which an EVM wallet switches before.
-   * @param transaction of Solana: serialized, in base64
+   * Sends a transaction. An EVM wallet switches to its chain before.
+   * @param transaction on Solana: serialized, in base64
    * @returns the transaction's hash, or its signature in base58
    */
   send(chain: SendingChain, transaction: Transaction | string): Promise<string>
@@ -76,12 +79,12 @@ export interface BrowserWallet {
   /** A data URI. */
   icon: string
   type: Kind
-  /** Identity of a wallet in this page, by which one that announces itself twice is known. */
+  /** Identity of a wallet in this page, which shows that it announces itself twice. */
   source: unknown
   connect(): Promise<ConnectedAccount>
 }
 
-/** Calls back for every wallet, present and future. */
+/** Calls `found` for every wallet, including those that announce themselves later. */
 export function discoverWallets(found: (wallet: BrowserWallet) => void): void {
   window.addEventListener('eip6963:announceProvider', (event) => {
     const announced = (event as CustomEvent<Announced | null>).detail
@@ -110,7 +113,7 @@ interface Announced {
 }
 
 function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provider): BrowserWallet {
-  const provider: Provider = { request: (asked) => patient(source.request(asked)) }
+  const provider: Provider = { request: (asked) => withAnswerLimit(source.request(asked)) }
   return {
     id: `evm:${rdns}`,
     name,
@@ -148,7 +151,7 @@ function evmWallet({ uuid, name, icon, rdns }: Announced['info'], source: Provid
               throw new Error(`${name} has not sent the transaction.`)
             return hash
           })
-          return patient(sent, sent)
+          return withAnswerLimit(sent, sent)
         },
       }
     },
@@ -164,19 +167,19 @@ async function switchTo(provider: Provider, chainId: number): Promise<void> {
     method: 'wallet_switchEthereumChain',
     params: [{ chainId: hexOfNumber(chainId) }],
   })
-  // a wallet that has not switched would send the money on another chain
+  // a wallet that has not switched could send the money on another chain
   if ((await current()) !== chainId)
     throw new Error(`The wallet has not switched to chain ${chainId}.`)
 }
 
-/** Wallet Standard's wallet with the features in use. */
+/** A wallet of the Wallet Standard with the features used here. */
 type StandardWallet = Pick<Wallet, 'name' | 'icon' | 'chains'> & {
   readonly features: StandardConnectFeature &
     SolanaSignMessageFeature &
     Partial<SolanaSignAndSendTransactionFeature>
 }
 
-/** Tells whether a wallet connects, and has a feature for a family of chains. */
+/** True if a wallet can connect, and has a feature for a family of chains. */
 export function hasFeature<Features>(
   wallet: Wallet,
   family: string,
@@ -190,7 +193,7 @@ export function hasFeature<Features>(
       feature in features
     )
   } catch {
-    // a broken list hides no other
+    // a wallet with a malformed list must not hide other wallets
     return false
   }
 }
@@ -205,14 +208,14 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
     type: 'solana',
     source,
     async connect() {
-      const { accounts } = await patient(features[StandardConnect].connect())
+      const { accounts } = await withAnswerLimit(features[StandardConnect].connect())
       const account = accounts[0]
       if (!account) throw new Error(`${name} gave no account.`)
       return {
         type: 'solana',
         address: account.address,
         async sign(message) {
-          const [signed] = await patient(
+          const [signed] = await withAnswerLimit(
             features[SIGN].signMessage({ account, message: utf8(message) }),
           )
           if (!signed) throw new Error(`${name} gave no signature.`)
@@ -231,7 +234,7 @@ function solanaWallet(source: StandardWallet): BrowserWallet {
               if (!first) throw new Error(`${name} has not sent the transaction.`)
               return bs58.encode(first.signature)
             })
-          return patient(sent, sent)
+          return withAnswerLimit(sent, sent)
         },
       }
     },

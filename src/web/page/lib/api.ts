@@ -4,7 +4,7 @@ import type { Method } from '../../../client/types.js'
 
 const TIMEOUT_MS = 40_000
 const UNREACHABLE = 'The service cannot be reached now.'
-/** Codes of failures that are not the service's. */
+/** Codes of failures on the client's side. */
 const OWN_CODES = ['network', 'timeout', 'unexpected']
 
 export interface Call {
@@ -16,7 +16,7 @@ export interface Call {
   signal?: AbortSignal | undefined
 }
 
-/** A 404 whose body is no error (an unknown address) is an answer. @throws ClusterdError */
+/** Calls the API. A 404 whose body is no error (an unknown address) is a valid answer. @throws ClusterdError */
 export async function call<T>(
   path: string,
   { method, isTestnet, token, body, signal }: Call,

@@ -1,12 +1,12 @@
 import { familyOf } from '../../../registry/families.js'
-import { service } from './service.js'
+import { serviceFacts } from './service.js'
 import type { Chain, Quote } from './types.js'
 
 /** `0x1234…cdef` */
-export const short = (text: string): string =>
+export const shortText = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 
-/** An amount of the smallest unit in units of the token. */
+/** Converts an amount of the smallest unit to a decimal number of tokens. */
 export function amountText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0')
   const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
@@ -15,31 +15,31 @@ export function amountText(value: string, decimals: number): string {
 }
 
 /** `0.01 ETH` */
-export const moneyOf = (
+export const moneyText = (
   value: string,
   { symbol, decimals } = { symbol: 'ETH', decimals: 18 },
 ): string => `${amountText(value, decimals)} ${symbol}`
 
-/** An amount of a chain's coin or of a token. @param chain undefined where it is not known */
+/** An amount of a chain's coin or of a token. @param chain undefined where the chain is not known */
 export function priceText(
   { token, amount }: { token: string; amount: string },
   chain: Chain | undefined,
 ): string {
-  if (token !== 'native') return `${amount} base units of the token ${short(token)}`
-  return chain ? moneyOf(amount, chain.gasToken) : `${amount} base units`
+  if (token !== 'native') return `${amount} base units of the token ${shortText(token)}`
+  return chain ? moneyText(amount, chain.gasToken) : `${amount} base units`
 }
 
-/** What a quote costs without gas, in words. */
+/** The cost of a quote without gas, as text. */
 export function costText(quote: Quote, { gasToken }: Chain): string {
   const { transactionData: data, registrationFee, bridgeFee } = quote
   const total = Array.isArray(data)
     ? (BigInt(registrationFee) + BigInt(bridgeFee)).toString()
     : data.value.toString()
-  return moneyOf(total, gasToken)
+  return moneyText(total, gasToken)
 }
 
-/** @throws Error for anything but a number above zero */
-export function amountOf(text: string, decimals: number): string {
+/** Parses a decimal number of tokens. @throws Error for anything but a number above zero */
+export function parseAmount(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === undefined || fraction.length > decimals || /^0*$/.test(whole + fraction))
     throw new Error(
@@ -65,7 +65,7 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
 export function chainName(network: string): string {
   const { label, name } = familyOf(network)
   const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
-  return service.isLocal ? `local ${known}` : known
+  return serviceFacts.isLocal ? `local ${known}` : known
 }
 
 const UNITS = [
@@ -83,10 +83,10 @@ export function durationText(seconds: number): string {
 }
 
 /** `3 min ago` */
-export function ago(ms: number, nowMs = Date.now()): string {
+export function agoText(ms: number, nowMs = Date.now()): string {
   const age = durationText((nowMs - ms) / 1_000)
   return age === '0 s' ? 'now' : `${age} ago`
 }
 
 /** `12,345` */
-export const grouped = (value: number): string => value.toLocaleString('en-US')
+export const groupedDigits = (value: number): string => value.toLocaleString('en-US')

@@ -1,24 +1,24 @@
 import { useRef, useState } from 'preact/hooks'
-import { type Asked, type Get, useAsked, useNet } from './net.js'
+import { type ApiState, type Get, useNet, usePolled } from './net.js'
 import type { OwnedName } from './types.js'
 
-/** Lists of which a page shows a part, and goes on when its visitor asks. */
+/** Lists that a page shows in parts. The visitor asks for the next part. */
 
 /** A list as far as it was read. */
-export interface Part<T> {
+export interface ListPart<T> {
   items: readonly T[]
   isMore: boolean
 }
 
-/** Names that are read at once; one more says whether others follow. */
+/** Names per read. One more is requested, to see whether others follow. */
 const NAMES = 100
 
-/** Reads the names that follow those known. @returns all of them */
+/** Reads the names after the known ones. @returns all names so far */
 export async function readNames(
   address: string,
   known: readonly OwnedName[],
   ask: <T>(path: string) => Promise<T>,
-): Promise<Part<OwnedName>> {
+): Promise<ListPart<OwnedName>> {
   const query = new URLSearchParams({ limit: String(NAMES + 1) })
   const last = known.at(-1)
   if (last) query.set('after', last.name)
@@ -29,22 +29,24 @@ export async function readNames(
 }
 
 /**
- * Asks for a list whenever the key or the network changes, and for more of it by `more`.
- * @param read gets what is known, and answers that with what follows
+ * Reads a list whenever the key or the network changes; `more` reads its next part.
+ * @param read gets the known items and returns them with the next ones
  */
-export function useParts<T>(
+export function useListParts<T>(
   key: string | null,
-  read: (known: readonly T[], get: Get) => Promise<Part<T>>,
-): { asked: Asked<Part<T>>; more(): Promise<void> } {
+  read: (known: readonly T[], get: Get) => Promise<ListPart<T>>,
+): { asked: ApiState<ListPart<T>>; more(): Promise<void> } {
   const { isTestnet, get } = useNet()
-  const asked = useAsked<Part<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
+  const asked = usePolled<ListPart<T>>(key === null ? null : `${isTestnet} ${key}`, (signal) =>
     read([], (path) => get(path, signal)),
   )
-  const [grown, setGrown] = useState<{ from: Part<T>; asked: Asked<Part<T>> } | null>(null)
+  const [grown, setGrown] = useState<{ from: ListPart<T>; asked: ApiState<ListPart<T>> } | null>(
+    null,
+  )
   const from = asked.data
   const latest = useRef(from)
   latest.current = from
-  // an answer to another list than this one came too late
+  // ignore a late answer to the read of another list
   const shown = grown?.from === from && grown ? grown.asked : asked
   return {
     asked: shown,

@@ -1,10 +1,10 @@
 import { call } from './api.js'
-import { useAsk } from './net.js'
+import { useApi } from './net.js'
 import type { FeedEvent, Status, TxStatus } from './types.js'
 
-/** Moving parts: the one place that knows how. */
+/** Polling of data that changes. All polling is here. */
 
-/** Pause between two looks at the feed. */
+/** Pause between two reads of the feed. */
 const FEED_PAUSE_MS = 2_000
 const STATUS_PAUSE_MS = 1_000
 const FINAL: ReadonlySet<Status> = new Set(['finalized', 'lost_bid', 'invalid'])
@@ -14,19 +14,19 @@ export const isFinal = ({ status }: TxStatus): boolean => FINAL.has(status)
 /** Number of an event in its feed. */
 export const numberOf = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
-/** The newest events, asked for again and again. */
+/** The newest events, polled. */
 export const useNewest = (count: number) =>
-  useAsk<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
+  useApi<{ items: FeedEvent[] }>(`/v1/events?orderBy=newest&limit=${count}`, {
     everyMs: FEED_PAUSE_MS,
   })
 
 const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 
-/** A transaction's status, until it is final. */
+/** A transaction's status, polled until it is final. */
 export const useStatus = (tx: string) =>
-  useAsk<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
+  useApi<TxStatus>(statusPath(tx), { everyMs: STATUS_PAUSE_MS, isLast: isFinal })
 
-/** A transaction's status now. */
+/** Reads a transaction's status once. */
 export const readStatus = (
   tx: string,
   isTestnet: boolean,

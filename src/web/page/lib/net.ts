@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
 import { call } from './api.js'
-import { service } from './service.js'
+import { serviceFacts } from './service.js'
 
-/** The network of the address bar, with paths and questions on it: the testnet where there is no other. */
+/** The network in the address bar, with its paths and requests. It is the testnet where the service has no mainnet. */
 export function useNet() {
   const { query, route } = useLocation()
-  const isTestnet = query.testnet === 'true' || !service.networks.includes('mainnet')
+  const isTestnet = query.testnet === 'true' || !serviceFacts.networks.includes('mainnet')
   const href = (path: string, testnet = isTestnet) =>
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {
     isTestnet,
-    /** A path of ours on this network. */
+    /** A path of these pages on this network. */
     href,
     go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
       route(href(path, testnet), replace),
@@ -21,29 +21,29 @@ export function useNet() {
 
 export type Get = ReturnType<typeof useNet>['get']
 
-export interface Asked<T> {
+export interface ApiState<T> {
   data?: T
   error?: Error
 }
 
-export interface Asking<T> {
-  /** Pause before it is asked again; 0: once. */
+export interface PollOptions<T> {
+  /** Pause before the next request; 0 for a single one. */
   everyMs?: number
-  /** True if an answer is the last. */
+  /** True if the answer is final, so that polling ends. */
   isLast?: (data: T) => boolean
 }
 
 /**
- * Asks whenever the key changes, and again after a pause while the page is open and seen.
- * @param key null for nothing yet
- * @param ask gets what ends the question
+ * Sends a request whenever the key changes, and again after a pause while the page is open and visible.
+ * @param key null while there is nothing to ask
+ * @param ask gets a signal that cancels the request
  */
-export function useAsked<T>(
+export function usePolled<T>(
   key: string | null,
   ask: (signal: AbortSignal) => Promise<T>,
-  { everyMs = 0, isLast = () => everyMs === 0 }: Asking<T> = {},
-): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({})
+  { everyMs = 0, isLast = () => everyMs === 0 }: PollOptions<T> = {},
+): ApiState<T> {
+  const [asked, setAsked] = useState<ApiState<T>>({})
   const latest = useRef({ ask, isLast, everyMs })
   latest.current = { ask, isLast, everyMs }
   useEffect(() => {
@@ -53,7 +53,7 @@ export function useAsked<T>(
     const { signal } = closed
     const askAgain = async () => {
       const { ask, isLast, everyMs } = latest.current
-      // a hidden page waits
+      // do not poll while the page is hidden
       if (!document.hidden || everyMs === 0)
         try {
           const data = await ask(signal)
@@ -74,10 +74,10 @@ export function useAsked<T>(
   return asked
 }
 
-/** @param path null for nothing yet */
-export function useAsk<T>(path: string | null, asking: Asking<T> = {}): Asked<T> {
+/** @param path null while there is nothing to ask */
+export function useApi<T>(path: string | null, asking: PollOptions<T> = {}): ApiState<T> {
   const { isTestnet, get } = useNet()
-  return useAsked<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
+  return usePolled<T>(path && `${isTestnet} ${path}`, (signal) => get<T>(path!, signal), asking)
 }
 
 /** Sets the tab's title. */

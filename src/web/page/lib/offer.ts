@@ -1,15 +1,15 @@
 import { call } from './api.js'
-import { chainName, durationText, moneyOf } from './format.js'
-import { useAsked, useNet } from './net.js'
+import { chainName, durationText, moneyText } from './format.js'
+import { useNet, usePolled } from './net.js'
 import type { Availability, Overview } from './types.js'
 
-/** What is known of a name before anybody signs in. */
+/** Facts about a name that are shown before the visitor signs in. */
 export interface Offer {
   name: string
   isFree: boolean
   /** `0.01 ETH`: cost on the hub, without gas. */
   price: string
-  /** Sentences for a page. */
+  /** Sentences to show. */
   text: string
 }
 
@@ -22,7 +22,7 @@ export async function readOffer(
     call<Availability[]>('/v1/names/register/check', { ...asked, body: [name] }),
     call<Overview>('/v1/overview', asked),
   ])
-  const price = moneyOf(overview.bidWei)
+  const price = moneyText(overview.bidWei)
   const isFree = found?.isAvailable === true
   const taken =
     found?.reason === 'pending' ? `A bid for ${name} is under way.` : `${name} is taken.`
@@ -35,7 +35,7 @@ function termsText(price: string, overview: Overview): string {
   return `It costs ${price} on ${chainName(hub.network)} and gas. ${timeText(hub, overview)}`
 }
 
-/** Time from a payment on a chain to the name, as a sentence; empty where it is not known. */
+/** Usual time from a payment on a chain to the registration, as a sentence; empty where it is not known. */
 export function timeText({ network }: { network: string }, overview: Overview | undefined): string {
   const { chains = [] } = overview ?? {}
   const [hub] = chains
@@ -46,19 +46,19 @@ export function timeText({ network }: { network: string }, overview: Overview | 
   return `It is yours ${durationText(seconds)} after you pay at the earliest: a message has to reach ${chainName(hub.network)}.`
 }
 
-/** Pause after a letter, ms: the next one may follow. */
+/** Pause after a typed letter, ms, in case another follows. */
 const TYPING_MS = 200
 
-/** A moment for the next letter. @throws where one came */
+/** Waits for the next letter. @throws the signal's reason if one was typed */
 export async function afterTyping(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
   signal.throwIfAborted()
 }
 
-/** Asks for the offer of a name while it is typed. @param name null for nothing yet */
+/** Reads the offer of a name while it is typed. @param name null while there is none */
 export function useOffer(name: string | null) {
   const { isTestnet } = useNet()
-  return useAsked<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
+  return usePolled<Offer>(name && `${name} ${isTestnet}`, async (signal) => {
     await afterTyping(signal)
     return readOffer(name!, { isTestnet, signal })
   })

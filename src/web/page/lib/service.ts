@@ -2,8 +2,8 @@ import type { ServiceFacts } from '../../facts.js'
 
 const stated = document.querySelector<HTMLMetaElement>('meta[name=service]')?.content
 
-/** Facts of this service, which it writes into its pages. */
-export const service: ServiceFacts = {
+/** Facts of the service, which it wrote into this page. */
+export const serviceFacts: ServiceFacts = {
   ens: {},
   networks: ['mainnet', 'testnet'],
   isLocal: false,

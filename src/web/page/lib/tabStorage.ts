@@ -1,7 +1,7 @@
-/** Memory of a tab over a reload. Where its browser keeps nothing, or has no room, the pages work without. */
+/** Session storage, which survives a reload of the tab. The pages also work where it is disabled or full. */
 
-/** @returns null for what is not kept */
-export function load<T>(item: string): T | null {
+/** @returns null for an item that is not stored */
+export function loadItem<T>(item: string): T | null {
   try {
     return JSON.parse(sessionStorage.getItem(item) ?? 'null')
   } catch {
@@ -9,8 +9,8 @@ export function load<T>(item: string): T | null {
   }
 }
 
-/** Keeps a value, null: none. */
-export function save(item: string, value: unknown): void {
+/** Stores a value; null removes it. */
+export function saveItem(item: string, value: unknown): void {
   try {
     if (value === null) sessionStorage.removeItem(item)
     else sessionStorage.setItem(item, JSON.stringify(value))

@@ -2,7 +2,7 @@ import type { Answer, Schemas } from '../../../client/types.js'
 
 export type { FeedEvent } from '../../../client/types.js'
 
-/** Answers of the API under the pages' words, out of the routes' own schemas. */
+/** Short names for the API's response types, which come from the routes' schemas. */
 
 export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
@@ -22,15 +22,15 @@ export type Price = Community['prices'][number]
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
-/** An API key without its text. */
+/** An API key without its secret text. */
 export type ApiKey = Schemas['ApiKey']
-/** A wallet that was made, with shares of its key. */
+/** A generated wallet, with shares of its key. */
 export type Generated = Answer<'POST', '/v1/clusters/generate/wallet'>
 /** Price and transactions of a registration; those of Solana in base64, one per name. */
 export type Quote = Schemas['EvmQuote'] | Schemas['SolanaQuote']
 export type Claims = Schemas['AirdropClaims']
 export type Claim = Schemas['AirdropClaim']
-/** A name below a community: registered, or to be paid. */
+/** Result of a registration below a community: done, or a payment to make. */
 export type Registration = Answer<'POST', '/v1/names/community/{communityName}/register'>
 /** A name below a community, with its owner. */
 export type Member = Answer<'GET', '/v1/communities/{name}/members'>[number]

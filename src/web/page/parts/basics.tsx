@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pathOfName } from '../../paths.js'
-import { short } from '../lib/format.js'
-import type { Asked } from '../lib/net.js'
+import { shortText } from '../lib/format.js'
+import type { ApiState } from '../lib/net.js'
 import { useNet } from '../lib/net.js'
 
-/** Small pieces of all pages. */
+/** Small components of all pages. */
 
 const SHOWN_MS = 1_500
 
@@ -31,7 +31,7 @@ export function Link({
 function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    // absent on a page by plain HTTP, refused where the browser says so
+    // the clipboard is missing on a page by plain HTTP, and a browser may refuse it
     const isDone = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
@@ -54,8 +54,8 @@ function Copy({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** An address or a hash: shortened, with the whole in its title and to copy. */
-export function Mono({
+/** An address or a hash, shortened. The whole text is in its title, and a button copies it. */
+export function CopyableText({
   text,
   to,
   isWhole = false,
@@ -64,27 +64,27 @@ export function Mono({
   to?: string
   isWhole?: boolean
 }) {
-  const shown = <code title={text}>{isWhole ? text : short(text)}</code>
+  const shown = <code title={text}>{isWhole ? text : shortText(text)}</code>
   return (
     <span class="mono">
       {to ? <Link to={to}>{shown}</Link> : shown}
-      <Copy text={text} label={short(text)} />
+      <Copy text={text} label={shortText(text)} />
     </span>
   )
 }
 
 export const Address = ({ address, isWhole = false }: { address: string; isWhole?: boolean }) => (
-  <Mono text={address} to={`/address/${address}`} isWhole={isWhole} />
+  <CopyableText text={address} to={`/address/${address}`} isWhole={isWhole} />
 )
 
 /** An address within a sentence. */
-export const Inline = ({ address }: { address: string }) => (
+export const InlineAddress = ({ address }: { address: string }) => (
   <Link to={`/address/${address}`}>
-    <code title={address}>{short(address)}</code>
+    <code title={address}>{shortText(address)}</code>
   </Link>
 )
 
-/** A name with its page, or as a text; `alice` is shown as `alice/`. */
+/** A name, as a link to its page or as text. `alice` is shown as `alice/`. */
 export function Name({ name, isText = false }: { name: string; isText?: boolean }) {
   const path = isText ? null : pathOfName(name)
   const [first, rest = ''] = name.split('/')
@@ -113,7 +113,7 @@ export const Badge = ({ kind = '', children }: { kind?: string; children: Compon
   <span class={`badge ${kind}`}>{children}</span>
 )
 
-export const Verified = ({ isVerified }: { isVerified: boolean | undefined }) => (
+export const VerifiedBadge = ({ isVerified }: { isVerified: boolean | undefined }) => (
   <Badge kind={isVerified ? 'good' : ''}>{isVerified ? 'verified' : 'unverified'}</Badge>
 )
 
@@ -135,8 +135,11 @@ interface CardProps {
   children: ComponentChildren
 }
 
-/** Goes on with a list; who pressed it to the end of the list is left there, not at the top of the page. */
-export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
+/**
+ * Button that reads more of a list. At the end of the list the focus stays there instead of jumping to the top of the
+ * page.
+ */
+export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
   const [isBusy, setBusy] = useState(false)
   const [isPressed, setPressed] = useState(false)
   const end = useRef<HTMLParagraphElement>(null)
@@ -167,12 +170,12 @@ export function More({ isMore, onMore, atEnd = 'That is all.' }: MoreProps) {
 interface MoreProps {
   isMore: boolean
   onMore: () => Promise<unknown>
-  /** Words where it does not go on. */
+  /** Text at the end of the list. */
   atEnd?: string | undefined
 }
 
-/** Names, as far as they were read. */
-export const Names = ({ names, ...rest }: { names: readonly { name: string }[] } & MoreProps) =>
+/** A list of names, as far as they were read. */
+export const NameList = ({ names, ...rest }: { names: readonly { name: string }[] } & MoreProps) =>
   names.length === 0 ? (
     <p class="empty">No name yet.</p>
   ) : (
@@ -184,12 +187,12 @@ export const Names = ({ names, ...rest }: { names: readonly { name: string }[] }
           </li>
         ))}
       </ul>
-      <More {...rest} />
+      <MoreButton {...rest} />
     </>
   )
 
-/** Content that is asked for: skeleton lines until it is there, words where that fails. */
-export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
+/** Content that is being read: skeleton lines while it loads, an error message if it fails. */
+export function LoadedContent<T>({ asked, lines = 3, children }: LoadedProps<T>) {
   if (asked.data !== undefined)
     return (
       <>
@@ -207,7 +210,7 @@ export function Loaded<T>({ asked, lines = 3, children }: LoadedProps<T>) {
   )
 }
 interface LoadedProps<T> {
-  asked: Asked<T>
+  asked: ApiState<T>
   lines?: number
   children: (data: T) => ComponentChildren
 }

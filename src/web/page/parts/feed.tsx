@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { ago, moneyOf } from '../lib/format.js'
+import { agoText, moneyText } from '../lib/format.js'
 import type { FeedEvent } from '../lib/types.js'
-import { Inline, Name } from './basics.js'
+import { InlineAddress, Name } from './basics.js'
 
 /** Events as sentences. */
 
@@ -11,16 +11,16 @@ type Data = FeedEvent['data']
 const text = (data: Data, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
-/** Placeholder of a word of a sentence. */
+/** Values of the placeholders in the sentences. */
 const WORDS: Readonly<Record<string, (data: Data) => ComponentChildren>> = {
   ':name': (data) => <Name name={text(data, 'name')} />,
   ':member': (data) => <Name name={`${text(data, 'community')}/${text(data, 'name')}`} />,
-  ':address': (data) => <Inline address={text(data, 'address')} />,
+  ':address': (data) => <InlineAddress address={text(data, 'address')} />,
   ':wallet': (data) => text(data, 'name'),
-  ':price': (data) => moneyOf(text(data, 'wei_amount')),
+  ':price': (data) => moneyText(text(data, 'wei_amount')),
 }
 
-/** Sentences of the event types, which the build puts in (scripts/build-web.ts). */
+/** A sentence for each event type, inserted by the build (scripts/build-web.ts). */
 declare const SENTENCES: Readonly<Record<string, string>>
 
 const sentence = ({ type, data }: FeedEvent): ComponentChildren =>
@@ -32,15 +32,18 @@ function Item({ event }: { event: FeedEvent }) {
     <li key={id} data-type={type}>
       <span class="dot" aria-hidden="true" />
       <span class="what">
-        {NOBODY.test(from) ? 'Somebody' : <Inline address={from} />} {sentence(event)}
+        {NOBODY.test(from) ? 'Somebody' : <InlineAddress address={from} />} {sentence(event)}
       </span>
-      <time dateTime={new Date(timestamp).toISOString()}>{ago(timestamp)}</time>
+      <time dateTime={new Date(timestamp).toISOString()}>{agoText(timestamp)}</time>
     </li>
   )
 }
 
-/** True if an event says more than the one it comes with: the first name of a wallet makes its cluster too. */
-export const isTelling = ({ type, from, data }: FeedEvent): boolean =>
+/**
+ * False for an event that only repeats the event before it: the first wallet name of a new cluster creates the
+ * cluster too.
+ */
+export const isInformative = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 
 /** Events, newest first. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useLocation } from 'preact-iso/router'
 import { useNet } from '../lib/net.js'
-import { service } from '../lib/service.js'
+import { serviceFacts } from '../lib/service.js'
 import { Link } from './basics.js'
 import { Search } from './search.js'
 
-/** Frame of every page. */
+/** Header and footer around every page. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path, query, route } = useLocation()
   const { isTestnet, href } = useNet()
@@ -29,7 +29,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Link to="/@register" class="button">
             Register
           </Link>
-          {service.networks.length > 1 && (
+          {serviceFacts.networks.length > 1 && (
             <select
               aria-label="Network"
               value={isTestnet ? 'testnet' : 'mainnet'}

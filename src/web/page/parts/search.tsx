@@ -1,49 +1,52 @@
 import { useId, useRef, useState } from 'preact/hooks'
 import { pathOfText, placeOf } from '../../paths.js'
 import { call } from '../lib/api.js'
-import { useAsked, useNet } from '../lib/net.js'
+import { useNet, usePolled } from '../lib/net.js'
 import { afterTyping, readOffer } from '../lib/offer.js'
 import { Name } from './basics.js'
 
-/** A name below the box: registered, or free for a price. */
+/** A suggestion below the search box: a registered name, or a free name with its price. */
 interface Suggestion {
   name: string
-  /** Of a free name. */
+  /** Only for a free name. */
   price?: string
 }
 
 /** Keys that move through the list. */
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** The least letters for which the service suggests names. */
+/** Minimum number of letters for suggestions of the service. */
 const LEAST_LETTERS = 2
 
-/** Names that begin with a text, and the text itself where it is a free name. @param prefix null for nothing yet */
+/**
+ * Registered names that begin with a text, and the text itself if it is a free name. @param prefix null while there
+ * is none
+ */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
   const { isTestnet } = useNet()
-  const asked = useAsked<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
+  const asked = usePolled<Suggestion[]>(prefix && `${isTestnet} ${prefix}`, async (signal) => {
     await afterTyping(signal)
     const asking = { isTestnet, signal }
     const [found, offer] = await Promise.all([
       call<Suggestion[]>(`/v1/names/search?prefix=${prefix}`, asking),
-      // registered names are of use without a price
+      // suggest registered names even if the price can't be read
       readOffer(prefix!, asking).catch(() => null),
     ])
     return offer?.isFree ? [...found, { name: prefix!, price: offer.price }] : found
   })
   const known = useRef<readonly Suggestion[]>([])
   if (asked.data) known.current = asked.data
-  // until the next answer, so that the list does not vanish at each letter
+  // keep fitting suggestions until the next answer, so that the list does not flicker at each letter
   return prefix ? known.current.filter(({ name }) => name.startsWith(prefix)) : []
 }
 
-/** Letters of a name in a typed text; null for what is no name, and for too few. */
+/** The typed text as the beginning of a name; null for other texts, and for too few letters. */
 function prefixOf(text: string): string | null {
   const place = placeOf('/', text)
   return place.page === 'name' && place.name.length >= LEAST_LETTERS ? place.name : null
 }
 
-/** The one box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
+/** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
 export function Search({ isLarge = false }: { isLarge?: boolean }) {
   const { go } = useNet()
   const id = useId()
@@ -69,7 +72,7 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
     if (step !== undefined) {
       event.preventDefault()
       setOpen(true)
-      // one place more than there are options: the box itself
+      // one more place than there are options: the box itself
       const places = options.length + 1
       setActive(((active + 1 + step + places) % places) - 1)
     }
@@ -118,7 +121,7 @@ export function Search({ isLarge = false }: { isLarge?: boolean }) {
             role="option"
             aria-selected={i === active}
             tabIndex={-1}
-            // before the box loses the focus, which would close the list
+            // mousedown comes before blur, which would close the list
             onMouseDown={() => visit(name)}
           >
             <Name name={name} isText />

@@ -1,4 +1,4 @@
-/** An OpenAPI document of this service, as far as the reference shows it. */
+/** The parts of an OpenAPI document that the reference shows. */
 export interface Document {
   info: { title: string; version: string; description: string }
   paths: Record<string, Record<string, Operation>>
@@ -52,15 +52,15 @@ interface Schema {
   required?: string[]
 }
 
-/** A route with its place in the document. */
+/** A route of the document. */
 export interface Route extends Operation {
   method: string
   path: string
-  /** Fragment of its place in the reference. */
+  /** Fragment identifier of the route in the page. */
   id: string
 }
 
-/** The routes by their tags, in the order of the document. */
+/** The routes by tag, in the order of the document. */
 export function routesByTag({ paths }: Document): ReadonlyMap<string, readonly Route[]> {
   const byTag = new Map<string, Route[]>()
   for (const [path, operations] of Object.entries(paths))
@@ -72,8 +72,8 @@ export function routesByTag({ paths }: Document): ReadonlyMap<string, readonly R
   return byTag
 }
 
-/** What a reference of the document stands for; anything else is returned as it is. */
-export function resolved<T extends object>(document: Document, value: T | Reference): T {
+/** Resolves a reference of the document; any other value is returned unchanged. */
+export function resolveReference<T extends object>(document: Document, value: T | Reference): T {
   if (!('$ref' in value)) return value
   const [, , kind = '', name = ''] = value.$ref.split('/')
   return document.components[kind]?.[name] as T
@@ -81,7 +81,7 @@ export function resolved<T extends object>(document: Document, value: T | Refere
 
 /** A schema as a type of TypeScript, with its descriptions as comments. */
 export function typeText(document: Document, value: Schema | Reference, indent = ''): string {
-  const schema = resolved(document, value)
+  const schema = resolveReference(document, value)
   const partsOf = (parts: (Schema | Reference)[], sign: string) =>
     parts.map((part) => typeText(document, part, indent)).join(sign)
   if (schema.anyOf) return partsOf(schema.anyOf, ' | ')
@@ -98,7 +98,7 @@ function ofType(document: Document, schema: Schema, indent: string): string {
   if (schema.type !== 'object') return String(schema.type)
   const { properties = {}, required = [], additionalProperties: others } = schema
   const fields = Object.entries(properties).map(([name, field]) => {
-    const { description } = resolved(document, field)
+    const { description } = resolveReference(document, field)
     const comment = description ? `${inner}// ${description}\n` : ''
     const sign = required.includes(name) ? ':' : '?:'
     return `${comment}${inner}${name}${sign} ${typeText(document, field, inner)}\n`
@@ -111,9 +111,9 @@ function ofType(document: Document, schema: Schema, indent: string): string {
 const listText = (element: string): string =>
   /[|&]/.test(element.split('\n', 1)[0] ?? '') ? `(${element})[]` : `${element}[]`
 
-/** A value that fits a schema, from the examples in it. */
+/** An example value of a schema, made from the examples in it. */
 export function exampleOf(document: Document, value: Schema | Reference): unknown {
-  const schema = resolved(document, value)
+  const schema = resolveReference(document, value)
   if (schema.example !== undefined) return schema.example
   const [first] = schema.anyOf ?? schema.allOf ?? []
   if (first) return exampleOf(document, first)

@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso/router'
-import { useAsked, useTitle } from '../lib/net.js'
-import { Card, Link, Loaded } from '../parts/basics.js'
+import { usePolled, useTitle } from '../lib/net.js'
+import { Card, Link, LoadedContent } from '../parts/basics.js'
 import { type Document, routesByTag } from './document.js'
 import { RouteView } from './route.js'
 
-/** `/docs`: the routes of the service, out of its own OpenAPI documents. */
+/** `/docs`: the routes of the service, from its own OpenAPI documents. */
 
 const VERSIONS = [
   { title: 'v1', path: '/docs', document: '/openapi.json' },
   { title: 'v0.1 (deprecated)', path: '/docs?version=0.1', document: '/openapi-v0.1.json' },
 ] as const
 
-/** Guides that the service has beside the reference. */
+/** Guides that the service has in addition to the reference. */
 const GUIDES = {
   'client.md': 'The client for TypeScript',
   'clusters.md': 'Clusters and wallets',
@@ -29,7 +29,7 @@ const GUIDES = {
 export default function Reference() {
   const { query } = useLocation()
   const version = VERSIONS[query.version === '0.1' ? 1 : 0]
-  const asked = useAsked<Document>(version.document, async (signal) =>
+  const asked = usePolled<Document>(version.document, async (signal) =>
     (await fetch(version.document, { signal })).json(),
   )
   useTitle('API')
@@ -45,9 +45,9 @@ export default function Reference() {
           ))}
         </nav>
       </div>
-      <Loaded asked={asked} lines={12}>
+      <LoadedContent asked={asked} lines={12}>
         {(document) => <Routes key={version.path} document={document} path={version.document} />}
-      </Loaded>
+      </LoadedContent>
     </>
   )
 }

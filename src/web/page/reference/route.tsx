@@ -5,14 +5,14 @@ import {
   type Parameter,
   type Response,
   type Route,
-  resolved,
+  resolveReference,
   typeText,
 } from './document.js'
-import { type Asked, clientText, curlText, pathOf } from './samples.js'
+import { clientText, curlText, pathOf, type SampleRequest } from './samples.js'
 
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
-/** Characters of an answer that are shown. */
+/** Maximum number of characters of a response to show. */
 const SHOWN = 20_000
 const NO_RESPONSE: Response = { description: '' }
 
@@ -23,7 +23,7 @@ interface RouteProps {
   token: string
 }
 
-/** A route: closed until its visitor opens it. */
+/** A route, collapsed until the visitor opens it. */
 export function RouteView(props: RouteProps) {
   const { id, method, path, summary, deprecated } = props.route
   const [isOpen, setOpen] = useState(location.hash === `#${id}`)
@@ -48,10 +48,10 @@ export function RouteView(props: RouteProps) {
   )
 }
 
-/** Parameters of paths and queries; that of the network has the same place in every route. */
+/** Path and query parameters of a route. `testnet` is left out, because the page sets it for all routes. */
 const parametersOf = (document: Document, { parameters = [] }: Route): Parameter[] =>
   parameters
-    .map((parameter) => resolved<Parameter>(document, parameter))
+    .map((parameter) => resolveReference<Parameter>(document, parameter))
     .filter((parameter) => parameter.in !== 'header')
 
 function Details({ document, route, token }: RouteProps) {
@@ -59,7 +59,7 @@ function Details({ document, route, token }: RouteProps) {
   const parameters = parametersOf(document, route)
   const content = requestBody?.content[JSON_TYPE]
   const isStream =
-    STREAM_TYPE in (resolved(document, responses['200'] ?? NO_RESPONSE).content ?? {})
+    STREAM_TYPE in (resolveReference(document, responses['200'] ?? NO_RESPONSE).content ?? {})
   const [values, setValues] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(
       parameters.map(({ name, required, schema }) => [
@@ -77,7 +77,7 @@ function Details({ document, route, token }: RouteProps) {
         .filter((one) => one.in === place && (place === 'path' || values[one.name] !== ''))
         .map(({ name }) => [name, values[name] ?? '']),
     )
-  const asked: Asked = {
+  const asked: SampleRequest = {
     method,
     path,
     params: valuesIn('path'),
@@ -146,7 +146,7 @@ function Answer({
   status: string
   response: Route['responses'][string]
 }) {
-  const { description, content = {} } = resolved(document, response)
+  const { description, content = {} } = resolveReference(document, response)
   const isError = Number(status) >= 400
   return (
     <>
@@ -164,8 +164,8 @@ function Answer({
   )
 }
 
-/** Sends the request of a form, and shows the answer. */
-function Try({ asked, token }: { asked: Asked; token: string }) {
+/** Sends the request of a form, and shows the response. */
+function Try({ asked, token }: { asked: SampleRequest; token: string }) {
   const [answer, setAnswer] = useState('')
   const send = async () => {
     setAnswer('…')

@@ -1,5 +1,5 @@
-/** A request as the form of a route has it. */
-export interface Asked {
+/** A request as filled into a route's form. */
+export interface SampleRequest {
   method: string
   /** Template, as `/v1/names/address/{address}`. */
   path: string
@@ -12,8 +12,8 @@ export interface Asked {
   hasKey: boolean
 }
 
-/** Path with its parameters and query. */
-export function pathOf({ path, params, query }: Asked): string {
+/** Path and query with the parameters filled in. */
+export function pathOf({ path, params, query }: SampleRequest): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const search = new URLSearchParams(query).toString()
   return search === '' ? filled : `${filled}?${search}`
@@ -21,8 +21,8 @@ export function pathOf({ path, params, query }: Asked): string {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The request as a command of curl. @param origin of the service */
-export function curlText(asked: Asked, origin: string): string {
+/** The request as a curl command. @param origin of the service */
+export function curlText(asked: SampleRequest, origin: string): string {
   const { method, body, hasKey } = asked
   const lines = [`curl -s ${quoted(origin + pathOf(asked))}`]
   if (method !== 'get') lines.push(`-X ${method.toUpperCase()}`)
@@ -31,13 +31,13 @@ export function curlText(asked: Asked, origin: string): string {
   return lines.join(' \\\n  ')
 }
 
-/** JSON as TypeScript writes it, within an object. */
+/** JSON in the notation of TypeScript, indented for use inside an object. */
 const literal = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 
-/** The request by the typed client. @param origin of the service */
+/** The request with the typed client. @param origin of the service */
 export function clientText(
-  { method, path, params, query, body, hasKey }: Asked,
+  { method, path, params, query, body, hasKey }: SampleRequest,
   origin: string,
 ): string {
   const parts = Object.entries({ params, query }).filter(([, one]) => Object.keys(one).length > 0)

@@ -3,10 +3,10 @@ import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
 import { call } from '../lib/api.js'
 import { chainName, priceText } from '../lib/format.js'
-import { type Part, readNames, useParts } from '../lib/lists.js'
+import { type ListPart, readNames, useListParts } from '../lib/lists.js'
 import { numberOf } from '../lib/live.js'
 import { ensNameOf } from '../lib/names.js'
-import { type Asked, useAsk, useAsked, useNet, useTitle } from '../lib/net.js'
+import { type ApiState, useApi, useNet, usePolled, useTitle } from '../lib/net.js'
 import { useOffer } from '../lib/offer.js'
 import type {
   Airdrop,
@@ -22,29 +22,29 @@ import {
   Address,
   Badge,
   Card,
+  CopyableText,
   Link,
-  Loaded,
-  Mono,
-  More,
+  LoadedContent,
+  MoreButton,
   Name,
-  Names,
+  NameList,
   Picture,
-  Verified,
+  VerifiedBadge,
 } from '../parts/basics.js'
 import { Events } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
-/** Wallets whose history is read; events that are shown at first, that follow at once, and that are read at most. */
+/** Number of wallets whose history is read. Number of events shown at first, added by each "more", and read at most. */
 const ACTORS = 6
 const EVENTS = { first: 25, next: 100, most: 1_000 }
 
 const isMissing = (error: Error | undefined): boolean =>
   error instanceof ClusterdError && error.status === 404
 
-/** `/:name`: the cluster that holds a name; on the other network, where it is held there alone. */
+/** `/:name`: the cluster that holds a name. If only the other network has the name, its cluster there. */
 export function NamePage({ name }: { name: string }) {
-  const cluster = useAsk<Cluster>(`/v1/clusters/name/${name}`)
-  const community = useAsk<Community>(`/v1/communities/${name}`)
+  const cluster = useApi<Cluster>(`/v1/clusters/name/${name}`)
+  const community = useApi<Community>(`/v1/communities/${name}`)
   const isCommunity = community.data !== undefined && 'prices' in community.data
   const { error } = cluster
   const ens = ensNameOf(name, useNet().isTestnet)
@@ -58,7 +58,7 @@ export function NamePage({ name }: { name: string }) {
         </p>
         {ens && (
           <p>
-            <Mono text={ens} isWhole />
+            <CopyableText text={ens} isWhole />
           </p>
         )}
       </Head>
@@ -90,7 +90,7 @@ const summaryOf = ({ wallets, createdAt }: Cluster): string =>
 
 function FreeName({ name }: { name: string }) {
   const { isTestnet, href } = useNet()
-  const elsewhere = useAsked<Cluster>(`${name} ${isTestnet}`, () =>
+  const elsewhere = usePolled<Cluster>(`${name} ${isTestnet}`, () =>
     call<Cluster>(`/v1/clusters/name/${name}`, { isTestnet: !isTestnet }),
   )
   return (
@@ -109,16 +109,16 @@ function FreeName({ name }: { name: string }) {
   )
 }
 
-/** Terms of a free name on the hub, or why it can not be had now. */
+/** Terms of a free name on the hub, or the reason why it can't be registered now. */
 function Terms({ name }: { name: string }) {
   return (
-    <Loaded asked={useOffer(name)} lines={1}>
+    <LoadedContent asked={useOffer(name)} lines={1}>
       {({ text }) => <p class="soft">{text}</p>}
-    </Loaded>
+    </LoadedContent>
   )
 }
 
-/** Rules of a community, in words. */
+/** Rules of a community as sentences. */
 function Rules({
   name,
   community: { prices, ownersOnly, requirements },
@@ -126,8 +126,8 @@ function Rules({
   name: string
   community: Community
 }) {
-  const chains = useAsk<Chain[]>('/v1/networks')
-  const airdrops = useAsk<Airdrop[]>('/v1/airdrops')
+  const chains = useApi<Chain[]>('/v1/networks')
+  const airdrops = useApi<Airdrop[]>('/v1/airdrops')
   const airdrop = airdrops.data?.find(({ community }) => community === name)
   if (!chains.data) return null
   const price = prices[0]
@@ -152,21 +152,24 @@ function Rules({
   )
 }
 
-/** Names that a page of members has. */
+/** Names per part of the list of members. */
 const MEMBERS = 25
 
-/** Names below a community, and who has them. */
+/** Names below a community, and their owners. */
 function Members({ community }: { community: string }) {
-  const { asked, more } = useParts<Member>(community, async (known, get): Promise<Part<Member>> => {
-    const query = new URLSearchParams({ limit: String(MEMBERS + 1) })
-    const last = known.at(-1)
-    if (last) query.set('after', last.name)
-    const read = await get<Member[]>(`/v1/communities/${community}/members?${query}`)
-    return { items: [...known, ...read.slice(0, MEMBERS)], isMore: read.length > MEMBERS }
-  })
+  const { asked, more } = useListParts<Member>(
+    community,
+    async (known, get): Promise<ListPart<Member>> => {
+      const query = new URLSearchParams({ limit: String(MEMBERS + 1) })
+      const last = known.at(-1)
+      if (last) query.set('after', last.name)
+      const read = await get<Member[]>(`/v1/communities/${community}/members?${query}`)
+      return { items: [...known, ...read.slice(0, MEMBERS)], isMore: read.length > MEMBERS }
+    },
+  )
   return (
     <Card title="Members">
-      <Loaded asked={asked}>
+      <LoadedContent asked={asked}>
         {({ items, isMore }) =>
           items.length === 0 ? (
             <p class="empty">Nobody has a name here yet.</p>
@@ -180,36 +183,36 @@ function Members({ community }: { community: string }) {
                   </li>
                 ))}
               </ul>
-              <More isMore={isMore} onMore={more} />
+              <MoreButton isMore={isMore} onMore={more} />
             </>
           )
         }
-      </Loaded>
+      </LoadedContent>
     </Card>
   )
 }
 
 /** A cluster's wallets, names and history. */
-function ClusterView({ asked }: { asked: Asked<Cluster> }) {
+function ClusterView({ asked }: { asked: ApiState<Cluster> }) {
   const wallets = asked.data?.wallets
   const first = wallets?.find(({ isVerified }) => isVerified)
   return (
     <div class="columns">
       <div>
         <Card title="Wallets">
-          <Loaded asked={asked}>
+          <LoadedContent asked={asked}>
             {({ wallets }) => (
               <ul class="rows">
                 {wallets.map(({ address, name, isVerified }) => (
                   <li key={address}>
                     <strong>{name}</strong>
                     <Address address={address} />
-                    <Verified isVerified={isVerified} />
+                    <VerifiedBadge isVerified={isVerified} />
                   </li>
                 ))}
               </ul>
             )}
-          </Loaded>
+          </LoadedContent>
         </Card>
         <Card title="Names">
           {asked.data && !first ? (
@@ -220,7 +223,7 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
         </Card>
         {asked.data && (
           <p class="soft id">
-            Cluster <Mono text={asked.data.id} />
+            Cluster <CopyableText text={asked.data.id} />
           </p>
         )}
       </div>
@@ -231,41 +234,44 @@ function ClusterView({ asked }: { asked: Asked<Cluster> }) {
   )
 }
 
-/** Names that a wallet owns; undefined while it is not known. */
+/** Names that a wallet owns; undefined while the address is not known. */
 function Owned({ address }: { address: string | undefined }) {
-  const { asked, more } = useParts<OwnedName>(address ?? null, (known, get) =>
+  const { asked, more } = useListParts<OwnedName>(address ?? null, (known, get) =>
     readNames(address!, known, get),
   )
   return (
-    <Loaded asked={asked} lines={1}>
-      {({ items, isMore }) => <Names names={items} isMore={isMore} onMore={more} />}
-    </Loaded>
+    <LoadedContent asked={asked} lines={1}>
+      {({ items, isMore }) => <NameList names={items} isMore={isMore} onMore={more} />}
+    </LoadedContent>
   )
 }
 
-/** Changes of wallets, newest first; undefined while those are not known. */
+/** Changes of wallets, newest first; undefined while the addresses are not known. */
 function History({ addresses }: { addresses: readonly string[] | undefined }) {
   const actors = addresses?.slice(0, ACTORS) ?? []
   const key = addresses ? actors.join(' ') : null
-  const { asked, more } = useParts<FeedEvent>(key, async (known, get): Promise<Part<FeedEvent>> => {
-    // merged from several lists, so that more of it is all of it again
-    const limit =
-      known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
-    const pageOf = (address: string) =>
-      get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
-    const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
-    items.sort((a, b) => numberOf(b) - numberOf(a))
-    return { items: items.slice(0, limit), isMore: items.length >= limit }
-  })
+  const { asked, more } = useListParts<FeedEvent>(
+    key,
+    async (known, get): Promise<ListPart<FeedEvent>> => {
+      // the list is merged from several lists, so reading more means reading all again
+      const limit =
+        known.length === 0 ? EVENTS.first : Math.min(known.length + EVENTS.next, EVENTS.most)
+      const pageOf = (address: string) =>
+        get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
+      const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
+      items.sort((a, b) => numberOf(b) - numberOf(a))
+      return { items: items.slice(0, limit), isMore: items.length >= limit }
+    },
+  )
   return (
-    <Loaded asked={asked} lines={5}>
+    <LoadedContent asked={asked} lines={5}>
       {({ items, isMore }) =>
         items.length === 0 ? (
           <p class="empty">It has done nothing in public.</p>
         ) : (
           <>
             <Events events={items} />
-            <More
+            <MoreButton
               isMore={isMore && items.length < EVENTS.most}
               onMore={more}
               atEnd={isMore ? 'What is older is in the feed of events alone.' : undefined}
@@ -278,15 +284,15 @@ function History({ addresses }: { addresses: readonly string[] | undefined }) {
           </>
         )
       }
-    </Loaded>
+    </LoadedContent>
   )
 }
 
-/** `/:community/:name`: whose name that is; a wallet of a cluster answers to the same form. */
+/** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
 export function MemberPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
   const { isTestnet } = useNet()
-  const found = useAsked<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
+  const found = usePolled<NameRecord | null>(`${full} ${isTestnet}`, async (signal) => {
     const records = await call<NameRecord[]>('/v1/names', {
       isTestnet,
       signal,
@@ -306,7 +312,7 @@ export function MemberPage({ community, name }: { community: string; name: strin
           </>
         }
       >
-        <Loaded asked={found} lines={1}>
+        <LoadedContent asked={found} lines={1}>
           {(record) =>
             record ? (
               <p>
@@ -321,26 +327,26 @@ export function MemberPage({ community, name }: { community: string; name: strin
               </>
             )
           }
-        </Loaded>
+        </LoadedContent>
       </Head>
       {found.data && <AddressView address={found.data.address} />}
     </>
   )
 }
 
-/** `/address/:a`: what an address is called, what it owns and has done. */
+/** `/address/:a`: the name of an address, its own names and its history. */
 export function AddressPage({ address }: { address: string }) {
-  const record = useAsk<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
+  const record = useApi<NameRecord>(`/v1/names/address/${encodeURIComponent(address)}`)
   useTitle(address)
-  // a name below the community `address` has the same path; only the service knows every form of addresses
+  // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
     return <MemberPage community="address" name={address.toLowerCase()} />
   if (record.data?.type === null) return <NotFound text={address} />
   const { clusterName, walletName } = record.data ?? {}
   return (
     <>
-      <Head picture={clusterName} title={<Mono text={address} isWhole />} class="address">
-        <Loaded asked={record} lines={1}>
+      <Head picture={clusterName} title={<CopyableText text={address} isWhole />} class="address">
+        <LoadedContent asked={record} lines={1}>
           {({ type, isVerified }) =>
             clusterName ? (
               <p class="row">
@@ -348,7 +354,7 @@ export function AddressPage({ address }: { address: string }) {
                 {walletName && !clusterName.includes('/') && (
                   <span class="soft">wallet {walletName}</span>
                 )}
-                <Verified isVerified={isVerified} />
+                <VerifiedBadge isVerified={isVerified} />
                 <Badge>{type}</Badge>
               </p>
             ) : (
@@ -358,7 +364,7 @@ export function AddressPage({ address }: { address: string }) {
               </p>
             )
           }
-        </Loaded>
+        </LoadedContent>
       </Head>
       {record.data && <AddressView address={record.data.address} />}
     </>
@@ -366,14 +372,15 @@ export function AddressPage({ address }: { address: string }) {
 }
 
 function AddressView({ address }: { address: string }) {
-  const cluster = useAsk<{ clusterId: string | null }>(
+  const cluster = useApi<{ clusterId: string | null }>(
     `/v1/clusters/address/${encodeURIComponent(address)}`,
   )
-  const found = useAsk<Cluster>(
+  const found = useApi<Cluster>(
     cluster.data?.clusterId ? `/v1/clusters/id/${cluster.data.clusterId}` : null,
   )
-  // the names alone would be shown, and taken away again for those of the cluster
-  if (!cluster.data && !cluster.error) return <Loaded asked={cluster}>{() => null}</Loaded>
+  // wait for the cluster: otherwise only the names would be shown, and then replaced
+  if (!cluster.data && !cluster.error)
+    return <LoadedContent asked={cluster}>{() => null}</LoadedContent>
   if (cluster.data?.clusterId) return <ClusterView asked={found} />
   return (
     <div class="columns">

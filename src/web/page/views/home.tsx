@@ -1,12 +1,12 @@
-import { chainName, grouped } from '../lib/format.js'
+import { chainName, groupedDigits } from '../lib/format.js'
 import { useNewest } from '../lib/live.js'
-import { useAsk, useTitle } from '../lib/net.js'
+import { useApi, useTitle } from '../lib/net.js'
 import type { Overview } from '../lib/types.js'
-import { Badge, Card, Link, Loaded } from '../parts/basics.js'
-import { Events, isTelling } from '../parts/feed.js'
+import { Badge, Card, Link, LoadedContent } from '../parts/basics.js'
+import { Events, isInformative } from '../parts/feed.js'
 import { Search } from '../parts/search.js'
 
-/** Events that are asked for, and shown. */
+/** Events that are requested, and events that are shown. */
 const ASKED = 40
 const SHOWN = 10
 const OVERVIEW_PAUSE_MS = 5_000
@@ -18,7 +18,7 @@ const Counts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
     {Object.entries({ clusters, events }).map(([title, count]) => (
       <div key={title}>
         <dt>{title}</dt>
-        <dd>{grouped(count)}</dd>
+        <dd>{groupedDigits(count)}</dd>
       </div>
     ))}
   </dl>
@@ -31,12 +31,14 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
         <li key={network}>
           <span class={`lamp ${isHealthy ? 'good' : 'bad'}`} aria-hidden="true" />
           <span>{chainName(network)}</span>
-          <span class="soft">{block === null ? 'no answer yet' : `block ${grouped(block)}`}</span>
+          <span class="soft">
+            {block === null ? 'no answer yet' : `block ${groupedDigits(block)}`}
+          </span>
           {isHealthy && (behindSeconds ?? 0) < BEHIND_SECONDS ? (
             <Badge kind="good">current</Badge>
           ) : (
             <Badge kind="bad">
-              {behindSeconds === null ? 'away' : `${grouped(behindSeconds)} s behind`}
+              {behindSeconds === null ? 'away' : `${groupedDigits(behindSeconds)} s behind`}
             </Badge>
           )}
         </li>
@@ -45,10 +47,10 @@ function Chains({ chains }: Pick<Overview, 'chains'>) {
   )
 }
 
-/** `/`: the search, what is happening, what is registered. */
+/** `/`: the search, the newest events, and totals. */
 export function Home() {
   const newest = useNewest(ASKED)
-  const overview = useAsk<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
+  const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
   useTitle('')
   return (
     <>
@@ -66,24 +68,24 @@ export function Home() {
       </div>
       <div class="columns">
         <Card title="Happening now" aside={<span class="pulse" aria-hidden="true" />}>
-          <Loaded asked={newest} lines={8}>
+          <LoadedContent asked={newest} lines={8}>
             {({ items }) =>
               items.length > 0 ? (
-                <Events events={items.filter(isTelling).slice(0, SHOWN)} />
+                <Events events={items.filter(isInformative).slice(0, SHOWN)} />
               ) : (
                 <p class="empty">Nothing yet: register the first name.</p>
               )
             }
-          </Loaded>
+          </LoadedContent>
         </Card>
         <div>
           <Card title="Registered">
-            <Loaded asked={overview} lines={5}>
+            <LoadedContent asked={overview} lines={5}>
               {Counts}
-            </Loaded>
+            </LoadedContent>
           </Card>
           <Card title="Chains">
-            <Loaded asked={overview}>{Chains}</Loaded>
+            <LoadedContent asked={overview}>{Chains}</LoadedContent>
           </Card>
         </div>
       </div>

@@ -1,13 +1,13 @@
 import { NAME_RULE } from '../../../registry/primitives/nameRule.js'
-import { nameIn, type Place, pathOfName, pathOfText } from '../../paths.js'
-import { type Get, useAsked, useNet, useTitle } from '../lib/net.js'
+import { nameIn, type PagePlace, pathOfName, pathOfText } from '../../paths.js'
+import { type Get, useNet, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
-import { Link, Loaded } from '../parts/basics.js'
+import { Link, LoadedContent } from '../parts/basics.js'
 import { Search } from '../parts/search.js'
 
-type SearchPlace = Extract<Place, { page: 'search' }>
+type SearchPlace = Extract<PagePlace, { page: 'search' }>
 
-/** A path or a search without a page: says what the text was taken for, and how to go on. */
+/** Shown for a path or a search without a page: explains how the text was read, and suggests what to do. */
 export function NotFound({ text }: { text: string }) {
   const name = nameIn(text)
   useTitle('Not found')
@@ -37,25 +37,25 @@ async function pathOfCluster(id: string, get: Get): Promise<string | null> {
   return owned && !owned.name.includes('/') ? pathOfName(owned.name) : `/address/${wallet.address}`
 }
 
-/** Path of an address; null for one that nobody has here. */
+/** Path of an address; null for an address without names or events here. */
 async function pathOfAddress(text: string, get: Get): Promise<string | null> {
   const { type, clusterName } = await get<NameRecord>(
     `/v1/names/address/${encodeURIComponent(text)}`,
   )
-  // an address of Aptos has the form of a hash, and counts where somebody has it
+  // an address of Aptos has the form of a hash, and counts as an address only where somebody has it
   const isKnown = type !== null && (clusterName !== null || !text.startsWith('0x'))
   return isKnown ? `/address/${text}` : null
 }
 
 const ASK = { cluster: pathOfCluster, address: pathOfAddress } as const
 
-/** A hash or an address in the place of a name: leads to its page. */
-export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
+/** Redirects from a hash or an address in the place of a name to its page. */
+export function LookupRedirect({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
   const { get, go } = useNet()
-  const found = useAsked(text, async (signal) => {
+  const found = usePolled(text, async (signal) => {
     for (const reading of asked) {
       const path = await ASK[reading](text, get)
-      // who has opened another page meanwhile stays there
+      // do nothing if the visitor has opened another page meanwhile
       signal.throwIfAborted()
       if (path) return go(path, { replace: true })
     }
@@ -63,12 +63,12 @@ export function Lookup({ text, asked, otherwise }: Omit<SearchPlace, 'page'>) {
       replace: true,
     })
   })
-  return <Loaded asked={found}>{() => null}</Loaded>
+  return <LoadedContent asked={found}>{() => null}</LoadedContent>
 }
 
-/** A name as ENS has it: leads to the name's page, on the network of its parent. */
-export function EnsName({ name, isTestnet }: { name: string; isTestnet: boolean }) {
+/** Redirects from an ENS name to the name's page, on the network of its ENS parent. */
+export function EnsRedirect({ name, isTestnet }: { name: string; isTestnet: boolean }) {
   const { go } = useNet()
   const open = async () => go(pathOfText(name), { replace: true, isTestnet })
-  return <Loaded asked={useAsked(name, open)}>{() => null}</Loaded>
+  return <LoadedContent asked={usePolled(name, open)}>{() => null}</LoadedContent>
 }

@@ -1,13 +1,20 @@
 import type { ComponentChildren } from 'preact'
-import { ago, chainName, durationText, grouped, moneyOf, priceText } from '../lib/format.js'
+import {
+  agoText,
+  chainName,
+  durationText,
+  groupedDigits,
+  moneyText,
+  priceText,
+} from '../lib/format.js'
 import { isFinal, useStatus } from '../lib/live.js'
-import { useAsk, useNet, useTitle } from '../lib/net.js'
+import { useApi, useNet, useTitle } from '../lib/net.js'
 import type { Chain, Overview, TxStatus } from '../lib/types.js'
-import { Address, Badge, Card, Link, Loaded, Mono, Name } from '../parts/basics.js'
+import { Address, Badge, Card, CopyableText, Link, LoadedContent, Name } from '../parts/basics.js'
 
-/** `/tx/:hash`: the progress of a transaction, which moves by itself. */
+/** `/tx/:hash`: the progress of a transaction, updated automatically. */
 
-/** `part`: of its confirmations, 0 to 1. */
+/** `part`: share of its confirmations, 0 to 1. */
 type Station = [
   title: string,
   state: keyof typeof STATE_WORDS,
@@ -35,12 +42,11 @@ const REASONS: Readonly<Record<string, string>> = {
   message_refused: 'The hub could not read the message.',
   quote_mismatch: 'It kept to no quote of this service.',
   reclaimed: 'Its payer took the money back before the hub had it.',
-  spend_cap:
-    'bringing it costs more than the operator allows by itself, so it waits for the operator',
+  spend_cap: 'its delivery costs more than the automatic limit, so it waits for the operator',
   requirements_not_met: 'Its payer did not meet the community’s requirements.',
 }
 
-/** The stations of a transaction's way. */
+/** The steps of a transaction from sending to its decision. */
 function stationsOf(found: TxStatus): Station[] {
   const { status, hubTx, tx } = found
   const isBridged = status === 'bridging' || (hubTx !== undefined && hubTx !== tx.toLowerCase())
@@ -51,7 +57,11 @@ function sent({ status, updatedAt, block }: TxStatus): Station {
   if (status === 'not_found')
     return ['Sent', 'now', 'Not seen by any chain yet. It may take a moment.']
   const seen = updatedAt ? `Seen ${updatedAt.slice(0, 19)} UTC` : 'A chain has it'
-  return ['Sent', 'done', block === undefined ? `${seen}.` : `${seen}, in block ${grouped(block)}.`]
+  return [
+    'Sent',
+    'done',
+    block === undefined ? `${seen}.` : `${seen}, in block ${groupedDigits(block)}.`,
+  ]
 }
 
 function confirmed({ status, confirmations }: TxStatus): Station {
@@ -71,7 +81,7 @@ function bridged({ status, step, reason, hubTx }: TxStatus): Station {
       'bad',
       `The last attempt failed${reason ? `: ${REASONS[reason] ?? reason}` : ''}.`,
     ]
-  const arrival = hubTx && <Mono text={hubTx} to={`/tx/${hubTx}`} />
+  const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'bridging')
     return [
       title,
@@ -101,12 +111,12 @@ function decided(found: TxStatus): Station {
   return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
-/** A block of the hub, in the explorer that its chain has. */
+/** A block of the hub, as a link into its chain's explorer if there is one. */
 function HubBlock({ block }: { block: number }) {
   const { isTestnet } = useNet()
-  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
+  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
   const hub = chains.find((chain) => chain.role === 'hub' && chain.isTestnet === isTestnet)
-  const text = `block ${grouped(block)}`
+  const text = `block ${groupedDigits(block)}`
   return (
     <>
       {' '}
@@ -173,11 +183,11 @@ const Names = ({ names }: { names: NonNullable<TxStatus['names']> }) => (
   <ul class="rows">
     {names.map(({ name, outcome, winner }) => (
       <li key={name}>
-        {name.startsWith('0x') ? <Mono text={name} /> : <Name name={name} />}
+        {name.startsWith('0x') ? <CopyableText text={name} /> : <Name name={name} />}
         {winner && (
           <span>
-            won by a bid of {moneyOf(winner.amountWei)} in{' '}
-            <Mono text={winner.tx} to={`/tx/${winner.tx}`} />
+            won by a bid of {moneyText(winner.amountWei)} in{' '}
+            <CopyableText text={winner.tx} to={`/tx/${winner.tx}`} />
           </span>
         )}
         <Badge kind={KINDS[outcome] ?? ''}>{OUTCOMES[outcome] ?? outcome}</Badge>
@@ -194,16 +204,16 @@ const REFUNDS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = {
   released: 'The recipient has the money.',
 }
 
-/** Debts, and how to get them; null where there are none. */
+/** Money that is owed, and how to get it; null where none is owed. */
 function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) {
   if (!credit && !refund) return null
   return (
     <Card title="Refund">
       {credit && (
         <p>
-          The hub owes <strong>{moneyOf(credit.amountWei)}</strong>
+          The hub owes <strong>{moneyText(credit.amountWei)}</strong>
           {credit.eid === 0 ? '' : ' for a bid that came over the bridge'}. The wallet{' '}
-          <Mono text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
+          <CopyableText text={credit.owner} to={`/address/${credit.owner}`} /> takes it back by one
           transaction.
         </p>
       )}
@@ -220,10 +230,10 @@ function Owed({ found: { credit, refund, reclaimAfter } }: { found: TxStatus }) 
   )
 }
 
-/** What a transaction is, as far as it is known. */
+/** The known facts of a transaction. */
 function Facts({ found }: { found: TxStatus }) {
-  const { data: chains = [] } = useAsk<Chain[]>('/v1/networks')
-  const { data: overview } = useAsk<Overview>('/v1/overview')
+  const { data: chains = [] } = useApi<Chain[]>('/v1/networks')
+  const { data: overview } = useApi<Overview>('/v1/overview')
   const { tx, network, sender, paid, block, updatedAt } = found
   const chain = chains.find((one) => one.network === network)
   const explorer = chain?.explorer
@@ -241,13 +251,13 @@ function Facts({ found }: { found: TxStatus }) {
         {block !== undefined && (
           <Fact title="Block">
             {explorer ? (
-              <a href={`${explorer}/block/${block}`}>{grouped(block)}</a>
+              <a href={`${explorer}/block/${block}`}>{groupedDigits(block)}</a>
             ) : (
-              grouped(block)
+              groupedDigits(block)
             )}
           </Fact>
         )}
-        {updatedAt && <Fact title="Seen">{ago(Date.parse(isoOf(updatedAt)))}</Fact>}
+        {updatedAt && <Fact title="Seen">{agoText(Date.parse(isoOf(updatedAt)))}</Fact>}
         {expected && <Fact title="Expected">{expected}</Fact>}
         {explorer && (
           <Fact title="Explorer">
@@ -266,10 +276,10 @@ const Fact = ({ title, children }: { title: string; children: ComponentChildren 
   </div>
 )
 
-/** `2026-11-20 08:00:00.123+00` in the form of ISO 8601. */
+/** Converts `2026-11-20 08:00:00.123+00` to ISO 8601. */
 const isoOf = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
 
-/** Time to the confirmation of a pending transaction; empty where it is not known. */
+/** Expected time to the confirmation of a pending transaction; empty where it is not known. */
 function expectedText(
   { status, network, confirmations }: TxStatus,
   overview: Overview | undefined,
@@ -292,22 +302,22 @@ export function TxPage({ tx }: { tx: string }) {
         <div>
           <h1 aria-live="polite">{found ? HEADINGS[found.status] : 'Looking it up…'}</h1>
           <p>
-            <Mono text={tx} isWhole />
+            <CopyableText text={tx} isWhole />
           </p>
           {reason && found?.step !== 'delivery_failed' && <p>{reason}</p>}
           {found?.replacedBy && (
             <p>
-              Replaced by <Mono text={found.replacedBy} to={`/tx/${found.replacedBy}`} />, whose
-              status this is.
+              Replaced by <CopyableText text={found.replacedBy} to={`/tx/${found.replacedBy}`} />,
+              whose status this is.
             </p>
           )}
         </div>
       </div>
       {found && found.status !== 'not_found' && <Facts found={found} />}
       <Card title="Progress">
-        <Loaded asked={asked} lines={4}>
+        <LoadedContent asked={asked} lines={4}>
           {Way}
-        </Loaded>
+        </LoadedContent>
       </Card>
       {found?.names && found.names.length > 0 && (
         <Card title="Names">

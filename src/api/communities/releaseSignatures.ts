@@ -2,16 +2,17 @@ import { LRUCache } from 'lru-cache'
 import type { Hex, ReleaseSigner } from '../../chains/chain.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 
-/** Signatures kept: one of each recipient and token. */
-const KEPT_WORDS = 1_000
+/** Cached signatures: one for each recipient and token. */
+const CACHED_SIGNATURES = 1_000
 
 /**
- * A signer that signs each word once: anybody asks for them, and a key behind a remote signer costs money and is the
- * one that the relayer sends by. A word has no end, so that it is as good later. What failed is asked for again.
+ * Wraps a signer so that it signs each release only once. Anybody may request a release, a remote signer costs money,
+ * and the relayer sends its transactions with the same key. A release does not expire, so its signature can be
+ * cached. A failed signature is requested again.
  */
-export function onceEach(sign: ReleaseSigner): ReleaseSigner {
+export function cacheSignatures(sign: ReleaseSigner): ReleaseSigner {
   const kept = new LRUCache<string, Hex, Parameters<ReleaseSigner>[0]>({
-    max: KEPT_WORDS,
+    max: CACHED_SIGNATURES,
     fetchMethod: (_key, _stale, { context }) => sign(context),
   })
   return async (word) => {

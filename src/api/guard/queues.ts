@@ -3,10 +3,10 @@ import { queryingBy } from '../../db/pg/pool.js'
 import { type Asker, FairQueue } from '../../ops/fairQueue.js'
 import { nextTurn } from '../../ops/turns.js'
 
-/** Questions of a kind to a chain at once: as many as its nodes are asked (STRANGERS in src/chains/rpc/nodes.ts). */
+/** Calls of one kind to a chain at once: as many as its nodes accept (STRANGERS in src/chains/rpc/nodes.ts). */
 const QUESTIONS = { atOnce: 32, waiting: 500 }
 
-/** Functions of ports that ask a chain's nodes. */
+/** Methods of ports that call a chain's nodes. */
 const ASKING: ReadonlySet<PropertyKey> = new Set([
   'quote',
   'transaction',
@@ -22,11 +22,14 @@ const ASKING: ReadonlySet<PropertyKey> = new Set([
 
 type Ask = (...of: unknown[]) => unknown
 
-/** Lines of clients that wait to ask chains. Each kind of question has a queue of its own, as it has its own nodes. */
-export class Questions {
+/**
+ * Queues of clients that wait to call chains. Each method has its own queue, because its calls have their own share
+ * of the nodes.
+ */
+export class ChainQueues {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
-  /** A port as one client asks it, whose questions are dropped once it has left. */
+  /** A port whose calls wait in the queue of one client. They are dropped when the client disconnects. */
   of<Port extends object>(port: Port, asker: Asker): Port {
     return new Proxy(port, {
       get: (target, key) => {
@@ -48,16 +51,19 @@ export class Questions {
   }
 }
 
-/** Statements of dear requests at once: the other connections, and processors of the database, are for look-ups. */
+/**
+ * Statements of expensive requests at once. The other connections and the database's processors are reserved for
+ * look-ups.
+ */
 const STATEMENTS = { atOnce: 3 }
 
-/** Line of clients that wait to ask the database for more than a look-up. */
-export class Statements {
+/** Queue of clients whose requests ask the database for more than a look-up. */
+export class StatementQueue {
   readonly #queue = new FairQueue(STATEMENTS)
 
   /**
-   * A pool as one client asks it: a statement waits in the line, and the work with its rows for the client's turn. What
-   * is written once the answer is given is written too.
+   * A pool whose statements wait in the queue of one client, and whose rows are processed in the client's turn. A
+   * write still runs after the request was answered.
    */
   of(pool: pg.Pool, { address }: Asker): pg.Pool {
     return queryingBy(pool, async (config) => {

@@ -1,30 +1,31 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { page } from '../web/page.js'
-import { endAfter } from './guard/socketLimits.js'
-import { type Answer, messageOf, okJson } from './http/answer.js'
+import { closeAfterResponse } from './guard/socketLimits.js'
+import { type Answer, okJsonBytes, responseMessage } from './http/answer.js'
 import { callerOfRequest } from './http/clientAddress.js'
 import { ApiError, errorAnswer, toApiError } from './http/errors.js'
 import { preflightHeaders } from './http/headers.js'
 import { openApiDocuments } from './routes.js'
 import type { Exchange } from './serving/exchange.js'
-import { decoded } from './serving/router.js'
+import { decodePathPart } from './serving/router.js'
 import type { Serving } from './serving/serve.js'
 import { fallbackAnswer } from './v0.1/fallbacks.js'
-import { profile } from './v1/lookups.js'
+import { profileRoute } from './v1/lookups.js'
 import { assetAnswer, fileAnswer, guideAnswer, indexAnswer, pageAnswer } from './webPage.js'
 
-/** Pattern of what matches no route. */
+/** Route label of requests that match no route. */
 const NONE = 'none'
 const NO_ROUTE = new ApiError('not_found', 'There is no such route; /openapi.json lists them.')
 const NO_PATH = new ApiError('invalid_request', 'The path is not well-formed.')
 
 /**
- * Creates the application around the API's routes: pages, documents and reference, preflights, and errors.
+ * Creates the Express app for everything but the API's routes: pages, documents and reference, preflights, and
+ * errors.
  * @param trustProxy proxies before this process, as Express's `trust proxy`
  */
-export function createShell(
+export function createExpressApp(
   { finish, gate }: Serving,
-  serveRoute: (route: typeof profile, exchange: Exchange) => void,
+  serveRoute: (route: typeof profileRoute, exchange: Exchange) => void,
   trustProxy: number | readonly string[],
 ): Express {
   const app = express()
@@ -34,10 +35,10 @@ export function createShell(
     const meter = gate.ofAddress(exchange)
     try {
       meter.spend(1)
-      finish(exchange, messageOf(answerOf()), meter.fields())
+      finish(exchange, responseMessage(answerOf()), meter.fields())
     } catch (thrown) {
       const error = toApiError(thrown)
-      finish(exchange, messageOf(errorAnswer(error)), meter.fields(), error)
+      finish(exchange, responseMessage(errorAnswer(error)), meter.fields(), error)
     }
   }
   const add = (path: string, answerOf: (exchange: Exchange) => Answer) =>
@@ -47,29 +48,32 @@ export function createShell(
     })
   for (const [path, document] of Object.entries(openApiDocuments)) {
     let made: Answer | undefined
-    add(path, () => (made ??= okJson(Buffer.from(JSON.stringify(document())))))
+    add(path, () => (made ??= okJsonBytes(Buffer.from(JSON.stringify(document())))))
   }
   add('/', ({ req }) => indexAnswer(req))
   add('/assets/:build/:file', ({ req, params }) => assetAnswer(req, params))
   add('/docs', ({ req }) => fileAnswer(page, req))
   add('/docs/guides/:file', ({ params }) => guideAnswer(params))
-  app.get(profile.path, (req, res) => {
-    const exchange = ofExpress(req, res, profile.path)
+  app.get(profileRoute.path, (req, res) => {
+    const exchange = ofExpress(req, res, profileRoute.path)
     const page = pageAnswer(req)
     if (page) serve(exchange, () => page)
-    else serveRoute(profile, exchange)
+    else serveRoute(profileRoute, exchange)
   })
-  /** A preflight that is refused would hide from the page what the request is answered: it ends its connection alone. */
+  /**
+   * Answers a preflight. It is never refused with an error, which the page could not read; above the limit it only
+   * ends its connection.
+   */
   const servePreflight = (exchange: Exchange): void => {
     try {
       gate.ofPreflights(exchange).spend(1)
     } catch {
-      endAfter(exchange)
+      closeAfterResponse(exchange)
     }
     exchange.res.writeHead(204, preflightHeaders(exchange.req.headers)).end()
   }
   const serveNone = (req: Request, res: Response) => {
-    const refusal = decoded(req.url) === null ? NO_PATH : NO_ROUTE
+    const refusal = decodePathPart(req.url) === null ? NO_PATH : NO_ROUTE
     serve(
       ofExpress(req, res, NONE),
       () => pageAnswer(req) ?? fallbackAnswer(req) ?? errorAnswer(refusal),
@@ -79,7 +83,7 @@ export function createShell(
     if (req.method === 'OPTIONS') servePreflight(ofExpress(req, res, NONE))
     else serveNone(req, res)
   })
-  // four parameters mark an error handler: Express itself refuses paths that can't be decoded
+  // an error handler has four parameters; Express itself reports paths that can't be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
     serveNone(req, res),
   )

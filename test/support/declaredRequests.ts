@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type Bad, NO_KEY, type Scene } from '../../src/api/http/dearest.js'
 import { ERROR_STATUS } from '../../src/api/http/errors.js'
 import type { Route } from '../../src/api/http/route.js'
+import {
+  REQUEST_WITHOUT_KEY,
+  type RefusedRequest,
+  type SampleData,
+} from '../../src/api/http/sampleRequests.js'
 import { callOf, lookupOf } from './ens.js'
 
 /** The requests that routes declare, and those that are refused for their form or size. */
@@ -14,11 +18,11 @@ interface DeclaredRequest {
 }
 
 /** Call with which ENS asks for a wallet below the parent of tests. */
-export const ensLookup = ({ walletName, name }: Pick<Scene, 'walletName' | 'name'>) =>
+export const ensLookup = ({ walletName, name }: Pick<SampleData, 'walletName' | 'name'>) =>
   lookupOf(`${walletName}.${name}.bundles.eth`, callOf('addr(bytes32)'))
 
 /** Values of path parameters that a declaration does not name. */
-const paramsOf = (scene: Scene): Readonly<Record<string, string>> => ({
+const paramsOf = (scene: SampleData): Readonly<Record<string, string>> => ({
   address: scene.owner,
   id: scene.clusterId,
   clusterId: scene.clusterId,
@@ -37,8 +41,12 @@ const paramsOf = (scene: Scene): Readonly<Record<string, string>> => ({
 function requestOf(
   method: string,
   path: string,
-  { params: paramsFrom, query: own, body: bodyFrom }: Pick<Bad, 'params' | 'query' | 'body'>,
-  scene: Scene,
+  {
+    params: paramsFrom,
+    query: own,
+    body: bodyFrom,
+  }: Pick<RefusedRequest, 'params' | 'query' | 'body'>,
+  scene: SampleData,
   query: Readonly<Record<string, string>>,
 ): DeclaredRequest {
   const params = { ...paramsOf(scene), ...paramsFrom?.(scene) }
@@ -53,15 +61,15 @@ function requestOf(
   }
 }
 
-/** The request that a route declares as its dearest. @param query beside its own */
-export const dearestRequest = (
-  { method, path, dearest }: Route,
-  scene: Scene,
+/** The request that a route declares as its most expensive one. @param query beside its own */
+export const costliestRequest = (
+  { method, path, costliest }: Route,
+  scene: SampleData,
   query: Readonly<Record<string, string>> = {},
-): DeclaredRequest => requestOf(method, path, dearest, scene, query)
+): DeclaredRequest => requestOf(method, path, costliest, scene, query)
 
 /** What every route refuses. */
-const LONG_URL: Bad = {
+const LONG_URL: RefusedRequest = {
   what: 'a URL that is too long',
   query: { x: 'x'.repeat(5_000) },
   error: 'invalid_request',
@@ -71,22 +79,22 @@ const LONG_URL: Bad = {
 interface BadRequest extends DeclaredRequest {
   what: string
   /** Whose key it carries. */
-  as: Route['dearest']['as']
+  as: Route['costliest']['as']
   status: number
   error: string
 }
 
 /** The request that a route declares as bad, and those that all of its kind refuse, under each of its paths. */
-export function badRequests(route: Route, scene: Scene): BadRequest[] {
+export function badRequests(route: Route, scene: SampleData): BadRequest[] {
   const paths = [route.path, ...(route.aliases ?? [])]
   const all = new Set([LONG_URL])
   if (route.bad) all.add(route.bad)
-  if (route.auth === 'required') all.add(NO_KEY)
+  if (route.auth === 'required') all.add(REQUEST_WITHOUT_KEY)
   return [...all].flatMap((bad) =>
     paths.map((path) => ({
       ...requestOf(route.method, path, bad, scene, {}),
       what: bad.what,
-      as: bad.as === 'nobody' ? undefined : route.dearest.as,
+      as: bad.as === 'nobody' ? undefined : route.costliest.as,
       status: ERROR_STATUS[bad.error],
       error: bad.error,
     })),

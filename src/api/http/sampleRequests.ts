@@ -1,0 +1,87 @@
+import { familyOf } from '../../registry/families.js'
+import type { ErrorCode } from './errors.js'
+
+/**
+ * Data that the routes' declared requests refer to. For the most expensive requests it is as large as callers can
+ * make it, on the testnet.
+ */
+export interface SampleData {
+  /** Name of a cluster of 1,000 wallets that holds 1,001 names. */
+  name: string
+  walletName: string
+  /** All names of that cluster. */
+  held: readonly string[]
+  /** A wallet verified in that cluster. */
+  owner: string
+  clusterId: string
+  /** A community whose rules list 1,000 addresses. */
+  community: string
+  /** Wallet of another cluster, which sends requests with `as: 'other'`. */
+  other: string
+  /** Call with which an ENS client looks up the wallet `other`. */
+  ensCall(): string
+  /** A free name. */
+  freshName(): string
+  /** Random addresses. Addresses of Cosmos are the most expensive to parse. */
+  evmAddress(): string
+  solanaAddress(): string
+  cosmosAddress(): string
+  /** A proof with today's date that does not verify. */
+  wrongProof(): object
+}
+
+/** A request to a route. Path parameters default to values of the scene. */
+interface Sample {
+  query?: Readonly<Record<string, string>>
+  params?: (scene: SampleData) => Readonly<Record<string, string>>
+  body?: (scene: SampleData) => unknown
+}
+
+/** The most expensive request of a route that a caller can send. Its query also has `testnet=true`. */
+export interface CostliestRequest extends Sample {
+  /** What makes it expensive. */
+  what?: string
+  /**
+   * Owner of the key that the request carries: a wallet of the largest cluster, or another wallet; no key where
+   * absent.
+   */
+  as?: 'owner' | 'other'
+}
+
+/** A request that a route refuses. It carries the same key as the route's most expensive request. */
+export interface RefusedRequest extends Sample {
+  /** What is wrong. */
+  what: string
+  error: ErrorCode
+  /** The request carries no key. */
+  as?: 'nobody'
+}
+
+/** For a route that checks only the key. */
+export const REQUEST_WITHOUT_KEY: RefusedRequest = {
+  what: 'no key',
+  as: 'nobody',
+  error: 'unauthorized',
+}
+
+export const repeat = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+/** As many wallets to add as a change may have. */
+export const manyWallets = ({ evmAddress, freshName }: SampleData) =>
+  repeat(100, () => ({ address: evmAddress(), name: freshName() }))
+
+/** Rules of a community of maximum length. */
+export const longRules = ({ solanaAddress }: SampleData) => ({
+  requirements: [{ kind: 'allowlist', addresses: repeat(1_000, solanaAddress) }],
+})
+
+/** Addresses of a bulk look-up. */
+export const manyAddresses = ({ cosmosAddress }: SampleData) => repeat(1_000, cosmosAddress)
+
+/** Body of a quote for that number of names. */
+export const manyNames = (network: string, count: number) => (scene: SampleData) => ({
+  network,
+  sender: scene[`${familyOf(network).addressType}Address`](),
+  names: repeat(count, () => ({ name: scene.freshName() })),
+})

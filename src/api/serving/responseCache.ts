@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
+import type { Network } from '../../registry/primitives/network.js'
+import type { Answer, ResponseMessage } from '../http/answer.js'
+import type { BatchedLookups } from '../http/batches.js'
+import type { CacheSource } from '../http/route.js'
+
+const MAX_ANSWERS = 8_192
+/** Limits of a cached response: characters of its request, and bytes of its text. */
+const MAX_KEY_CHARS = 256
+const MAX_BYTES = 1_024
+/**
+ * Maximum age of a cached response, in case a change does not increase the journal's counters. `ttlResolution`: one
+ * timer a second.
+ */
+const KEPT_MS = { ttl: 60_000, ttlResolution: 1_000 }
+
+/** A response and the message that sends it. */
+export interface CachedResponse {
+  answer: Answer
+  message: ResponseMessage
+  /** Units that a request for it costs. */
+  cost: number
+}
+
+/** Cache key of a request; null for a long request. @param body undefined without one */
+export function cacheKeyOf(
+  { method, url = '', headers }: IncomingMessage,
+  body: Buffer | undefined,
+): string | null {
+  if (url.length + (body?.length ?? 0) > MAX_KEY_CHARS || headers['content-encoding'] !== undefined)
+    return null
+  return body === undefined ? `${method} ${url}` : `${method} ${url} ${body.toString('latin1')}`
+}
+
+/**
+ * Creates the response cache. Each response is stored with the version of the data that it depends on. Concurrent
+ * requests share one read of the version, which starts after they arrived, so no response is older than the last
+ * commit before its request.
+ */
+export function createResponseCache(batches: Readonly<Record<Network, BatchedLookups>>) {
+  const entries = new LRUCache<string, CachedResponse & { version: string | null }>({
+    max: MAX_ANSWERS,
+    ...KEPT_MS,
+  })
+  return {
+    /**
+     * The current version; null for a key that was not requested before, so that a first response does not wait for a
+     * version.
+     */
+    async version(key: string, network: Network, by: CacheSource): Promise<string | null> {
+      if (!entries.has(key)) return null
+      const { version, factsVersion } = await batches[network].version()
+      return by === 'journal' ? version : `${version} ${factsVersion}`
+    },
+    /** The response that was made at a version. */
+    get(key: string, version: string): CachedResponse | null {
+      const entry = entries.get(key)
+      return entry?.version === version ? entry : null
+    },
+    /** Stores a response that was made after its version was read. */
+    set(key: string, version: string | null, made: CachedResponse): void {
+      if (made.answer.isTransient || made.message.bytes > MAX_BYTES) entries.delete(key)
+      else entries.set(key, { ...made, version })
+    },
+  }
+}
