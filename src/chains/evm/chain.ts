@@ -32,11 +32,11 @@ import { findByNonce, holdsNonce, readTransaction, type TransactionQuery } from 
 
 export interface Heads {
   latest: Header
-  /** Number; negative while there is none. */
+  /** Number of the last confirmed block. Negative while there is none. */
   confirmed: number
-  /** Time of the finalized or safe block, ms; null where blocks are confirmed by their depth. */
+  /** Time of the finalized or safe block, ms. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
-  /** Asks the node that gave them. */
+  /** Calls the node that returned these heads. */
   node: Call
 }
 
@@ -44,21 +44,27 @@ export interface Heads {
 export interface EvmChain extends EvmPort {
   readonly config: ChainConfig
   readonly rpc: Rpc
-  /** Clock of the loop that indexes the chain. */
+  /** Measures how long each stage of indexing takes. */
   readonly stages: StageClock
-  /** The same chain by node pools for another use, whose faults and limits are its own. */
+  /**
+   * The same chain with a node pool of its own for another consumer, so that its faults and rate limits do not affect
+   * this one.
+   */
   forUse(use: Consumer): EvmChain
-  /** The same chain as strangers ask it: each kind of question has a share of its own, answers serve for a while. */
+  /**
+   * The same chain for anonymous API requests: each kind of call has its own share of the nodes, and answers are
+   * cached.
+   */
   forStrangers(): EvmPort
   /** @throws ChainUnavailableError */
   heads(): Promise<Heads>
-  /** Some ms old. */
+  /** The newest head, cached for `HEAD_CACHE_MS`. */
   head: TransactionQuery['head']
 }
 
 /** Lifetime of a cached head, shared by concurrent status polls. */
 const HEAD_CACHE_MS = 250
-/** Bounds for how long a replaced transaction is not followed: a search may take dozens of calls. */
+/** How long the search for a replaced transaction is not repeated: one search may take dozens of calls. */
 const REPLACEMENT = {
   forMs: () => 5_000,
   most: 1_000,
@@ -74,7 +80,7 @@ export function createEvmChain({
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     orUnavailable(`chain "${config.label}"`, work)
   const heads = () => {
-    // not awaited, so a hanging node delays nothing
+    // not awaited, so that a hanging node delays nothing
     void rpc.checkHeads()
     return asking(() =>
       rpc.newestHead(
@@ -182,7 +188,7 @@ async function owedOn(
   const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
   const owed = await Promise.all([
     communityPayments ? rpc.onOneNode(by(communityPayments)) : [],
-    // an address that was named by mistake is no contract
+    // an address that was configured by mistake has no contract
     ...question.former.map((contract) =>
       rpc.onOneNode((call) => orIfRefused(by(contract)(call), [])),
     ),

@@ -28,8 +28,8 @@ import {
 import { type RecordedContracts, type RecordWords, recordWords } from './record.js'
 
 /**
- * Decoded logs of our contracts in some blocks. Hub: entries, received messages and credits; spoke: sent messages;
- * both: payments and their ends.
+ * Decoded logs of our contracts in some blocks. A hub gives entries, received messages and credits. A spoke gives sent
+ * messages. Both give payments and their ends.
  */
 export interface DecodedLogs {
   entries: DecodedEntry[]
@@ -38,9 +38,9 @@ export interface DecodedLogs {
   payments: Payment<CommunityNameTarget>[]
   credits: CreditMove[]
   ends: ConfirmedOutcome[]
-  /** Words of the contracts' records. */
+  /** What the logs add to the running hashes of their contracts. */
   record: RecordWords[]
-  /** Place of each log in its chain, ascending. */
+  /** Position of each log in its chain, ascending. */
   places: number[]
 }
 
@@ -60,7 +60,7 @@ export const logBlocksOf = ({ places }: DecodedLogs): number[] => [
   ...new Set(places.map((place) => blockAt(place))),
 ]
 
-/** Number of decoded logs that lead to an entry, a message or a payment, or end one. */
+/** Number of decoded logs that cause an entry, a message or a payment, or end a payment. */
 export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
@@ -74,7 +74,7 @@ const CREDITED_TOPIC = EVENTS.credited.topic
 const WITHDRAWN_TOPIC = EVENTS.withdrawn.topic
 export const SENT_TOPIC = EVENTS.sent.topic
 
-/** Topics that make a transaction a registration, per role. */
+/** First topics of logs that make a transaction a registration, by role. */
 const REGISTRATION_TOPICS = {
   hub: [BID_TOPIC, BID_WITH_REFERRAL_TOPIC, RECEIVED_TOPIC],
   spoke: [SENT_TOPIC],
@@ -111,15 +111,16 @@ export function isRegistrationLog(
   )
 }
 
-/** True if the tables can hold a log's count: a contract of others may log any word. */
+/** True if a log's number fits the tables' column: a third-party contract may log any number. */
 const isCountOurs = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_TOPIC || Number(data) < 2 ** 31
 
 /**
- * Decodes logs in order. Words are cut out of the hex itself, because this runs once per registration.
- * @param call the node that gave the logs, asked for the receipts of a spoke's transactions
+ * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Logs of
+ * third-party contracts that ours could not emit are skipped.
+ * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
  * @param timeOf a log's block time, ms
- * @throws RpcError transient for a log that our contracts can't have emitted; those of a watched contract are skipped
+ * @throws RpcError transient for a log that our contracts can't have emitted
  */
 export async function decodeLogs(
   call: Call,
@@ -162,7 +163,7 @@ function decodeHubLogs(
     const [first] = log.topics
     const isBid = first === BID_TOPIC || first === BID_WITH_REFERRAL_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
-    // a referral follows its bid at once
+    // the log of a refusal directly follows the log of its bid
     else if (first === BID_REFUSED_TOPIC && bid && isPaused(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED))
     else if (first === MINIMUM_TOPIC) entries.push(minimumEntry(chain, log, timeOf(log)))
@@ -218,8 +219,8 @@ function creditMove(log: RawLog): CreditMove {
 }
 
 /**
- * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's own events
- * have no index, and a query by range would return every application's packets.
+ * Reads the packets behind a spoke's `Sent` logs from the receipts of their transactions. The endpoint's events have no
+ * indexed field, so a query by range returns every application's packets.
  */
 async function readPacketSent(
   call: Call,

@@ -25,7 +25,7 @@ const fees = fc.tuple(wei, wei).map(
   }),
 )
 
-/** Fees in gwei, or another unit. */
+/** Fees in gwei, or in another unit. */
 const of = (maxFee: bigint, tip: bigint, unit = GWEI): Fees => ({
   maxFeePerGas: maxFee * unit,
   maxPriorityFeePerGas: tip * unit,
@@ -104,7 +104,7 @@ describe('fees', () => {
     expect(fees).toEqual(next && of(...next, MIN_PRIORITY_FEE_WEI))
   })
 
-  it('find any floor under the cap, and pay less than twice the most of it, the estimate and the first offer', () => {
+  it('find any price floor under the cap, and pay less than twice the largest of floor, estimate and first offer', () => {
     const floors = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     const caps = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     fc.assert(

@@ -37,7 +37,7 @@ describe('two nodes', () => {
     expect(agreed([second, look()], false)).toMatchObject(expected)
   })
 
-  it('of which one does not have the block yet are one', () => {
+  it('of which one does not have the block yet count as one', () => {
     expect(agreed([look(), look({ head: 7, done: 'no' })], false)).toMatchObject({
       done: 'confirmed',
       isSure: false,
@@ -45,7 +45,10 @@ describe('two nodes', () => {
   })
 })
 
-/** View of a job that was sent at nonce 3, by a node whose receipt says this. The job offers 100 wei for 1,000 of gas. */
+/**
+ * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
+ * @param receipt what the node's receipt has
+ */
 function seenWith(receipt: object): Promise<NodeView> {
   const hash = `0x${'aa'.repeat(32)}` as const
   const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
@@ -81,7 +84,7 @@ it.each([
   },
 )
 
-it('one node’s word is enough for a local chain', () => {
+it('one node is enough for a local chain', () => {
   expect(agreed([look()], true)).toMatchObject({ done: 'confirmed', isSure: true })
   expect(agreed([look()], false)).toMatchObject({ done: 'confirmed', isSure: false })
 })

@@ -19,19 +19,19 @@ export interface RawLog {
   removed?: boolean
 }
 
-/** A transaction's receipt, as far as it is read. */
+/** The fields of a transaction's receipt that we read. */
 export type RawReceipt = { logs: RawLog[] } & Record<
   'transactionHash' | 'blockHash' | 'blockNumber',
   Hex
 > & {
     gasUsed?: Hex | null
-    /** A quantity; some nodes pad it, or write it as a number. */
+    /** A quantity. Some nodes pad it, or write it as a JSON number. */
     status: unknown
-    /** Nodes before Berlin, and some of other clients, leave it out. */
+    /** Missing from nodes before Berlin, and from some other clients. */
     effectiveGasPrice?: Hex | null
   }
 
-/** True if a receipt says that its transaction succeeded. @throws RpcError transient for a status of another form */
+/** True if a receipt reports success. @throws RpcError transient for a malformed status */
 export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
   const value = typeof status === 'number' ? status : numberOf(status)
   if (value !== 0 && value !== 1)
@@ -42,14 +42,14 @@ export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
 export const getReceipt = (call: Call, hash: Hex): Promise<RawReceipt | null> =>
   call<RawReceipt | null>('eth_getTransactionReceipt', [hash])
 
-/** With the headers of the ends, from the node that gave the logs. */
+/** Logs of a range with the headers of its first and last block, from one node. */
 export interface LogRange {
   logs: RawLog[]
   first: Header
   last: Header
 }
 
-/** A block's header, as far as it is read. */
+/** The fields of a block's header that we read. */
 export interface Header {
   number: number
   hash: Hex
@@ -99,8 +99,8 @@ export interface LogFilter {
 }
 
 /**
- * Reads the logs of a range of blocks from a node, in order, with its ends: a node that lacks the last block would
- * return an empty list instead of an error.
+ * Reads the logs of a range of blocks from a node, in order, and the headers of both ends. The headers matter: a node
+ * that does not have the last block returns an empty list instead of an error.
  * @throws RpcError
  */
 export async function readLogs(
@@ -142,8 +142,8 @@ async function listLogs(
 }
 
 /**
- * Reads the logs of one block by its hash (EIP-234), so another fork can't answer. A node may announce a block
- * before it has these: what is confirmed is proved, or read again.
+ * Reads the logs of one block by its hash (EIP-234), so that another fork can't answer. A node may announce a block
+ * before it has the logs. Confirmed logs are therefore checked against the record, or read again.
  * @throws RpcError
  */
 export async function getBlockLogs(
@@ -156,30 +156,30 @@ export async function getBlockLogs(
   return ordered(found, addresses, { from: header.number, to: header.number, hash: header.hash })
 }
 
-/** Bytes as nodes write them: looser hex is hashed as one text and decoded as another. */
+/** Accepts only whole bytes in lower case: looser hex is hashed as one text and decoded as another. */
 const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
-/** Transaction and place of a log in the form of the database. */
+/** Transaction and position of a log, as the database stores them. */
 export const placeInChain = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
   txHash: fromHex(transactionHash),
   block: Number(blockNumber),
   logIndex: Number(logIndex),
 })
 
-/** More than a block has logs. */
+/** More logs than a block can have. */
 const LOGS_OF_BLOCK = 1e6
 
-/** Place of a log in its chain, one number. */
+/** Position of a log in its chain, as one number that grows with block and log index. */
 export const placeOf = ({ blockNumber, logIndex }: RawLog): number =>
   Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
 
-/** Number of the block of a place. */
+/** Block number of a position. */
 export const blockAt = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
 
 /**
- * Checks and sorts a node's logs, and drops equal duplicates.
- * @throws RpcError transient for a log outside the request, or of another form than logs have
+ * Checks and sorts a node's logs, and drops duplicates.
+ * @throws RpcError transient for a log outside the requested range, or a malformed one
  */
 function ordered(
   logs: RawLog[],

@@ -17,7 +17,7 @@ interface RawTransaction {
 
 export interface TransactionQuery {
   hash: Hex
-  /** Newest block that was confirmed before the question: a later head may confirm a block of another fork. */
+  /** Newest block that was confirmed before the query: a later head may confirm a block of another fork. */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
   ours: OurContracts
@@ -41,7 +41,7 @@ export async function readTransaction(
     head(),
   ])
   if (!receipt) {
-    // just mined and not indexed by the node: same as in the mempool
+    // just mined, and not indexed by the node yet: reported as pending
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
     throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
@@ -60,12 +60,18 @@ export async function readTransaction(
   }
 }
 
-/** A broken proxy may swap answers: another transaction's would decide this one's status for ever. */
+/**
+ * Checks that an answer is about the requested transaction. A broken proxy may mix up answers, and a wrong one decides
+ * the status for good.
+ */
 function assertOf(hash: Hex, method: string, got: Hex): void {
   if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
 }
 
-/** The address may stand in the data, as a wallet contract's call has it. */
+/**
+ * True if the transaction calls one of our contracts. The address may also be inside the calldata, as in a call of a
+ * smart wallet.
+ */
 function namesOurs(
   { to, input }: RawTransaction,
   { contract, communityPayments }: OurContracts,
@@ -89,7 +95,7 @@ interface NonceQuestion {
 /**
  * Finds the confirmed transaction that used a nonce, by bisecting the sender's transaction count over blocks whose
  * state the node still has.
- * @returns null while the nonce is unused up to `confirmed`, or where the state needed is pruned
+ * @returns null while the nonce is unused up to `confirmed`, or where the needed state is pruned
  */
 export async function findByNonce(
   call: Call,
@@ -97,7 +103,9 @@ export async function findByNonce(
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
     error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))
-  /** A block with pruned state counts as before the transaction; if that is wrong, the block found doesn't hold it. */
+  /**
+   * A block with pruned state counts as "unused". If that is wrong, the block found does not contain the transaction.
+   */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
       await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
@@ -113,8 +121,8 @@ export async function findByNonce(
 }
 
 /**
- * Finds the first block from which on something holds, backwards from one where it does: what is looked for is mostly
- * recent, and old state may be pruned.
+ * Finds the first block from which a condition holds. Searches backwards from a block where it holds, because the
+ * searched block is mostly recent and old state may be pruned.
  */
 export async function firstBlock(
   last: number,

@@ -17,7 +17,9 @@ export function numberOf(value: unknown): number {
   return Number(value)
 }
 
-/** Time limits by method, ms: an answer about the head that takes longer is none; logs are read from disk. */
+/**
+ * Timeouts by method, ms. Calls about the head are short, because a late answer is useless. Logs are read from disk.
+ */
 const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,
   eth_chainId: 3_000,
@@ -26,7 +28,7 @@ const TIMEOUTS_MS: Readonly<Record<string, number>> = {
   eth_getLogs: 20_000,
 }
 const TIMEOUT_MS = 10_000
-/** That of the logs of one new block: who hangs there would hold up the head. */
+/** Timeout of the logs of one new block: a hanging node must not delay the head. */
 const BLOCK_LOGS_TIMEOUT_MS = 5_000
 /** Blocks by which the heads of honest nodes may differ. */
 const BEHIND_BLOCKS = 3
@@ -76,15 +78,17 @@ interface Answer {
 }
 
 export interface CallOptions {
-  /** Time limit of each call, in place of the method's. */
+  /** Timeout of each call, in place of the method's own. */
   timeoutMs?: number | undefined
-  /** Bound on it. */
+  /** Upper limit of the timeout. */
   limitMs?: number | undefined
-  /** Reactions to JSON-RPC codes in this family of chains. */
+  /** Meaning of JSON-RPC codes in this chain family. */
   faults?: ReadonlyMap<number, RpcFault>
 }
 
-/** Calls a node, or a signer, over HTTP: raw results, no retries, classified errors. */
+/**
+ * Creates a caller of a node or signer over HTTP. It returns raw results, does not retry, and throws classified errors.
+ */
 export function callOver(
   url: string,
   { timeoutMs, limitMs = Number.POSITIVE_INFINITY, faults }: CallOptions = {},
@@ -98,7 +102,7 @@ export function callOver(
     try {
       http = await post(body, Math.min(timeoutMs ?? timeoutOf(method, params), limitMs))
       const answer = (http.data ?? {}) as Answer
-      // a broken proxy may return another request's answer; an error about the request as a whole has no id
+      // a broken proxy may return another request's answer. An error about the request as a whole has no id.
       if (answer.id !== body.id && (answer.id ?? null) !== null)
         throw transient(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)

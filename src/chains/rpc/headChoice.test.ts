@@ -63,7 +63,7 @@ describe('the heads of nodes', () => {
         if (!(bad.height > good.height)) return
         const isLater = bad.timeMs !== null && bad.timeMs > good.timeMs!
         if (!isLater) expect(verdict).toBe('good')
-        // five minutes are the most that clocks may differ by
+        // clocks may differ by five minutes at most
         if (verdict !== 'good')
           expect(bad.height - good.height).toBeLessThanOrEqual(BEHIND + 301_000 / 100)
       }),

@@ -11,13 +11,13 @@ interface Said {
   method?: string
   /** HTTP status, 200 where it is left out. */
   status?: number
-  /** Left out where the body is the text alone. */
+  /** Absent where the body is only the text. */
   code?: number | string
   text: string
   data?: unknown
 }
 
-/** A node that answers one method so, and knows its chain. */
+/** A node that answers one method with this error, and identifies its chain. */
 const nodeSaying = ({ method: asked, status = 200, code, text, data }: Said): Promise<string> =>
   serveInTest(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request)) as { id: number; method: string }
@@ -317,7 +317,7 @@ const TRANSIENT: (Said & { reason: string })[] = [
 
 const named = (list: readonly Said[]) => list.map((said) => ({ ...said, said }))
 
-describe('what clients and providers say', () => {
+describe('errors of clients and providers', () => {
   it.each(named(TOO_MUCH))('asks for less: $by, "$text"', async ({ said }) => {
     expect(await errorOf(said)).toMatchObject({ fault: 'too_much' })
   })
@@ -365,7 +365,7 @@ describe('a second node', () => {
     },
   )
 
-  it('does not cost the first its turn, where that lacks a method', async () => {
+  it('leaves the first node in use, where only a method is missing there', async () => {
     const [lacking] = UNABLE
     const urls = [await nodeSaying({ ...lacking!, method: 'eth_gasPrice' }), await good()]
     const rpc = createRpc({ label: '1', urls, chainId: CHAIN_ID })

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { ContradictingError, LackingError, RefutedError, RpcError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
-/** Asks nodes that answer what is told, in their order; an error is thrown. */
+/** Asks a pool of nodes that give these answers, in their order. A node whose answer is an error throws it. */
 const ask = (...told: unknown[]): Promise<unknown> => agreedOn(...told).then(({ answer }) => answer)
 const agreedOn = (...told: unknown[]) => {
   const pool = new NodePool<string>({
@@ -59,7 +59,7 @@ it.each([
     })
 })
 
-it('a node that has another item has answered, and is not silent', async () => {
+it('a node with another item counts as contradicting, not as silent', async () => {
   const other = new ContradictingError('the node has another block')
   for (const told of [
     [1, other],
@@ -69,7 +69,7 @@ it('a node that has another item has answered, and is not silent', async () => {
     await expect(ask(...told)).rejects.toMatchObject({ name: 'DisagreementError' })
 })
 
-it('nodes that contradict each other are not believed, and are named', async () => {
+it('answers of nodes that contradict each other are refused, and the error names the nodes', async () => {
   for (const told of [
     [1, 2],
     [1, null],
@@ -80,7 +80,7 @@ it('nodes that contradict each other are not believed, and are named', async () 
     await expect(ask(...told)).rejects.toThrow(/contradict each other \(0\.0\.0\.0, 0\.0\.0\.1/)
 })
 
-it('what is too much for one of two has to be smaller', async () => {
+it('a range that is too much for one of two nodes has to be smaller', async () => {
   for (const told of [
     [TOO_MUCH, 1],
     [1, TOO_MUCH],
@@ -90,18 +90,18 @@ it('what is too much for one of two has to be smaller', async () => {
     await expect(ask(...told)).rejects.toBe(TOO_MUCH)
 })
 
-it('a node that lacks the item says more than one that is away', async () => {
+it('the error names a missing item rather than an unavailable node', async () => {
   const lacking = new LackingError('not there')
   await expect(ask(lacking, AWAY)).rejects.toMatchObject({ cause: lacking })
 })
 
-it('what two refuse is refused, what one refuses is not, and where none answers the chain is away', async () => {
+it('two refusals are a refusal, one is not, and without any answer the chain is unavailable', async () => {
   await expect(ask(REFUSED, REFUSED)).rejects.toBe(REFUSED)
   await expect(ask(REFUSED, AWAY)).rejects.toThrow('no RPC URL answers')
   await expect(ask(AWAY, AWAY)).rejects.toThrow('no RPC URL answers (away)')
 })
 
-it('an error of our own decoder propagates, and is no fault of the node', async () => {
+it('an error of our own decoder propagates, and is not a fault of the node', async () => {
   const bug = new TypeError("Cannot read properties of undefined (reading 'length')")
   await expect(ask(bug, 1, 1)).rejects.toBe(bug)
 })

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 
-/** Serves an answer for some time before it is asked for again; a failure is not kept. */
+/** Caches an answer for some time, ms. Failures are not cached. */
 export function servedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
   return servedByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
 export interface ServedOptions<T, A extends readonly unknown[] = []> {
-  /** Time for which an answer is served, ms. */
+  /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
-  /** Answers that are kept; the oldest makes room. */
+  /** Most cached answers. The oldest is dropped. */
   most: number
-  /** Questions of one key have one answer; default: all that is asked of. */
+  /** Cache key of a call. Default: all arguments. */
   keyOf?: (...of: A) => string
 }
 
-/** Questions under way are shared; a failure is not kept. */
+/** Caches answers by key. Concurrent calls with the same key share one request. Failures are not cached. */
 export function servedByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
   { forMs, most, keyOf = (...of) => of.join(' ') }: ServedOptions<T, A>,

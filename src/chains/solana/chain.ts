@@ -15,7 +15,7 @@ import { createRegistrar, type Registrar } from './registrar.js'
 const CHAIN = `chain "${SOLANA.label}"`
 /** Number of votes that finalize a transaction. */
 const FINAL_CONFIRMATIONS = 32
-/** Each name of a quote has a transaction and an account of its own, which take a millisecond to derive. */
+/** Most names in one quote. Each has its own transaction and account, which take a millisecond to derive. */
 const MAX_NAMES = 25
 
 /** A network's Solana cluster and the registrar on it. */
@@ -24,7 +24,7 @@ export type SolanaChain = ReturnType<typeof createSolanaChain>
 export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { config, network, rpc } = options
   const registrar = createRegistrar(config.programId)
-  // strangers' questions cost the watcher nothing
+  // anonymous requests must not slow the watcher down
   const asked = rpc.forUse('api')
   const quote = createQuoter({ ...options, rpc: asked, registrar })
   const portFor = (use: Consumer) => createCommunityPort(rpc.forUse(use), registrar)
@@ -43,7 +43,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     ...portFor('api'),
     tokenBalance,
     recentBalance: servedByKey(tokenBalance, BALANCES),
-    /** Balances for the judge of payments, read by a share of its own. */
+    /** Balances for the judge of payments, read with a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
     family: SOLANA,
     chain: null as number | null,
@@ -53,7 +53,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     explorer: null,
     chainId: null,
     maxNames: MAX_NAMES,
-    // the program counts in 128 bits
+    // the program stores amounts in 128 bits
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
     transaction: servedByKey(transaction, SIGHTINGS),

@@ -8,8 +8,8 @@ import type { PaymentAccount, Registrar } from './registrar.js'
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
 
 /**
- * Reads the accounts of payments of either kind, in order; null for one that is paid out, whose account a later payment
- * may have.
+ * Reads the accounts of payments of either kind, in order. Null for a payment whose money was paid out: a later payment
+ * may use its account.
  * @throws RpcError transient for a node before `minSlot`
  */
 export async function readOpenPayments(

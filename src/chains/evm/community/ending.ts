@@ -9,15 +9,15 @@ import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 
-/** A payment for a community name that is refused or released. */
+/** A payment for a community name that the relayer refuses or releases. */
 export interface PaymentToEnd {
-  /** The payments contract's id. */
+  /** Id in the payments contract. */
   paymentId: Buffer
-  /** Null where a rewind has taken it back. */
+  /** Null where a rewind has removed the payment. */
   payment: StoredPayment<CommunityNameTarget> | null
 }
 
-/** Gas of one refusal among others, measured: 13,800; 17,100 more for a payer without a credit. */
+/** Gas of one refusal in a batch. Measured: 13,800, and 17,100 more for a payer without a credit. */
 export const REFUSAL_GAS = 31_000n
 
 const abi = communityPaymentsAbi
@@ -25,7 +25,10 @@ const abi = communityPaymentsAbi
 const NONE = 0
 export const HELD = 1
 
-/** `refuse` or `release` of the payments contract, by the relayer role; it skips what is not held. */
+/**
+ * Calls `refuse` or `release` of the payments contract as the relayer role. The contract skips payments that are not
+ * held.
+ */
 export const endingCall = (
   kind: 'refuse' | 'release',
   payments: Hex,
@@ -35,7 +38,7 @@ export const endingCall = (
   data: encodeFunctionData({ abi, functionName: kind, args: [structs(of)] }),
 })
 
-/** Calldata with which the recipient of payments in one token takes them at the relayer role's word. */
+/** Calldata by which the recipient of payments in one token withdraws them, with the relayer role's signed release. */
 export function releaseAndWithdrawData(
   of: readonly StoredPayment<CommunityNameTarget>[],
   word: Hex,
@@ -48,7 +51,7 @@ export function releaseAndWithdrawData(
 const structs = (of: readonly PaymentToEnd[]) =>
   of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
 
-/** A payment as its contract takes it: `ICommunityPayments.Payment`. */
+/** The contract's struct `ICommunityPayments.Payment` for a payment. */
 export const structOf = ({
   payer,
   money,
@@ -66,15 +69,15 @@ export const structOf = ({
   referralAddress: referral ? toHex(referral) : zeroHash,
 })
 
-/** Address of a token in the contract: zero for the coin of the chain. */
+/** Address of a token in the contract. The zero address stands for the chain's coin. */
 export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
 
 export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
- * True if none of the payments is held any more as of a block, whoever ended them.
- * @throws RpcError transient where the block is older than one of them
+ * True if the contract holds none of the payments any more as of a block, whoever ended them.
+ * @throws RpcError transient where the block is older than one of the payments
  */
 export async function areEnded(
   call: Call,

@@ -13,17 +13,18 @@ import { readContract } from '../contracts/read.js'
 import { getHeader } from '../logs.js'
 import { addressOf, HELD, outcomesOf, structOf } from './ending.js'
 
-/** Payments that one transaction takes back: about 45,000 gas each. */
+/** Most payments that one transaction reclaims: each takes about 45,000 gas. */
 const RECLAIMED_AT_ONCE = 50
-/** Concurrent questions for credits. */
+/** Concurrent requests for credits. */
 const ASKED_AT_ONCE = 8
 
 const abi = communityPaymentsAbi
 type Paid = StoredPayment<CommunityNameTarget>
 
 /**
- * Debts of a payments contract to a payer as of one block: credits first, then held payments that can be taken back,
- * those in one token together, then the others, each with its time. A reclaim takes the token's credit along.
+ * What a payments contract owes to a payer as of one block. Credits come first. Then come held payments that the payer
+ * can reclaim, grouped by token. The other held payments follow, each with its time. A reclaim also withdraws the
+ * token's credit.
  */
 export async function owedByPayments(
   call: Call,

@@ -22,16 +22,16 @@ import {
 import { readContract } from '../contracts/read.js'
 import { callStep, compared, type End, type Item, RANK } from './item.js'
 
-/** Two verifiers that don't belong together: less is one party that can invent messages. */
+/** Least number of independent verifiers that we advise: a single verifier can invent messages. */
 const ADVISED_DVNS = 2
 const DEFAULT = `LayerZero's default`
-/** Longest message that an executor takes, as LayerZero's own default has it. */
+/** Longest message that the executor accepts, as in LayerZero's default. */
 const MESSAGE_BYTES = 10_000
 const NOBODY = pad(zeroAddress)
 
 /**
- * LayerZero's part of a chain: for each other end the library, its verifiers, the executor and the peer. A spoke sends,
- * the hub receives; nothing is left to LayerZero's defaults, which LayerZero can change.
+ * The LayerZero settings of a chain: for each remote chain its library, verifiers, executor and peer. A spoke sends and
+ * the hub receives. Every setting is explicit, because LayerZero can change its defaults.
  */
 export async function bridgeItems(
   ask: Call,
@@ -75,7 +75,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
     callStep(end, { abi: libraryManagerAbi as Abi, functionName, args: [at, ...args], does, to })
   const configure = (configType: number, config: Hex, does: string) =>
     call('setConfig', [library, [{ eid, configType, config }]], does)
-  // the sending chain says how long verifiers wait
+  // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
   const uln = ulnOf({ ...bridge, confirmations })
   const verifiers = textOf(uln)
@@ -120,7 +120,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   return items
 }
 
-/** The endpoint reverts where neither LayerZero nor the application has set a library for the path. */
+/** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
 async function readLibrary(
   ask: Call,
   { at, desired: { endpoint, role } }: End,
@@ -143,7 +143,7 @@ const ULN = getAbiItem({ abi: ulnAbi, name: 'getAppUlnConfig' }).outputs
 
 type Uln = ContractFunctionReturnType<typeof ulnAbi, 'view', 'getAppUlnConfig'>
 
-/** The library's form of verifiers: 255 is none, where 0 would be LayerZero's default. */
+/** The verifier settings in the library's form. 255 means none, since 0 means LayerZero's default. */
 const ulnOf = ({
   confirmations,
   requiredDvns,
@@ -158,7 +158,7 @@ const ulnOf = ({
   optionalDVNThreshold: optionalThreshold,
 })
 
-/** `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…` */
+/** Text such as `15 confirmations, all of 0x…, 0x…, 1 of 0x…, 0x…`. */
 function textOf({
   confirmations,
   requiredDVNCount,

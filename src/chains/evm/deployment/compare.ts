@@ -8,11 +8,12 @@ import { bridgeItems } from './bridge.js'
 import { type Contract, contractsOf, DEPLOYMENT_PROXY, isOurs } from './creation.js'
 import { type Callee, callStep, compared, type End, type Item, RANK } from './item.js'
 
-/** Asks a chain at one of its nodes. */
+/** Runs `read` on one node of a chain. */
 export type Asking = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired state of a network with its chains, hub first. Once every step was carried out, no item has one.
+ * Compares the desired state of a network with its chains, hub first. Once every step has been executed, no item has a
+ * step.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetwork(
@@ -25,7 +26,7 @@ export async function compareNetwork(
     desired.map(async (one) => {
       const contracts = contractsOf(one, hubEid)
       const found = await asking(one.label, (ask) => codeItems(ask, one, contracts))
-      // a comparison of settings means nothing where a contract is not ours, or can't be deployed
+      // a comparison of settings is meaningless where a contract is not ours or can't be deployed
       return {
         desired: one,
         contracts,
@@ -106,7 +107,7 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
   return 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
 }
 
-/** `ours`, `another` or `none`, and the deployment where that is possible. */
+/** Item of a contract's code: `ours`, `another` or `none`, with the deployment step where one is possible. */
 export async function codeItem(
   ask: Call,
   chain: string,
@@ -126,7 +127,7 @@ export async function codeItem(
   })
 }
 
-/** Calls of contracts of ours; hub, spoke and payments declare those that they share alike. */
+/** ABI of our contracts' settings. Hub, spoke and payments declare the functions that they share in the same way. */
 const OURS: Abi = [...hubAbi, ...ensResolverAbi]
 
 export const readText = async (
@@ -136,7 +137,7 @@ export const readText = async (
   args: readonly unknown[] = [],
 ) => String(await readContract(ask, at, { abi: OURS, functionName, args })).toLowerCase()
 
-/** Owner of a contract that stands, who hands it over in two steps. */
+/** Items of the owner of a deployed contract. Ownership is handed over in two steps. */
 export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: Hex) {
   const [by, pending] = await Promise.all([
     readText(ask, at.at, 'owner'),

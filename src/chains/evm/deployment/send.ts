@@ -23,8 +23,8 @@ const INCLUSION_MS = 10 * 60_000
 const POLL_MS = 500
 
 /**
- * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. What an
- * earlier run left in the pool is waited for first, so nothing is sent twice.
+ * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until it is mined. First it
+ * waits for a pending transaction of an earlier run, so that nothing is sent twice.
  * @throws Error with one sentence
  */
 export async function sendCall(
@@ -63,8 +63,8 @@ export async function sendCall(
 }
 
 /**
- * Sends a transaction, and offers twice the price after each refusal of its fees.
- * @returns its hash, once a node has it
+ * Sends a transaction. After each refusal of its fees it offers twice the price.
+ * @returns the hash, once a node has the transaction
  * @throws Error with one sentence
  */
 async function offer(
@@ -76,7 +76,7 @@ async function offer(
   for (let fees = first; ; ) {
     const raw = await sign(fees)
     const failure = await failureOf(broadcast(rpc, raw))
-    // a node that has the transaction already took it
+    // `known`: a node already has this transaction
     if (failure === null || failure.class === 'known') return keccak256(raw)
     const next = failure.class === 'fee' ? offerAnew(fees, first, await capWei()) : null
     if (next === null)
@@ -87,7 +87,7 @@ async function offer(
   }
 }
 
-/** What a node says about a transaction; null where it took it. @throws what may pass */
+/** The node's failure of a sent transaction. Null where the node accepted it. @throws a transient failure */
 async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
   try {
     await sent
@@ -135,8 +135,8 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
 }
 
 /**
- * Block of a contract's deployment, looked for backwards from the newest.
- * @returns null where the node has no state that is old enough
+ * Block of a contract's deployment, searched backwards from the newest block.
+ * @returns null where the node's state does not reach far enough back
  */
 export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {

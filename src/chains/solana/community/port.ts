@@ -78,7 +78,7 @@ export const createBalancePort = (rpc: SolanaRpc): BalancePort => ({
 const balanceOf = (call: Call, token: string, wallet: string): Promise<bigint> =>
   readTokenBalance(call, new PublicKey(wallet), new PublicKey(token))
 
-/** The payer's associated account, or another one where only that holds enough. */
+/** The payer's associated token account, or another one where only that account holds enough. */
 async function paidToken(
   call: Call,
   payer: PublicKey,

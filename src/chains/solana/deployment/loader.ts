@@ -24,7 +24,7 @@ const REGISTRAR = new URL('../../../../contracts/solana/registrar/registrar.so',
 
 export const registrarCode = (): Buffer => readFileSync(REGISTRAR)
 
-/** Code is written into it: the same for the same payer, program and code. */
+/** Account that the code is written into. The same payer, program and code give the same account. */
 export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
@@ -34,7 +34,10 @@ export async function bufferOf(payer: PublicKey, program: PublicKey, code: Uint8
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER) }
 }
 
-/** Signed and paid by `payer`, who may write into the buffer. @param lamports the buffer's rent */
+/**
+ * Instruction that creates the buffer. `payer` signs, pays, and may write into it.
+ * @param lamports the buffer's rent
+ */
 export function createBuffer(
   payer: PublicKey,
   { seed, address }: { seed: string; address: PublicKey },
@@ -53,7 +56,7 @@ export function createBuffer(
   ]
 }
 
-/** Writes a piece of the code. @param by the buffer's authority, who signs */
+/** Instruction that writes a piece of the code. @param by the buffer's authority, who signs */
 export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
   loaderInstruction(
     [writes(buffer), authority(by)],
@@ -63,7 +66,10 @@ export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, pi
     piece,
   )
 
-/** Signed by the program's key and by `payer`, who becomes upgrade authority. */
+/**
+ * Instruction that makes the program from the buffer. The program's key and `payer` sign. `payer` becomes upgrade
+ * authority.
+ */
 export function deployBuffer(
   payer: PublicKey,
   { program, buffer }: { program: PublicKey; buffer: PublicKey },
@@ -81,14 +87,14 @@ export function deployBuffer(
 }
 
 export interface ProgramData {
-  /** Slot of its last deployment. */
+  /** Slot of the last deployment. */
   slot: bigint
-  /** Null where the program is final. */
+  /** Null where the program can't be upgraded. */
   upgradeAuthority: PublicKey | null
   code: Buffer
 }
 
-/** Reads the account at `programDataAddress`; null for anything else. */
+/** Decodes the account at `programDataAddress`. Null for any other account. */
 export function decodeProgramData(data: Buffer): ProgramData | null {
   if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
     return null
@@ -102,7 +108,7 @@ export function decodeProgramData(data: Buffer): ProgramData | null {
   }
 }
 
-/** True if the code is the registrar's: what is left of the account behind it is zero. */
+/** True if the code is the registrar's, with only zeros behind it. */
 export function isRegistrar(code: Buffer): boolean {
   const own = registrarCode()
   return (
