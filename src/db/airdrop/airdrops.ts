@@ -5,12 +5,12 @@ import { AIRDROP_STATE, type AirdropState, wordOf } from '../pg/codes.js'
 import { plain, prismaOf, stored } from '../pg/prisma.js'
 import type { Plain } from '../pg/rows.js'
 
-/** load.ts loads and removes airdrops, answers.ts holds the hot reads. */
+/** load.ts loads and removes airdrops. answers.ts has the queries of hot paths. */
 
-/** Counts would cost one per answer. Addresses of contracts are 20 bytes. */
+/** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
 export type OpenAirdrop = Omit<Plain<StoredAirdrop>, 'state'> & { state: AirdropState }
 
-/** An airdrop with its claimed allocations: seen on chain, and confirmed among them. */
+/** An airdrop with the numbers of its claimed allocations: seen on chain, and how many of these are confirmed. */
 export type Airdrop = OpenAirdrop & { claimed: { seen: number; confirmed: number } }
 
 /** Fields that are set with an airdrop's distributor. */
@@ -18,15 +18,15 @@ export type Known<Field extends keyof OpenAirdrop> = {
   [Key in Field]: NonNullable<OpenAirdrop[Key]>
 }
 
-/** A deployed distributor, as its chain shows it. Addresses are 20 bytes. */
+/** A deployed distributor, as its chain reports it. Addresses are 20 bytes. */
 export interface Distributor extends Known<'label' | 'distributor' | 'token' | 'endsAtS'> {
-  /** First block that may hold its claims; undefined: unchanged, and `startBlock` for a new distributor. */
+  /** First block that may hold its claims. Undefined: unchanged, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
-  /** First block that the chain is indexed from; 0 unless given. */
+  /** First block from which the chain is indexed. Default 0. */
   startBlock?: number
 }
 
-/** An airdrop that can't be changed as asked. One sentence, with what to do. */
+/** An airdrop can't be changed as requested. The message is one sentence, and says what to do. */
 export class AirdropError extends Error {
   override name = 'AirdropError'
 }
@@ -76,7 +76,7 @@ const LOCK_TIMEOUT_MS = 60_000
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
  * @returns false where nothing changed
- * @throws AirdropError where the community has none, or another distributor that was claimed from
+ * @throws AirdropError where the community has no airdrop, or claims were made at another distributor
  */
 export async function setDistributor(
   pool: pg.Pool,
@@ -87,7 +87,7 @@ export async function setDistributor(
   const where = stored({ network, community })
   return (await prismaOf(pool)).$transaction(
     async (tx) => {
-      // locked: neither claims nor other commands change it meanwhile
+      // locked, so that neither claims nor other commands change it meanwhile
       await tx.$executeRaw`SELECT FROM airdrops WHERE network = ${where.network} AND community = ${community} FOR UPDATE`
       const [airdrop] = await read(tx, where)
       if (!airdrop) throw new AirdropError(noAirdrop(network, community))

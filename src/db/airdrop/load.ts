@@ -23,10 +23,11 @@ export interface Allocation {
 }
 
 /**
- * Loads an airdrop: all of it or, when anything fails, nothing.
+ * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop, and false in `isNew` where the same file was loaded before and nothing is done
- * @throws AirdropError where the community has another one that may not be replaced, or the rows make none
+ * @returns the airdrop; `isNew` is false where the same file was loaded before and nothing changed
+ * @throws AirdropError where the community has another airdrop that may not be replaced, or the rows are no valid
+ * airdrop
  */
 export async function loadAirdrop(
   pool: pg.Pool,
@@ -47,7 +48,7 @@ export async function loadAirdrop(
     const airdrop = await nextNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // claims may have been stored meanwhile, and nobody waits for the load
+    // reads it again under a lock: claims may have been stored during the load, which holds no lock
     const replaced = await findStored(client, network, community, 'FOR UPDATE')
     if (replaced) {
       assertReplaceable(replaced, request)
@@ -83,7 +84,7 @@ function totalOf(rows: readonly Allocation[]): bigint {
   return total
 }
 
-/** Removes an airdrop with all its rows. @throws AirdropError where there is none */
+/** Removes an airdrop with all its rows. @throws AirdropError where the community has none */
 export async function removeAirdrop(
   pool: pg.Pool,
   network: Network,
@@ -101,7 +102,7 @@ type StoredFile = Pick<
   'airdrop' | 'community' | 'label' | 'fileHash' | 'leafCount' | 'claimed'
 >
 
-/** @param lock holds off claims and other commands */
+/** @param lock row lock that makes claims and other commands wait */
 async function findStored(
   client: pg.ClientBase,
   network: Network,

@@ -22,10 +22,10 @@ export const confirmCredits = (
     onConflict: () => 'DO NOTHING',
   })
 
-/** Debt of the hub to a bidder for what came from one chain. */
+/** Amount that the hub owes to a bidder for bids from one chain. */
 export type Credit = Pick<CreditMove, 'eid' | 'amountWei'>
 
-/** Debts of the hub to an address (stored form) by its confirmed blocks, by the chain that the money came from. */
+/** What the hub owes to an address (stored form) as of its confirmed blocks, by the chain that the money came from. */
 export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Promise<Credit[]> =>
   query(
     db,
@@ -35,7 +35,7 @@ export const creditsOf = (db: Queryable, network: Network, wallet: Buffer): Prom
     [wallet],
   )
 
-/** Credits of a transaction of the hub, in the order of its logs. */
+/** Credits that a hub transaction changed, in the order of its logs. */
 export const creditsIn = (
   db: Queryable,
   network: Network,

@@ -17,8 +17,8 @@ const messageColumns = (chain: number, isConfirmed: boolean): Columns<SentMessag
 ]
 
 /**
- * Writes messages of a spoke's blocks. A confirmed one never changes. A reorged spoke may use a guid again, except that
- * of a message that the hub has received in a confirmed block: the status of its sender depends on it.
+ * Writes messages of a spoke's blocks. A confirmed message never changes. A reorged spoke may use a guid again, unless
+ * the hub has received its message in a confirmed block: the status of the message's sender depends on it.
  */
 export const writeMessages = (
   db: Queryable,

@@ -6,11 +6,11 @@ import { NOW_MS } from '../pg/unavailable.js'
 export interface Leader {
   network: Network
   role: LeaderRole
-  /** Process id in PostgreSQL of the connection that renewed its lease. */
+  /** PostgreSQL's process id of the connection that renewed the lease. */
   backend: number
-  /** Address that the connection comes from; null for a local socket, or where this database role may not see it. */
+  /** Client address of that connection. Null for a local socket, or where this database role may not see it. */
   address: string | null
-  /** Time since it took the lead, ms. */
+  /** Time since the process became leader, ms. */
   ageMs: number
 }
 

@@ -25,16 +25,16 @@ import { execute, type Queryable } from '../pg/rows.js'
 import { type LockedHead, lockHead, writeHead, writerTime } from './head.js'
 import { completeSlice, type Probed, probeKeys } from './slice.js'
 
-/** Result of an append: what it changed, and the time of its writer, ms. */
+/** Result of an append: the fold's changes, and the writer's time, ms. */
 export interface Appended {
   changes: Changes
   writerMs: number
 }
 
 export interface AppendOptions {
-  /** Epoch of the indexing leader; absent for signed changes, which need no leader. */
+  /** Epoch of the indexing leader. Absent for signed changes, which need no leader. */
   epoch?: number
-  /** Time of the writer, ms: the database's where it is left out; a rebuild keeps the entries' own. */
+  /** Time of the writer, ms. Default: the database's time. A rebuild uses the times of the entries. */
   writerMs?: number
 }
 
@@ -57,23 +57,23 @@ export async function appendEntries(
   return decided
 }
 
-/** Looks up the keys of entries: in one pipeline with the head's lock, behind it. */
+/** Reads the rows that the keys of entries refer to, after the head's lock in the same pipeline. */
 export const probeEntries = (
   db: Queryable,
   network: Network,
   entries: readonly DecodedEntry[],
 ): Promise<Probed> => probeKeys(db, network, keysOf(entries))
 
-/** Entries behind the head's lock, with the findings of `probeEntries` there. */
+/** Entries to fold under the head's lock, with the rows that `probeEntries` found there. */
 interface Undecided extends Pick<AppendOptions, 'writerMs'> {
   entries: readonly DecodedEntry[]
   head: LockedHead
   probed: Probed
-  /** Clock of the loop that the entries come from. */
+  /** Measures the stages of the loop that the entries come from. */
   stages?: StageClock
 }
 
-/** Loads the slice and folds. All writers of the journal but signed changes use it. */
+/** Loads the slice and folds. Used by all writers of the journal except signed changes. */
 export async function decideEntries(
   client: pg.ClientBase,
   network: Network,
@@ -111,7 +111,9 @@ export async function writeBatch(
   ])
 }
 
-/** Writes the rows of a fold and moves the locked head, in a pipeline; nothing for a fold without entries. */
+/**
+ * Writes the rows of a fold and advances the locked head, in one pipeline. Writes nothing for a fold without entries.
+ */
 export function writeChanges(
   db: Queryable,
   network: Network,
@@ -260,10 +262,10 @@ async function moveNames(
   const text = `UPDATE ${leaf('names', network)} n SET cluster = u.cluster, updated_seq = u.updated_seq
     FROM unnest($2::text[], $3::int8[], $4::int8[]) AS u(name, cluster, updated_seq)
     WHERE n.network = $1 AND n.name = u.name COLLATE "C" AND n.outcome = ${WON}`
-  // a batch may move a name twice
+  // a batch may move the same name twice
   const newest = [...new Map(moves.map((move) => [move.name, move])).values()]
   const values = [newest.map((move) => move.name), newest.map((move) => move.cluster)]
-  // without a name: a plan for any number of names reads all that there are, on young tables
+  // unnamed statement: on tables without statistics, a generic plan for any number of names scans the whole table
   await execute(db, network, text, [...values, newest.map((move) => move.updatedSeq)])
 }
 
@@ -280,7 +282,10 @@ async function endMoves(
   )
 }
 
-/** A cluster's communities are found among many names; derived, and no part of the state. */
+/**
+ * Marks the names that are communities, so that a cluster's communities are found among many names. Derived from the
+ * rules, and not part of the state hash.
+ */
 async function markCommunities(
   db: Queryable,
   network: Network,

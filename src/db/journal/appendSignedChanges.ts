@@ -17,18 +17,24 @@ import { lockCaughtUp, writerTime } from './head.js'
 import { completeSlice, probeKeys } from './slice.js'
 
 export type AppendResult =
-  /** Accepted: changes with an effect are written. `clusterId`: of the last one, where there is one. */
+  /**
+   * Accepted. Changes with an effect are written. `clusterId` is the cluster of the last of them, null where none had
+   * an effect.
+   */
   | { kind: 'made'; clusterId: Buffer | null }
-  /** Nothing written: the first refusal. */
+  /** Nothing was written. `refusal` is the first one. */
   | { kind: 'refused'; refusal: ChangeRefusal }
-  /** First catch-up of the network: only its indexer may write. */
+  /** Nothing was written: during the network's first catch-up only its indexer may write. */
   | { kind: 'catching_up' }
 
-/** A limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the changes. */
+/**
+ * A rate limit of changes. Its methods are called once for each attempt, in this order, in the transaction of the
+ * changes.
+ */
 export interface ChangeLimit {
-  /** Reads what was used before. The head's lock keeps other changes from writing it meanwhile. */
+  /** Reads what was used before. The head's lock prevents concurrent writes by other changes. */
   read(db: Queryable): Promise<void>
-  /** Takes the changes from the limit. What it throws keeps them from being written. */
+  /** Charges the changes to the limit. If it throws, nothing is written. */
   charge(changes: Changes): void
   /** Writes what is used now. */
   write(db: Queryable): Promise<void>
@@ -36,21 +42,21 @@ export interface ChangeLimit {
 
 export interface SignedChanges {
   network: Network
-  /** Changes in order, one or more; all take effect or none. */
+  /** Changes in order, one or more. All take effect, or none. */
   changes: readonly SignedChange[]
-  /** Id of the only cluster that may change. */
+  /** Id of the only cluster that the changes may affect. */
   within?: Buffer
-  /** Time that the caller waits: nothing is written after that. */
+  /** How long the caller waits. Nothing is written after that. */
   patience?: Patience
   limit?: ChangeLimit
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Attempts to get the head's lock: a frozen process may hold it for somewhat longer than one wait. */
+/** Attempts to get the head's lock: a frozen process may hold it for longer than one lock timeout. */
 const LOCK_TRIES = 3
 
-/** In one transaction, if the fold accepts all changes behind the head's lock. */
+/** Appends signed changes in one transaction, if the fold accepts all of them under the head's lock. */
 export async function appendSignedChanges(
   pool: pg.Pool,
   request: SignedChanges,
@@ -88,7 +94,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<AppendResult
       if (!head) return { kind: 'catching_up' }
       const nowMs = writerTime(head)
       const entries = undated.map((entry) => ({ ...entry, causeMs: nowMs }))
-      // of rules, those from now on are read: all that there ever were would hold up whoever waits for the lock
+      // only the rules from now on are read: reading all former rules takes long under the head's lock
       for (const name of keys.communities.keys()) keys.communities.set(name, nowMs)
       const slice = await completeSlice(
         client,

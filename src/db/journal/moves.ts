@@ -10,10 +10,10 @@ import { appendEntries } from './append.js'
 import { lockHead, type OfLeader } from './head.js'
 
 interface MovedSlice {
-  /** Cluster that the names leave, hex. */
+  /** Id of the cluster that the names leave, hex. */
   clusterId: string
   names: number
-  /** True where none is left. */
+  /** True where no name is left to move. */
   isLast: boolean
 }
 
@@ -26,12 +26,12 @@ async function nextSource(db: Queryable, network: Network): Promise<Buffer | und
 }
 
 /**
- * Moves the next names of the oldest move under way (src/registry/fold/moves.ts), in one short transaction.
- * @returns null where no name is on its way, or the network is being caught up
+ * Moves the next names of the oldest pending move (src/registry/fold/moves.ts), in one short transaction.
+ * @returns null where no move is pending, or the network is catching up
  * @throws LostLeadershipError
  */
 export async function moveSlice({ pool, network, epoch }: OfLeader): Promise<MovedSlice | null> {
-  // mostly there is none, and the head need not be locked
+  // usually no move is pending, and the head is not locked
   if (!(await nextSource(pool, network))) return null
   return inTransaction(pool, async (client) => {
     const head = await lockHead(client, network, epoch)

@@ -7,8 +7,8 @@ import { rowsHeldBy } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
- * Chooses the clusters that are read whole: those named by id, those of actors, where there are bids those of privately
- * verified wallets, which a bid makes public, and owners of communities. Batches of bids rarely need any.
+ * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
+ * privately verified wallets, because a bid makes them public. Batches of bids rarely need any.
  */
 export function chooseClusters(
   { clusters, clusterSerials, verified, owners }: Slice,
@@ -25,14 +25,14 @@ export function chooseClusters(
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** With all their wallets; of others' clusters, those that everybody knows. */
+/** Loads the chosen clusters: wallets and names. */
 export const loadClusters = (db: Queryable, slice: Slice, keys: Keys): Promise<void>[] =>
   slice.clusters.size > 0 ? [readWallets(db, slice, keys), readNames(db, slice, keys)] : []
 
-/** Names that a batch moves and one more, which says whether any is left. */
+/** Names to read of a moving cluster: those that the batch moves, and one more that shows whether any is left. */
 const readOfMoving = ({ movedNames }: Keys): number => movedNames + 1
 
-/** Clusters whose names may move: those that wallets leave, or enter before they leave. */
+/** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
 function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Set<number> {
   const left = new Set(movers.flatMap((key) => verified.get(key)?.cluster ?? []))
   if (movers.length > 1) for (const serial of clusterSerials.values()) left.add(serial)
@@ -40,8 +40,9 @@ function leftClusters({ verified, clusterSerials }: Slice, { movers }: Keys): Se
 }
 
 /**
- * Reads wallets of clusters. Private ones are read where a wallet of the batch is verified, or the one that verifies
- * itself is listed: nothing else depends on them, and a stranger's change would take a time that tells their number.
+ * Reads the wallets of clusters. Private wallets are read only where a wallet of the batch is verified, or where the
+ * wallet to verify is listed. Nothing else depends on private wallets, and reading them for a stranger's change takes
+ * time that reveals their number.
  */
 async function readWallets(
   db: Queryable,
@@ -52,7 +53,7 @@ async function readWallets(
   const [mover = '', ...others] = keys.movers
   const serials = [...clusters.keys()]
   const wallets = `SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
-  // OFFSET keeps the planner from joining whole tables
+  // OFFSET 0 stops the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
      FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_home)
@@ -69,8 +70,9 @@ async function readWallets(
 }
 
 /**
- * Reads names of clusters: the oldest, communities, those that the batch may make communities, and of clusters whose
- * names may move all. A cluster may hold a hundred thousand, and the head is locked.
+ * Reads names of clusters: the oldest one, communities, names that the batch may make communities, and all names of
+ * clusters whose names may move. Reading all others is too slow under the head's lock: a cluster may hold a hundred
+ * thousand.
  */
 async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   const { network, clusters } = slice

@@ -12,7 +12,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { leaf } from '../pg/partitions.js'
 import { type Queryable, query } from '../pg/rows.js'
 
-/** After the whole clusters. Most batches have no communities. */
+/** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
 export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   if (keys.communities.size > 0) {
     slice.communities = await readRules(db, slice.network, slice.head.generation, keys.communities)
@@ -23,8 +23,8 @@ export async function loadCommunities(db: Queryable, slice: Slice, keys: Keys): 
 }
 
 /**
- * Rules of communities, oldest first: those in force at a time, and all later ones.
- * @param communities names with the time (ms) from which rules are needed
+ * Rules of communities, oldest first: the rules in force at a time, and all later ones.
+ * @param communities names, each with the time (ms) from which rules are needed
  */
 export async function readRules(
   db: Queryable,
@@ -108,9 +108,9 @@ async function readAssigned(
 }
 
 /**
- * Loads names below communities that wallets of whole clusters may collide with: requested names, and the numbered
- * forms that a private wallet of the batch may get when a bid makes it public. Each is read once, however many names
- * have one beginning, since this is under the head's lock.
+ * Loads names below communities that may collide with wallet names: with names that the batch requests, and with the
+ * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
+ * since this runs under the head's lock.
  */
 async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
@@ -130,7 +130,7 @@ async function readHiding(db: Queryable, slice: Slice, keys: Keys): Promise<void
   await addTaken(db, slice, text, [owned, wanted, keys.mayPublish ? beginningsOf(wanted) : []])
 }
 
-/** Names that wallets of the batch ask for, or have in private. */
+/** Wallet names that may become public: requested by the batch, or private names of its wallets. */
 function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys): string[] {
   const wanted = new Set(walletNames)
   for (const { wallets } of clusters.values()) {
@@ -140,10 +140,10 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys)
   return [...wanted]
 }
 
-/** `-` and the digits that `numberedName` may put behind a name. */
+/** Length of `-` and the digits that `numberedName` may append to a name. */
 const SUFFIX_BYTES = 5
 
-/** Beginnings of numbered forms of names, long ones cut for the number. None begins with another. */
+/** Prefixes of the numbered forms of names, with long names shortened for the number. None is a prefix of another. */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()

@@ -50,7 +50,10 @@ const journalled = prepare<JournalledRow>(
     ORDER BY i.ord, j.seq`,
 )
 
-/** Journalled bids of transactions by their hashes: one element per hash, in its order; null without a bid. */
+/**
+ * Journalled bids of transactions by hash: one element per hash, in the same order. Null where a transaction has no
+ * bid.
+ */
 export async function findJournalled(
   db: Queryable,
   network: Network,
@@ -116,7 +119,7 @@ function asBid({ logIndex, body, effects }: JournalledRow): JournalledBid {
   return decoded.outcome === 'refused' ? { ...bid, reason: decoded.reason } : bid
 }
 
-/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first. */
+/** Bids of a transaction in the hub's unconfirmed tail, with the depth of the first bid's block. */
 export interface TailTx {
   bids: TailBid[]
   confirmations: Confirmations
@@ -146,9 +149,9 @@ const inTail = prepare<TailRow>(
 )
 
 /**
- * Bids of a transaction in the stored tail, else null. A bid leads when its name is free and no earlier bid of
- * the tail may win it.
- * @param hub number of the network's hub chain, whose bids alone decide
+ * Bids of a transaction in the stored tail, or null. A bid leads when its name is free and no earlier bid of the tail
+ * may win it.
+ * @param hub number of the network's hub chain: only its bids decide
  */
 export async function findInTail(
   db: Queryable,
@@ -172,7 +175,7 @@ export async function findInTail(
   }
 }
 
-/** Stored memory of a transaction that a chain has shown. */
+/** What is stored about a transaction that a chain has shown. */
 export type TrackedTx = Pick<
   Plain<StoredTx>,
   'chain' | 'sender' | 'nonce' | 'lastSeenMs' | 'replacedBy'
@@ -204,10 +207,10 @@ export async function readConfirmed(
 
 export type Sighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenMs: number }
 
-/** Clients may poll every second. */
+/** Sightings are written at most once in this time, ms, since clients may poll every second. */
 const SIGHTING_STEP_MS = 10_000
 
-/** Stores a sighting of a transaction. Sender and nonce, once known, stay. */
+/** Stores that a transaction was seen. Sender and nonce do not change once they are known. */
 export async function rememberSighting(
   db: Queryable,
   network: Network,
@@ -228,7 +231,7 @@ const REMEMBER = {
     WHERE excluded.last_seen_ms >= t.last_seen_ms + ${SIGHTING_STEP_MS} OR t.sender IS NULL AND excluded.sender IS NOT NULL`,
 }
 
-/** Stores a confirmed `invalid` of a sighted transaction; the first verdict stands. */
+/** Stores a confirmed `invalid` of a seen transaction. The first verdict stays. */
 export async function keepVerdict(
   db: Queryable,
   network: Network,
@@ -240,7 +243,7 @@ export async function keepVerdict(
   await execute(db, network, { name: 'status_keep_verdict', text }, [hash, verdict])
 }
 
-/** The first answer stands. */
+/** Stores the transaction that replaced this one. The first one stays. */
 export async function keepReplacement(
   db: Queryable,
   network: Network,
@@ -252,10 +255,10 @@ export async function keepReplacement(
   await execute(db, network, { name: 'status_keep_replacement', text }, [hash, by])
 }
 
-/** A text that changes with each of its states, whatever they mean. */
+/** Changes of a transaction in the database. */
 export interface TxProgress {
   records: string
-  /** Logs of ours are stored; what else becomes of it, the chains alone know. */
+  /** True if logs of our contracts are stored for the transaction. Otherwise only the chains know its state. */
   isKnown: boolean
 }
 
@@ -279,7 +282,7 @@ const progress = prepare<TxProgress>(
     ) p ORDER BY i.ord`,
 )
 
-/** By hashes or signatures: one element per input, in its order. */
+/** Progress of transactions by hash or signature: one element per input, in the same order. */
 export const readProgress = (
   db: Queryable,
   network: Network,

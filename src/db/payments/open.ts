@@ -15,7 +15,7 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
 
-/** Ids of honoured, confirmed payments without a delivery; oldest first, some at a time. */
+/** Ids of confirmed payments that match a quote and have no delivery yet, oldest first, a limited number. */
 export async function undeliveredPayments(
   client: pg.ClientBase,
   network: Network,
@@ -36,19 +36,19 @@ export async function undeliveredPayments(
 /** A confirmed, undecided payment. */
 export interface OpenPayment extends StoredPayment<CommunityNameTarget> {
   label: string
-  /** Canonical name of the community, null where its word is no name. */
+  /** Canonical name of the community. Null where its word is not a valid name. */
   communityName: string | null
-  /** The money is or soon may be the payer's again, in any generation of the journal: it buys nothing. */
+  /**
+   * True if the money belongs to the payer again or may soon, in any generation of the journal. Such a payment buys
+   * nothing.
+   */
   isPayers: boolean
 }
 
-/** Share of the time until a payer may take back in which a payment buys its name. */
+/** Share of its holding time within which a payment can still buy its name. */
 const BOUGHT_BY = 0.9
 
-/**
- * Confirmed payments for community names that are not in the journal, oldest first.
- * @param except ids to pass over
- */
+/** Confirmed payments for community names that are not in the journal, oldest first. @param except ids to leave out */
 export async function openCommunityPayments(
   db: Queryable,
   network: Network,
@@ -80,10 +80,10 @@ export async function openCommunityPayments(
   })
 }
 
-/** Payouts of one answer. */
+/** Most payouts in one answer. */
 const PAYOUTS_LIMIT = 500
 
-/** On EVM chains, held, oldest first, with their chain's label. */
+/** Held payments on EVM chains for a recipient, oldest first, with their chain's label. */
 export async function findPayouts(
   db: Queryable,
   network: Network,

@@ -16,7 +16,7 @@ export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p
   p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
-/** A row of those columns: those of the other kind are null. */
+/** A row of these columns. Columns of the other kind of payments are null. */
 export type PaymentRow = Omit<Plain<Payment>, 'network' | 'name' | 'community' | 'outcomeBlock'>
 
 export function paymentOf(row: PaymentRow): StoredPayment {

@@ -14,7 +14,7 @@ import { createPool, FROZEN_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
 const YEAR_MS = 365 * 86_400_000
-/** For a busy machine. */
+/** Additional time for a busy machine. */
 const MARGIN_MS = 3_000
 
 const server = useServer(startMigrated)
@@ -52,7 +52,7 @@ async function within<T>(work: Promise<T>, limitMs: number): Promise<T> {
   }
 }
 
-/** Leads as soon as nobody else does. */
+/** Tries until it leads. */
 async function leadNext() {
   for (;;) {
     const next = await lead()
@@ -62,7 +62,7 @@ async function leadNext() {
 }
 
 it.each(['hold', 'forget', 'cut'] as const)(
-  'who can’t renew its lease knows it, and another one leads: %s',
+  'a leader that can’t renew its lease notices, and another process leads: %s',
   async (fault) => {
     const behindProxy = createLeasePool(throughProxy())
     const first = (await lead(behindProxy))!
@@ -85,7 +85,7 @@ it.each(['hold', 'forget', 'cut'] as const)(
   },
 )
 
-it('a lead outlasts a connection that breaks, and transactions of its leader', async () => {
+it('a lead outlasts a broken connection and its leader’s transactions', async () => {
   const behindProxy = createLeasePool(throughProxy())
   const leader = (await lead(behindProxy))!
   let isLost = false
@@ -100,7 +100,7 @@ it('a lead outlasts a connection that breaks, and transactions of its leader', a
   await behindProxy.end()
 })
 
-it('a writer that froze in a transaction loses what it locked', async () => {
+it('a writer that froze in a transaction loses its locks', async () => {
   const pool = createPool({
     url: server.url,
     max: 2,
@@ -125,7 +125,7 @@ it('a writer that froze in a transaction loses what it locked', async () => {
   await Promise.all([pool.end(), patient.end()])
 })
 
-it('a leader ends a writer of any of its roles that froze as it sent, with the fence locked', async () => {
+it('a leader ends a writer of any role that froze while it sent a statement with the epoch’s row locked', async () => {
   const frozen = (await lead())!
   await leases.query(
     'CREATE ROLE clusterd_api LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO clusterd_api',
@@ -162,7 +162,7 @@ it.each([-YEAR_MS, 2 * MAX_SKEW_MS])(
   },
 )
 
-it('a listener whose connection falls silent listens on another one', async () => {
+it('a listener whose connection falls silent listens on a new connection', async () => {
   const stop = new AbortController()
   const heard: string[] = []
   const loops = new Loops()
@@ -186,7 +186,7 @@ it('a listener whose connection falls silent listens on another one', async () =
   await pool.end()
 })
 
-it('a stop that cuts the work of a lead short is no failure', async () => {
+it('a stop that interrupts the leader’s work is not a failure', async () => {
   const stop = new AbortController()
   const { signal } = stop
   const errors: Error[] = []

@@ -2,7 +2,7 @@ import { NETWORK_CODE, NETWORKS, type Network } from '../../registry/primitives/
 import { leaf, type PartitionedTable, STATE_TABLES } from './partitions.js'
 import { type Queryable, readRows } from './rows.js'
 
-/** Parts of a statement's text: a network's code and, by table, the names of its partitions. */
+/** Values for a statement's text: a network's code, and the names of its partitions by table. */
 export type Leaves = { network: number } & Record<PartitionedTable, string>
 
 export type Prepared<Row> = (
@@ -12,8 +12,8 @@ export type Prepared<Row> = (
 ) => Promise<Row[]>
 
 /**
- * A named statement per network, with that network's partitions in its text: PostgreSQL parses and plans it once per
- * connection and routes through no partitions. Names are prefixed, since writers may share the connection.
+ * Prepares a named statement for each network, with that network's partitions in its text. PostgreSQL parses and plans
+ * it once per connection, and routes through no partitions. Names are prefixed, since writers may share the connection.
  */
 export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Prepared<Row> {
   const statements = Object.fromEntries(
@@ -25,7 +25,7 @@ export function prepare<Row>(name: string, text: (leaves: Leaves) => string): Pr
   return (db, network, values) => readRows<Row>(db, statements[network], values)
 }
 
-/** At most one row, else null; parameters are the function's. */
+/** Like `prepare`, for statements that return at most one row: the row, or null. */
 export function prepareOne<Row, Values extends readonly unknown[]>(
   name: string,
   text: (leaves: Leaves) => string,
@@ -41,15 +41,15 @@ function leavesOf(network: Network): Leaves {
   return { network: NETWORK_CODE[network], ...Object.fromEntries(names) }
 }
 
-/** Journal entry of a number, for a lateral join. The limit keeps whole tables from being joined. */
+/** SQL: the journal entry with a number, for a lateral join. LIMIT stops the planner from joining whole tables. */
 export const entryAt = (l: Leaves, generation: string, seq: string): string =>
   `SELECT kind, chain, block, log_index, at_ms, actor, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = ${generation} AND seq = ${seq} LIMIT 1`
 
 /**
- * `version`: a text that every public change of the network's registry changes, each of which has an event, and no
- * private one: that answers are read again would tell when those come. `facts_version`: one that a change of the names
- * with unconfirmed bids changes.
+ * SQL: `version` is a text that changes with every public change of the network's registry, and with no private one:
+ * otherwise a refreshed answer would reveal private changes. `facts_version` changes with the names that have
+ * unconfirmed bids.
  */
 export const versionOf = (l: Leaves): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
@@ -57,16 +57,25 @@ export const versionOf = (l: Leaves): string =>
 
 type Moving = Pick<Leaves, 'network' | 'moves'>
 
-/** Says whether any cluster moves, asked once a statement: nearly always none does, and look-ups spare their probes. */
+/**
+ * SQL: true if the names of any cluster are moving. Evaluated once per statement. Almost always false, and then
+ * look-ups skip their probes.
+ */
 const anyMoves = (l: Moving): string =>
   `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`
 
-/** Serial of the cluster that holds a name, by the name's row: the target, while the name moves. */
+/**
+ * SQL: serial of the cluster that holds a name. `cluster` is the serial in the name's row. While the name moves, the
+ * holder is the target of the move.
+ */
 export const holderOf = (l: Moving, cluster: string): string =>
   `CASE WHEN ${anyMoves(l)} THEN coalesce((
     SELECT m.target FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster}), ${cluster}) ELSE ${cluster} END`
 
-/** Serials in the rows of the names that a cluster holds, as `cluster`: its own, unless they leave, and a source's. */
+/**
+ * SQL: serials in the rows of all names that a cluster holds, as `cluster`: its own serial, unless its names are
+ * leaving, and the serials of clusters whose names are moving to it.
+ */
 export const rowsHeldBy = (l: Moving, cluster: string): string => `
   SELECT ${cluster} AS cluster WHERE NOT ${anyMoves(l)} OR NOT EXISTS (
     SELECT FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster})

@@ -13,7 +13,7 @@ test('a whole number that a number can’t hold is refused', () => {
   expect(() => parse('9007199254740993')).toThrow('9007199254740993')
 })
 
-test('a stored number has one word, and an unknown one is refused', () => {
+test('a stored number stands for one word, and an unknown number is refused', () => {
   expect(wordOf(AIRDROP_STATE, 2)).toBe('ended')
   expect(() => wordOf(AIRDROP_STATE, 3)).toThrow('holds 3 where one of loaded, open, ended belongs')
   expect(codeList(AIRDROP_STATE, 'open', 'ended')).toBe('1, 2')

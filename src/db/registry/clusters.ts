@@ -6,7 +6,7 @@ import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepa
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** Times in ms; actors as stored addresses, null where private. */
+/** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
 export interface ClusterView {
   id: Buffer
   createdMs: number
@@ -29,14 +29,16 @@ interface Row extends Omit<ClusterWallet, 'address'> {
   id: Buffer
   clusterMs: number
   clusterBy: Buffer | null
-  /** Null in the one row of a cluster without wallets. */
+  /** Null in the single row of a cluster without wallets. */
   address: Buffer | null
-  /** Kind of the newest change and the beginning of its body, for members only: it names private actors too. */
+  /** Kind and first bytes of the newest change. For members only, since they also name private actors. */
   updatedKind: number | null
   updatedBody: Buffer | null
 }
 
-/** A cluster with its public wallets, oldest first, and its private ones for a `viewer` verified in it. */
+/**
+ * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
+ */
 const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
@@ -64,7 +66,7 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
-/** The wallet `viewer` (stored address), where it is verified in the cluster, sees private wallets too. */
+/** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
 function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
@@ -94,7 +96,7 @@ const idByName = prepareOne<{ id: Buffer }, [name: string]>(
     )`,
 )
 
-/** Id of the cluster that holds a name, without its wallets; null where nobody holds it. */
+/** Id of the cluster that holds a name, without its wallets. Null where no cluster holds it. */
 export async function findClusterIdByName(
   db: Queryable,
   network: Network,
@@ -113,7 +115,7 @@ const idByAddress = prepare<{ id: Buffer }>(
     CROSS JOIN LATERAL (SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = w.cluster LIMIT 1) c`,
 )
 
-/** Id of the cluster in which an address is verified, else null; a private one is found by the address alone. */
+/** Id of the cluster in which an address is verified, or null. Finds a private verification too. */
 export async function findClusterId(
   db: Queryable,
   network: Network,
@@ -147,7 +149,7 @@ function view(rows: readonly Row[]): ClusterView | null {
   }
 }
 
-/** The actor that a change's body names; the public one may be pseudonymous. */
+/** The actor in a change's body. The public actor may be a pseudonym. */
 function actorOf(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null
   const kind = entryKind(code)

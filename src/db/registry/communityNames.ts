@@ -21,7 +21,7 @@ const rulesNow = prepare<{ body: Buffer }>(
     WHERE h.network = ${l.network}`,
 )
 
-/** Current rules of a community, null when the canonical name is no community. */
+/** Current rules of a community. Null when the canonical name is not a community. */
 export async function findCommunityRules(
   db: Queryable,
   network: Network,
@@ -31,12 +31,12 @@ export async function findCommunityRules(
   return rows[0] ? rulesOfBody(rows[0].body) : null
 }
 
-/** Payers that are told of: each may take twenty questions. One behind that many gets the money back if it is late. */
+/** Most payers returned: each may cost twenty calls to a chain. A later payer who loses the name is refunded. */
 const PAYERS = 8
 
 /**
- * Condition on a name below a community `n`: the payment that bought it is neither held nor released (it was refused or
- * reclaimed), so the next payment gets the name.
+ * SQL condition on a name below a community `n`: the payment that bought it was refused or reclaimed, so the next
+ * payment gets the name.
  */
 const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
@@ -52,7 +52,11 @@ const freed = prepare<{ id: Buffer; seq: number }>(
     WHERE p.network = ${l.network} AND p.id = ANY ($1) AND ${isFreed(l)}`,
 )
 
-/** Sequence numbers of the payments that bought these payments' names and were refused or reclaimed since, by the payments' ids. */
+/**
+ * Finds names that became free again: names that these payments are for, and that an earlier payment bought before it
+ * was refused or reclaimed.
+ * @returns sequence numbers of the earlier payments by ids of the given ones
+ */
 export async function freedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await freed(db, network, [ids])).map(({ id, seq }) => [keyOf(id), seq]))
 }
@@ -78,8 +82,8 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
 )
 
 /**
- * True if a name below a community is taken: registered, or a public wallet name of the community's cluster. `payers`:
- * stored addresses of the first whose payments of one of the prices are under way for it.
+ * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it.
+ * `payers` are stored addresses of the first payers with a pending payment of one of the prices for it.
  */
 export async function communityNameAvailability(
   db: Queryable,
@@ -110,15 +114,15 @@ const standing = prepare<Standing>('community_standing', (l) => {
 })
 
 interface Standing {
-  /** The caller is verified in the cluster that holds the community. */
+  /** True if the caller is verified in the cluster that holds the community. */
   isOwner: boolean
-  /** The wallet that is to get the name is the caller itself or verified in the caller's cluster. */
+  /** True if the wallet that gets the name is the caller, or is verified in the caller's cluster. */
   isOwn: boolean
-  /** That wallet holds the name already, and has not got back what it paid for it. */
+  /** True if the wallet already holds the name, and its payment was not refunded. */
   isHeld: boolean
 }
 
-/** Standing of a caller who asks for a name for a wallet, for the caller's eyes only. */
+/** What a caller may know who wants a name for a wallet. Only for the caller. */
 export async function standingOf(
   db: Queryable,
   network: Network,
@@ -139,10 +143,10 @@ export interface OwnedCommunityName {
   name: string
   /** The cluster in which the owner is verified in public, null for none. */
   clusterId: Buffer | null
-  /** Price paid, null where it was free. */
+  /** The cluster in which the owner is publicly verified. Null for none. */
   paid: { network: string; token: string; amount: bigint } | null
   atMs: number
-  /** Stored address of the registrant, null where it is private. */
+  /** Stored address of the registrant. Null where it is private. */
   by: Buffer | null
 }
 
@@ -158,7 +162,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
     ORDER BY n.seq LIMIT $3`,
 )
 
-/** Oldest first. */
+/** Names below communities that an address owns, oldest first. */
 export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
@@ -178,7 +182,10 @@ const members = prepare<{ name: string; address: Buffer }>(
     WHERE network = ${l.network} AND community = $1 AND name > $2 ORDER BY name LIMIT $3`,
 )
 
-/** Names below a community with their owners' stored addresses, in the order of ASCII. @param after name before the first */
+/**
+ * Names below a community with their owners' stored addresses, in ASCII order.
+ * @param after last name of the previous page
+ */
 export const findMembers = (
   db: Queryable,
   network: Network,
@@ -196,9 +203,9 @@ const verifiedIn = prepare<{ name: string }>(
 )
 
 /**
- * Names among these in whose clusters a wallet is publicly verified. A private membership doesn't count: the name that
- * a met requirement allows would reveal it.
- * @param address its stored form
+ * Those of the given names in whose clusters a wallet is publicly verified. Private membership does not count: a name
+ * that is granted because of it would reveal it.
+ * @param address stored form
  * @param names canonical names of clusters
  */
 export async function verifiedInClusters(

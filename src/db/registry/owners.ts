@@ -6,17 +6,17 @@ import { entryAt, prepare, prepareOne, rowsHeldBy } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
-/** Times in ms. */
+/** A name that an address owns. Times in ms. */
 export interface OwnedName {
   name: string
   clusterId: Buffer
   /** Name of the owner's wallet in the cluster. */
   walletName: string
-  /** The amount of the bid that registered it. */
+  /** Amount of the winning bid. */
   amountWei: bigint
   createdMs: number
   updatedMs: number
-  /** Stored address, null where it is private. */
+  /** Stored address. Null where it is private. */
   updatedBy: Buffer | null
 }
 
@@ -40,9 +40,9 @@ const owned = prepare<Omit<OwnedName, 'amountWei'> & { amount: Buffer }>(
     WHERE w.verified ORDER BY n.seq`,
 )
 
-/** A stretch of a list whose rows are in the order of the journal. */
+/** A page of a list in the order of the journal. */
 export interface Stretch {
-  /** Sequence number behind which it begins. */
+  /** Sequence number after which the page begins. */
   after: number
   limit: number
 }
@@ -67,7 +67,7 @@ const winning = prepare<{ name: string; body: Buffer }>(
     WHERE h.network = ${l.network}`,
 )
 
-/** The bids that won names, by name; of a name that nobody holds there is none. */
+/** The winning bids of names, by name. Names that nobody holds are missing. */
 export async function findWinningBids(
   db: Queryable,
   network: Network,
@@ -85,7 +85,10 @@ const position = prepareOne<{ seq: number }, [cluster: string, wallet: string | 
     UNION ALL SELECT seq FROM ${l.community_names} WHERE network = ${l.network} AND community = $1 AND name = $2`,
 )
 
-/** Sequence number at which a name was registered, null where nobody has it; `wallet` is null for one of a cluster. */
+/**
+ * Sequence number at which a name was registered. Null where nobody holds it. `wallet` is null for the name of a
+ * cluster.
+ */
 export async function positionOf(
   db: Queryable,
   network: Network,

@@ -4,8 +4,8 @@ import { holderOf, type Leaves, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * The public entry of an address: where it is verified, else its oldest mention. The limit lets the index of public
- * entries alone be used: filtering private ones takes time that tells of them.
+ * SQL: the public entry of an address: the verified one, or else the oldest. The partial index of public entries has to
+ * answer this with LIMIT 1: filtering out private entries takes time that reveals them.
  */
 export const publicWallet = (l: Leaves, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private
@@ -17,8 +17,8 @@ export interface PublicWallet {
   isVerified: boolean
 }
 
-// A cluster without public wallets gives one row without an address. The limit stands inside, so that no more rows are
-// read than are returned.
+// A cluster without public wallets gives one row without an address. LIMIT is inside, so that no more rows are read
+// than returned.
 const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isVerified: boolean }>(
   'public_wallets_by_names',
   (l) => `SELECT ord, address, name, verified AS is_verified FROM (
@@ -36,10 +36,10 @@ const byNames = prepare<{ ord: number; address: Buffer | null; name: string; isV
 )
 
 /**
- * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in their order;
- * null where nobody holds it.
- * @param limit of wallets, all names together
- * @returns null when there are more wallets than the limit
+ * Public wallets, oldest first, of the clusters that hold these canonical names: one element per name, in the same
+ * order. Null where nobody holds the name.
+ * @param limit most wallets of all names together
+ * @returns null when there are more
  */
 export async function findPublicWallets(
   db: Queryable,
