@@ -28,13 +28,13 @@ import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { decodedOf, type TailBlock } from './types.js'
 
-/** Record as of a block, asked for while logs are read. */
+/** Record as of a block, requested while logs are read. */
 export interface AskedRecord {
   hash: Buffer
   record: ReturnType<typeof knownRecordAt>
 }
 
-/** Blocks above the checkpoint. */
+/** The blocks above the checkpoint. */
 interface KnownTail {
   tail: readonly TailBlock[]
   /** The checkpoint. */
@@ -52,10 +52,10 @@ const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
 })
 
 /**
- * Proves blocks of the tail that are confirmed now. What the tail has of a hub's is enough where it makes the record,
- * but for the places of logs, which no record holds: a second node has to give the same. Other blocks are read anew.
- * Where only the newest block's record is known, it proves the whole tail.
- * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one
+ * Proves blocks of the tail that are confirmed now. A hub's logs in the tail are enough if they produce the record. The
+ * record does not cover the blocks of the logs, so a second node has to confirm these. Other blocks are read again. If
+ * only the newest block's record is known, it proves the whole tail.
+ * @throws UndecidedError, ChainUnavailableError, RpcError; Error whose cause is one of these
  */
 export async function proveBlocks(
   chain: EvmChain,
@@ -85,7 +85,7 @@ export async function proveBlocks(
   const isAlone = chain.rpc.size === 1 || least === 1
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRange(chain, { ...proved, nodes: 1 })]
-  // by the newest block's record each log of the tail has to be in its block
+  // for the newest block's record, each log of the tail has to be in its block
   const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
   const ask = async (call: Call): Promise<CheckedRange> => {
     if (await hasSame(call, chain, logs)) return proved
@@ -122,8 +122,9 @@ async function readAnew(
 }
 
 /**
- * Record of the newest known block, which all logs of the tail have to make: nodes have its state longest.
- * @throws Error where they don't; UndecidedError, ChainUnavailableError
+ * Record of the newest known block. All logs of the tail have to produce it. Nodes keep the state of the newest block
+ * longest.
+ * @throws Error where they do not; UndecidedError, ChainUnavailableError
  */
 export async function recordByTop(
   chain: EvmChain,

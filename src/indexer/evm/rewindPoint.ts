@@ -9,10 +9,10 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { newestCommon } from './checkpoint.js'
 
 /**
- * The target of a rewind, checked against the chain: chain and database have to share the block before it, else the
- * next step would halt the chain again.
- * @param block the first block to leave out
- * @throws Error with one sentence that names a possible block; as `placeOf`
+ * The target of a rewind, checked against the chain: chain and database have to share the block before it. Otherwise
+ * the next step halts the chain again.
+ * @param block first block to leave out
+ * @throws Error with one sentence that names a possible block; errors of `placeOf`
  */
 export async function rewindPoint(
   pool: pg.Pool,
@@ -30,7 +30,7 @@ export async function rewindPoint(
     )
   const target = { row, isHub: chain.role === 'hub', block }
   if (block === startBlock) return { ...target, parentHash: null, parentMs: 0 }
-  // the record at a later block would hide logs that are missing below it
+  // with the record of a later block, logs that are missing before it could not be detected
   await placeOf(chain, row)
   const header = await chain.rpc.onOneNode((call) => getHeader(call, block - 1))
   if (!header)
@@ -57,7 +57,7 @@ export async function suggestedBlock(
   return common && common.number + 1
 }
 
-/** Kept hashes of confirmed blocks, the newest first. */
+/** Stored hashes of confirmed blocks, newest first. */
 async function knownHashes(
   pool: pg.Pool,
   row: ChainRow,

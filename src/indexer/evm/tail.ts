@@ -18,21 +18,21 @@ export interface KnownBlocks {
   tail: readonly TailBlock[]
 }
 
-/** Continuation of the known blocks on the chain. */
+/** How the chain continues the known blocks. */
 export interface Extension {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
-  /** Blocks to add on top, in order, each the parent of the next. */
+  /** Blocks to append, in order, each the parent of the next. */
   blocks: TailBlock[]
 }
 
-/** Blocks whose logs are read at once. */
+/** Blocks whose logs are read in parallel. */
 const LOGS_AT_ONCE = 8
 
 /**
- * Compares the chain's head with the tail and reads what is new, from one node. Every block's parent is checked; only
- * another hash at a known height is a reorg.
- * @param maxBlocks upper bound on new blocks: a small read succeeds more often
+ * Compares the chain's head with the tail and reads new blocks from one node. Checks every block's parent. Only another
+ * hash at a known height is a reorg.
+ * @param maxBlocks most new blocks: a small read succeeds more often
  * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
  * @throws DeepReorgError when the fork is below the checkpoint
  */
@@ -55,7 +55,7 @@ export async function extendTail(
       return headers[0] ? { dropFrom: headers[0].number, blocks } : null
     }
     const readOwn = async () => read(await getHeader(call, end))
-    // another node's header may be none of this one's chain
+    // the header came from another node, and may be of another fork than this node's
     return latest.number > end ? readOwn() : read(latest).catch(readOwn)
   })
 }
@@ -75,7 +75,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
     return header
   })
   assertLinked(headers)
-  // walks down to the first known block
+  // walks back to the first known block
   for (;;) {
     const lowest = headers[0]!
     const below = lowest.number - 1
@@ -91,7 +91,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   }
 }
 
-/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where one node has */
+/** @throws DeepReorgError where the chain has replaced the checkpoint's block, RpcError where only one node has */
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
   if (await isCheckpointReplaced(chain, row))
     throw new DeepReorgError(`block ${below} has been replaced`)

@@ -9,18 +9,21 @@ import type { Progress } from '../progress.js'
 
 export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch' | 'signal'> {
   chain: EvmChain
-  /** Moved in place after each commit. */
+  /** Updated in place after each commit. */
   row: ChainRow
-  /** Looks in a row, and ms, for which a replaced checkpoint is doubted; default by the kind of chain. */
+  /**
+   * Number of checks in a row, and ms, before a replaced checkpoint halts the chain. The default depends on the kind of
+   * chain.
+   */
   haltPatience?: { looks: number; ms: number }
   onProgress?: (progress: Progress) => void
 }
 
 /** Outcome of one step of a chain's indexer. */
 export type Outcome =
-  /** Confirmed blocks went from the chain straight into the journal. */
+  /** Confirmed blocks were written directly to the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
-  /** New blocks joined the tail; some became confirmed. */
+  /** New blocks were added to the tail, or some became confirmed. */
   | {
       kind: 'followed'
       blocks: number
@@ -29,14 +32,18 @@ export type Outcome =
       entries: number
       dropped: number
     }
-  /** The head is known. */
+  /** There is no new block. */
   | { kind: 'idle' }
   /** The node's head is below our tail: the node is slow, not reorged. */
   | { kind: 'behind'; latest: number }
   /** A confirmed block is no longer on the chain: indexing stops until an operator decides. */
   | { kind: 'halted'; reason: string }
 
-/** State of an indexer before its first step. @param urls nodes that are configured @param stages clock of its loop */
+/**
+ * State of an indexer before its first step.
+ * @param urls nodes that are configured
+ * @param stages measures the stages of its loop
+ */
 export const firstState = (
   of: Pick<ChainState, 'network' | 'label' | 'chain' | 'nextBlock'>,
   urls: number,

@@ -14,18 +14,18 @@ import { ChainIndexer } from './chainIndexer.js'
 import type { Outcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
-/** Usual times between blocks for which the next head is left to a socket that has just shown one. */
+/** After a socket has shown a head, the worker waits so many usual block times for the next one before it polls. */
 const SOCKET_BLOCKS = 1.5
 
 /** An EVM chain with its row in the database. */
 export interface OpenChain {
   chain: EvmChain
   row: ChainRow
-  /** At the first contact. @throws ChainMismatchError, WrongChainError */
+  /** Identifies the chain at the first contact. @throws ChainMismatchError, WrongChainError */
   identify(): Promise<void>
 }
 
-/** New heads wake the worker; the poll is for those that its socket does not show. */
+/** Indexes a chain. New heads from its socket wake the worker. The poll finds heads that the socket did not show. */
 export function chainWorker(
   ctx: LeaderContext,
   { chain, row, identify }: OpenChain,
@@ -37,7 +37,7 @@ export function chainWorker(
   const notify = createNotify()
   let isOpen = false
   let isHalted = false
-  // another leader may have moved the checkpoint, and a commit whose connection broke may have succeeded
+  // another leader may have moved the checkpoint, and a commit on a broken connection may have succeeded
   let isRowStale = true
   let signOfLife = () => {}
   /** Time at which the socket showed its last head. */
@@ -112,7 +112,7 @@ export function chainWorker(
   }
 }
 
-/** Configured minima of blocks that the journal has with another minimum or none: only a rewind brings them in. */
+/** Configured minima of blocks for which the journal has another minimum or none. Only a rewind can add them. */
 export async function unappliedMinima(
   pool: pg.Pool,
   { config }: EvmChain,
@@ -132,7 +132,7 @@ const isNews = (outcome: Outcome): boolean =>
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
 
 /**
- * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the poller, which reads the
+ * Watches new heads over a WebSocket (`eth_subscribe newHeads`). The callback only wakes the worker, which reads the
  * head itself, so a silent socket costs latency but no block.
  * @returns a function that ends the subscription
  */

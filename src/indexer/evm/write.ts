@@ -13,10 +13,10 @@ import { failpoint } from '../../ops/failpoint.js'
 import type { Extension } from './tail.js'
 import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
 
-/** Entries per transaction beside other writers: signed changes wait for its lock, about 50 ms. */
+/** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
 export const LIVE_BATCH = 1_000
 
-/** The first of some blocks, whose logs one transaction takes in: at least one block. */
+/** The first of some blocks, as many as one transaction writes. At least one. */
 export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
@@ -27,8 +27,8 @@ export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
 }
 
 /**
- * Writes what confirmed logs change beside the journal, in a pipeline: messages and payments of their tables. What is
- * unconfirmed below the checkpoint was on another fork, however long ago it was seen.
+ * Writes what confirmed logs change outside the journal, in one pipeline: messages and payments. Unconfirmed rows below
+ * the checkpoint belong to another fork and are deleted.
  */
 function writeConfirmed(
   db: Queryable,
@@ -51,11 +51,11 @@ function writeConfirmed(
 }
 
 export interface FollowedWrite {
-  /** Kind of step, which names its fail points. */
+  /** Kind of step. It is part of the names of fail points. */
   at: 'backfill' | 'follow'
   extension: Extension | null
   minimumWei: bigint
-  /** The checkpoint behind the blocks that are confirmed now, if there are any. */
+  /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
   to: Checkpoint | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
@@ -71,7 +71,8 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   const { stages } = chain
   const { at, to, confirmed: logs, extension } = write
   return inTransaction(pool, async (client) => {
-    // the keys behind the lock, which unconfirmed bids take too: a signed change that is committed before it is seen
+    // reads the keys under the lock, which unconfirmed bids take too: so a signed change that is committed before a bid
+    // is seen is included
     const [head, , probed] = await pipelined(client, (db) => [
       lockHead(db, row.network, epoch),
       to ? moveCheckpoint(db, row, to) : Promise.resolve(),
@@ -92,7 +93,7 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
   })
 }
 
-/** Writes the new tail, in a pipeline. */
+/** Writes the new tail, in one pipeline. */
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
@@ -101,13 +102,13 @@ function writeExtension(
   const { network, chain } = row
   const { dropFrom } = extension
   const isTail = ({ block }: { block: number }) => !to || block >= to.nextBlock
-  // a block that is confirmed as soon as it is seen has no facts any more, but its hash stays known
+  // a block that is confirmed when it is first seen has no facts, but its hash is stored
   const blocks = extension.blocks.map(({ decoded, ...block }) => ({
     ...block,
     entries: isTail(block) ? decoded.entries : [],
   }))
   const written = writeTail(db, network, chain, { dropFrom, blocks, minimumWei })
-  // the next step looks at what else was seen above
+  // the next step reads the blocks above
   if (at === 'backfill') return [written]
   const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
   const unconfirmed = { isConfirmed: false, block: dropFrom }

@@ -18,13 +18,13 @@ function eventOf(kind: string, sequence = 1): Buffer {
   return Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), Buffer.from(discriminator), fields])
 }
 
-/** What a node shows of a transaction: its event, or that it does nothing. */
+/** What a node returns for a transaction: its event, or a transaction without events. */
 interface Shown {
   event?: Buffer
   slot?: number
 }
 interface Told {
-  /** By signature; it lacks all others. */
+  /** Transactions by signature. The node does not have any others. */
   has: Record<string, Shown | 'unshown'>
   head?: number
   headMs?: number
@@ -58,7 +58,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: Told): Ca
   }
 }
 
-/** Takes listed transactions over some nodes, in their order. */
+/** Takes listed transactions from some nodes, in their order. */
 async function take(
   told: readonly (Told | Call)[],
   signatures = ['a'],
@@ -139,7 +139,7 @@ it.concurrent.each([
   expect(await take([ONE!, ONE!, odd]), 'the third').toEqual(alone)
 })
 
-it.concurrent('what one of three alone lists holds up nothing', async () => {
+it.concurrent('a transaction that only one of three nodes lists delays nothing', async () => {
   const honest = { has: { b: PAID } }
   expect(
     signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b'])),
@@ -162,7 +162,7 @@ it.concurrent.each<[string, Told]>([
   await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
 })
 
-it.concurrent('a version that one node does not know is two others’ to show; what two do not know is left', async () => {
+it.concurrent('a transaction version that one node does not support is read from two others; without two it stays open', async () => {
   const alone = await take([ONE])
   await expect(take([UNSHOWN, ONE]), 'the first of two').rejects.toThrow('two nodes have to')
   await expect(take([ONE, UNSHOWN]), 'the second of two').rejects.toThrow('two nodes have to')

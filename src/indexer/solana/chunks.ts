@@ -11,18 +11,20 @@ import {
 import { measure } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
-/** Transactions of one database transaction. */
+/** Transactions in one database transaction. */
 const CHUNK = 200
-/** Read at once: a node that hangs, or asks to wait, rests before the next are asked for. */
+/**
+ * Transactions read in parallel. Small, so that a node that hangs or asks to wait rests before the next are requested.
+ */
 const AT_ONCE = 16
-/** Looks at a transaction, and the pause between two: a node may come some seconds after another one. */
+/** Attempts to read a transaction, and the pause between two: a node may have it some seconds after another one. */
 const MOST_LOOKS = 5
 const LOOK_MS = 500
 
 /**
- * Reads listed transactions in order, chunk by chunk; stops between two when the signal fires.
+ * Reads listed transactions in order, chunk by chunk. Stops between two chunks when the signal fires.
  * @param write takes the transactions of a chunk
- * @throws DisagreementError where nodes contradict each other, once all that comes before is written
+ * @throws DisagreementError where nodes contradict each other, once all earlier transactions are written
  */
 export async function inChunks(
   options: PaymentWatcherOptions,
@@ -52,7 +54,10 @@ export async function inChunks(
   }
 }
 
-/** Some transactions as nodes agree on them, up to the first that is open. @throws whatever keeps the first of all open */
+/**
+ * Reads some transactions as nodes agree on them, up to the first on which they do not yet.
+ * @throws the error of the very first transaction, if that one is not agreed
+ */
 async function readChunk(
   options: PaymentWatcherOptions,
   some: readonly ListedTransaction[],
@@ -70,7 +75,7 @@ async function readChunk(
   return read
 }
 
-/** A transaction by two nodes, where two are configured; null where they have none, or can't show it. */
+/** A transaction as two nodes return it, where two are configured. Null where they do not have it, or can't show it. */
 async function agreedOn(
   { rpc, registrar, commitment, onUnknown }: PaymentWatcherOptions,
   listed: ListedTransaction,
@@ -86,7 +91,7 @@ async function agreedOn(
       throw new LackingError(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
       )
-    // null is an answer of a node that would have the transaction
+    // null counts as an answer only of a node that still has this slot
     if (tx === null) await assertKeepsSlot(call, slot, commitment)
     return tx
   }

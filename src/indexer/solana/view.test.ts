@@ -23,7 +23,7 @@ it.each([
   ['more payments of the other kind as of a later slot', view(7, 3, 1), view(9, 3, 2), true],
   ['fewer payments as of a later slot', view(7, 4), view(9, 3), false],
   ['fewer payments of the other kind as of a later slot', view(7, 3, 2), view(9, 4, 1), false],
-  // a local node counts within its newest slot
+  // a local node may count within its newest slot
   ['more payments as of one slot', view(7, 3), view(7, 4), true],
 ])('nodes that count %s', (_, a, b, isPossible) => {
   expect(arePossible(a, b)).toBe(isPossible)

@@ -12,23 +12,22 @@ import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
-/** Time after a word of a socket for which its cluster's transactions are listed at each poll: nodes list them late. */
+/** How long after a socket's notification transactions are listed at each poll, ms: nodes list them late. */
 const TOLD_MS = 3_000
-/** Least pause while nothing is under way and a socket would tell: as long as the poll of a public cluster. */
+/** Shortest poll interval while no payment is pending and a socket is open, ms: that of a public cluster. */
 const QUIET_POLL_MS = 2_000
 
 /** A network's Solana cluster as the daemon opened it. */
 export interface SolanaSource {
   chain: SolanaChain
   /**
-   * The program's identity and the chain's number in the database. The cluster is asked when it was never reached
-   * before.
+   * The program's identity and the chain's number in the database. Calls the cluster if it was never reached before.
    * @throws ChainUnavailableError
    */
   open(): Promise<{ identity: ProgramIdentity; chain: number }>
 }
 
-/** Logs of the program wake the worker, and have it list them. */
+/** Watches a program's payments. Logs of the program wake the worker, which then lists transactions. */
 export function paymentWatcherWorker(
   ctx: LeaderContext,
   source: SolanaSource,
@@ -90,7 +89,7 @@ async function openWatcher(
 ): Promise<PaymentWatcher> {
   const { config, label, rpc, registrar } = chain
   const fields = { network: ctx.network, chain: label }
-  // Solana's libraries load with it
+  // Solana's libraries are loaded with this module
   const watching = await import('./watcher.js')
   const opened = new watching.PaymentWatcher({
     ...ctx,
@@ -107,7 +106,7 @@ async function openWatcher(
   return opened
 }
 
-/** Logs outcomes; that payments are missing for too long once. */
+/** Logs outcomes. An alarm about missing payments is logged once. */
 function createReport(log: Logger, fields: Worker['fields']) {
   let wasAlarm = false
   return (outcome: WatchOutcome, startedMs: number): void => {
