@@ -51,7 +51,7 @@ describe('jobs to start', () => {
     .array(drawn, { maxLength: 60 })
     .map((list) => list.map(({ kind, failures, token }, i) => jobOf(i, kind, { failures, token })))
 
-  it('are in one transaction each, with others of their kind; what failed goes alone', () => {
+  it('share transactions with others of their kind; a failed job is sent alone', () => {
     fc.assert(
       fc.property(jobs, (rows) => {
         const batches = batchesOf(rows)

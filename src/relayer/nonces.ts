@@ -19,28 +19,28 @@ import {
 } from './gaps.js'
 import { apply } from './machine/index.js'
 
-/** Age from which a gap is mended: a node that lags shows one too. */
+/** Age from which a gap is repaired, ms: a lagging node shows one too. */
 const PATIENCE_MS = 600_000
 const LOCAL_PATIENCE_MS = 2_000
-/** No account has sent more: what is above is no count. */
+/** No account has sent more transactions, so a larger answer is not a count. */
 const MAX_COUNT = 2 ** 32
 
 export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: SignerKey
   signer: Signer
-  /** The most that a unit of gas may cost, wei. */
+  /** Highest price of a unit of gas, wei. */
   gasPriceCapWei: () => Promise<bigint>
-  /** The most that the signer may sign for in a day, wei. */
+  /** Most wei that the signer may commit in a day. */
   dailyCapWei: bigint
   nowMs: () => number
-  /** Keeps an error of one nonce from the others. @returns null where the work failed */
+  /** Runs work on one nonce, so that its error does not affect others. @returns null where the work failed */
   guard<T>(about: object, work: () => Promise<T>): Promise<T | null>
 }
 
 /**
- * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap comes from outside: a
- * chain that lost confirmed blocks (a local chain that was killed), or another transaction with our key that a reorg
- * removed. Nothing behind a gap is ever mined, so that nothing is signed there either.
+ * Keeps a signer's nonces without gaps. Every nonce is taken together with signed bytes, so a gap has an external
+ * cause: a chain that lost confirmed blocks (a killed local chain), or another transaction with our key that a reorg
+ * removed. No transaction after a gap can be mined, so nothing is signed there.
  */
 export class NonceKeeper {
   readonly #options: NonceKeeperOptions
@@ -55,15 +55,15 @@ export class NonceKeeper {
   }
 
   /**
-   * Compares the chain's count with the stored nonces and mends old gaps: the transaction that used a lost nonce is
-   * sent again, and a nonce that nothing used is used up by a noop.
-   * @returns number of nonces that were mended, whether the next one may be given, the number of those that block
-   * others and that nothing under way holds, and the chain's count that only an operator's word makes believed, if any
+   * Compares the chain's transaction count with the stored nonces and repairs old gaps. A transaction that used a lost
+   * nonce is sent again. A nonce that no transaction used is used up by a noop.
+   * @returns the number of repaired nonces, whether the next nonce may be given out, the number of lost nonces that
+   * block others, and the chain's count that an operator has to confirm, if any
    * @throws ChainUnavailableError, LostLeadershipError
    */
   async step() {
     let { looks, stored, decision } = await this.#decide()
-    // a moved nonce is looked at once more before anything is signed
+    // after a move, the count is read once more before anything is signed
     if (decision.is === 'moved') ({ looks, stored, decision } = await this.#decide())
     const { next, holders } = stored
     const lost =
@@ -80,7 +80,7 @@ export class NonceKeeper {
     return { looks, stored, decision }
   }
 
-  /** The chain's count, of every node where it doesn't fit what is stored. */
+  /** Reads the chain's count, and from every node where it does not match the stored one. */
   async #look(): Promise<{ looks: Report[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
@@ -92,7 +92,10 @@ export class NonceKeeper {
     return { looks, stored: await signerNonces(pool, key, from) }
   }
 
-  /** A look to confirm this one. A local chain's first count needs none: an older chain may come back any time. */
+  /**
+   * The earlier observation that confirms this one. A local chain's first count needs none, since an older chain may
+   * come back at any time.
+   */
   #earlier({ next }: SignerNonces, [first]: readonly Report[]): Report | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
@@ -122,7 +125,7 @@ export class NonceKeeper {
     return mended
   }
 
-  /** A confirmed transaction that the chain has lost is treated as one that a reorg removed. */
+  /** Treats a confirmed transaction that the chain has lost like one that a reorg removed. */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<NonceTx>(pool, key.network, [id])
@@ -145,7 +148,7 @@ export class NonceKeeper {
   }
 }
 
-/** @throws RpcError where the answer is no count */
+/** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
 async function readCount(ask: Call, { account }: Signer): Promise<Report> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),

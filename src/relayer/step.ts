@@ -12,10 +12,10 @@ import { type Action, apply, type Event, type Policy, type Seen } from './machin
 import type { NonceJob } from './machine/job.js'
 import { MOST_AHEAD, planNonceJob } from './machine/nonce.js'
 
-/** Both methods compare versions and give false when the job has changed. */
+/** Stores changes of a job. Both methods compare versions, and return false when the job has changed. */
 export interface JobStore {
   save(after: NonceJob): Promise<boolean>
-  /** Stores what `build` makes with the signer's next nonce, in one transaction. */
+  /** Stores the job that `build` makes with the signer's next nonce, in one transaction. */
   saveWithNonce(build: (nonce: number) => Promise<NonceJob>): Promise<boolean>
 }
 
@@ -29,31 +29,31 @@ export interface Ports {
   sender: NonceSender
   store: JobStore
   clock: Clock
-  /** Gets the reason of an `unreachable` step. */
+  /** Called with the reason of an `unreachable` step. */
   onUnreachable?: (error: ChainUnavailableError) => void
 }
 
-/** Outcome of a step. All but `waiting`, `unreachable` and `stale` have stored something. */
+/** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
 export type Outcome =
   | Event<NonceTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
-  /** The chain could not be asked; nothing changed. */
+  /** The chain could not be reached. Nothing changed. */
   | 'unreachable'
-  /** Another process has changed the job: load it again. */
+  /** Another process has changed the job, so it has to be loaded again. */
   | 'stale'
 
 const NO_PROGRESS = new Set<Outcome>(['waiting', 'unreachable', 'stale'])
 export const isProgress = (outcome: Outcome): boolean => !NO_PROGRESS.has(outcome)
 
-/** True for an error that a node or a signer can cause. Any other is one of our own code or of the database. */
+/** True for an error that a node or a signer can cause. Any other error is one of our own code or of the database. */
 const isOfChain = (error: unknown): boolean =>
   [ChainUnavailableError, WrongChainError, RpcError].some((known) => error instanceof known)
 
 /**
- * First half of a step: looks as closely as the plan asks for, and changes nothing. A job is stepped until it waits or
- * has ended; a killed process resumes from the stored state.
- * @returns second half: executes what was decided, and stores it; it throws what the store throws
- * @throws errors of our own code: none of a node or signer, in either half
+ * First half of a step: reads as much of the chain's state as the plan needs, and changes nothing. A job is stepped
+ * until it waits or has ended. After a crash, the stored state is enough to continue.
+ * @returns second half: executes the action and stores the result; it throws errors of the store
+ * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
  */
 export async function decide(
   job: NonceJob,
@@ -72,7 +72,7 @@ export async function decide(
   }
 }
 
-/** The chain's view of a job; null while no node answers. */
+/** The chain's view of a job. Null while no node answers. */
 async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<NonceView | null> {
   try {
     return await sender.look(job)
@@ -101,7 +101,7 @@ async function execute(
   }
 }
 
-/** A question that fails is a failed attempt, so the pause grows. */
+/** A failed call counts as a failed attempt, so that the pause grows. */
 async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
   try {
     return await sender.prepare(job, purpose)
@@ -144,7 +144,7 @@ async function sign(
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === null) throw error
-    // nothing replaces the last one, which nodes may have dropped
+    // nothing replaces the last transaction, and nodes may have dropped it
     const last = nonce === null ? undefined : job.txs.at(-1)
     if (last?.purpose === purpose) await orIf(ports.sender.broadcast(last.raw), isOfChain, null)
     return store(job, { is: 'failed', failure: { class: 'transient', reason } }, seen, ports)
@@ -153,7 +153,7 @@ async function sign(
   return nonce === null ? 'signed' : 'replaced'
 }
 
-/** Why nothing was signed, where another attempt may be. */
+/** Why nothing was signed, if another attempt may succeed. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof DailyCapError) return DAILY_CAP
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
@@ -163,7 +163,7 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
   let event: Event<NonceTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
-    // blocks mined since the look, while others were sent, are no reason to replace the transaction
+    // blocks that were mined since the observation are no reason to replace the transaction
     const told = await ports.sender.broadcast(tx.raw)
     if (told !== null && told <= head + MOST_AHEAD) head = Math.max(head, told)
   } catch (error) {

@@ -68,7 +68,7 @@ describe('a signed transaction', () => {
     expect(planBlockhashJob(signed, seen(change))).toEqual(action)
   })
 
-  it('is never given up while it may land, or may have landed', () => {
+  it('is never given up while it may be included, or may have been', () => {
     const status = fc.option(
       fc.record({ isConfirmed: fc.boolean(), error: fc.option(fc.constant('overflow')) }),
     )
@@ -85,7 +85,7 @@ describe('a signed transaction', () => {
     )
   })
 
-  it('that expired unseen is signed anew only where its payment is still held', () => {
+  it('that expired without inclusion is signed again only where its payment is still held', () => {
     const late = (view: PaymentView) => planBlockhashJob(sent, seen({ height: 501, payment: view }))
     expect(late(HELD)).toEqual(expired())
     expect(late({ is: 'unknown' })).toEqual(expired('closed_unseen'))
@@ -98,12 +98,12 @@ describe('a signed transaction', () => {
 })
 
 describe('a queued job', () => {
-  it('looks at its payment, and signs where that is held', () => {
+  it('reads its payment, and signs where that is held', () => {
     expect(planBlockhashJob(queued(), seen({}))).toEqual({ do: 'look' })
     expect(planBlockhashJob(queued(), seen({ payment: HELD }))).toEqual({ do: 'sign' })
   })
 
-  it('ends with what closed its payment', () => {
+  it('ends with the outcome of its payment', () => {
     const view = (payment: PaymentView) => planBlockhashJob(queued(), seen({ payment }))
     expect(view({ is: 'done' })).toEqual(record({ is: 'confirmed', feeWei: 0n }))
     expect(view({ is: 'lost', reason: 'settled_elsewhere' })).toEqual(
@@ -120,7 +120,7 @@ describe('a queued job', () => {
 })
 
 describe('apply', () => {
-  it('keeps what was signed while it is sent and refused', () => {
+  it('keeps its signed transaction while it is sent and refused', () => {
     expect(signed).toEqual({ ...queued(), state: 'signed', txs: [tx] })
     expect(sent).toEqual({ ...signed, state: 'sent' })
     const later = { ...tx, hash: 'later' }
@@ -134,7 +134,7 @@ describe('apply', () => {
     expect(step(refused, { is: 'sent', hash: 'sig' })).toEqual(sent)
   })
 
-  it('waits longer after each failure, with nothing under way', () => {
+  it('waits longer after each failure while nothing is sent', () => {
     const once = step(sent, { is: 'expired', feeWei: 0n, reason: 'expired' })
     expect(once).toEqual({
       ...queued(),
@@ -150,7 +150,7 @@ describe('apply', () => {
     })
   })
 
-  it('ends with the transaction that did it', () => {
+  it('ends with the transaction that executed it', () => {
     expect(step(sent, { is: 'confirmed', feeWei: 0n })).toMatchObject({
       state: 'confirmed',
       txs: [tx],
@@ -164,7 +164,7 @@ describe('apply', () => {
     expect(step(sent, { is: 'parked', reason: 'reclaimed' })).toMatchObject({ ...parked, txs: [] })
   })
 
-  it('parks on the operator’s word once what is under way has expired', () => {
+  it('parks on the operator’s request once its sent transaction has expired', () => {
     const parking = park(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({

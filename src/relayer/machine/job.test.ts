@@ -3,7 +3,7 @@ import { cancelling, queued, sent } from '../../../test/model/nonceJobs.js'
 import { type NonceJob, park, parked, resume, retry } from './job.js'
 
 describe('the operator', () => {
-  it('parks what holds no nonce at once, the rest after a cancel', () => {
+  it('parks a job without a nonce at once, and one with a nonce after a cancel', () => {
     expect(park(queued)).toMatchObject({ state: 'parked', reason: 'operator' })
     expect(park(sent)).toMatchObject({ state: 'sent', nonce: 3, release: 'operator' })
     const done: NonceJob = { ...sent, state: 'confirmed' }
@@ -11,7 +11,7 @@ describe('the operator', () => {
     expect(park(park(queued))).toEqual(park(queued))
   })
 
-  it('resumes with what was spent, retries without', () => {
+  it('resumes with the spending so far, and retries with none', () => {
     const stopped = park({ ...queued, failures: 4, spentWei: 9n, nextMs: 5 })
     expect(resume(stopped)).toMatchObject({
       state: 'queued',
@@ -25,13 +25,13 @@ describe('the operator', () => {
     expect(retry(done)).toBe(done)
   })
 
-  it('resumes dust for good, by itself', () => {
+  it('resumes a job below its cost for good, and sends it alone', () => {
     const dust = parked<NonceJob>({ ...queued, kind: 'refuse' }, 'below_refusal_cost')
     expect(resume(dust)).toMatchObject({ state: 'queued', reason: null, alone: true })
     expect(retry(dust)).toMatchObject({ state: 'queued', alone: true })
   })
 
-  it('takes a park back as long as no cancel is out, else goes on at another nonce', () => {
+  it('undoes a park as long as no cancel was sent, and otherwise continues with another nonce', () => {
     expect(resume(park(sent)).release).toBeNull()
     expect(resume({ ...cancelling, release: 'operator' }).release).toBe('queue')
     expect(resume({ ...sent, release: 'permanent_error' }).release).toBe('permanent_error')

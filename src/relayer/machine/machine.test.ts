@@ -34,7 +34,7 @@ const permanent = { class: 'permanent', reason: 'gas_limit' } as const
 const bumped = { maxFeePerGas: 110n, maxPriorityFeePerGas: 11n }
 const prepare = (purpose: NonceTx['purpose']) => ({ do: 'prepare', purpose })
 const send = (tx: NonceTx | undefined) => ({ do: 'broadcast', tx })
-/** What replaces a transaction at its nonce. */
+/** The action that replaces a transaction with the same nonce. */
 const sign = (purpose: NonceTx['purpose'], change: object = {}) => ({
   do: 'sign',
   purpose,
@@ -195,7 +195,7 @@ describe('plan', () => {
 describe('apply', () => {
   const at = seen()
 
-  it('goes alone from the first refusal by a chain on, not for a node that is away', () => {
+  it('is sent alone from the chain’s first refusal on, but not because of an unavailable node', () => {
     const away = { class: 'transient', reason: 'timeout' } as const
     const goesAlone = (job: NonceJob, event: Event<NonceTx>) => apply(job, event, at).alone
     expect(goesAlone(queued, { is: 'failed', failure: away })).toBe(false)
@@ -205,14 +205,14 @@ describe('apply', () => {
     expect(goesAlone(signed, { is: 'refused', hash: '0x1', failure })).toBe(true)
   })
 
-  it('parks at once what can never go through and holds no nonce', () => {
+  it('parks a job at once that can never succeed and holds no nonce', () => {
     expect(apply(queued, { is: 'failed', failure: permanent }, at)).toMatchObject({
       state: 'parked',
       reason: 'permanent_error',
     })
   })
 
-  it('frees the nonce of what fails now, and parks behind it what can never go through', () => {
+  it('frees the nonce of a job that fails now, and parks a job that can never succeed once its nonce is free', () => {
     expect(apply(old, { is: 'failed', failure }, at)).toMatchObject({
       state: 'sent',
       release: 'queue',
@@ -229,7 +229,7 @@ describe('apply', () => {
     })
   })
 
-  it('takes "already known" for sent, and never gives up a nonce for "nonce too low"', () => {
+  it('treats "already known" as sent, and never gives up a nonce for "nonce too low"', () => {
     const known = { class: 'known', reason: 'already_known' } as const
     expect(apply(signed, { is: 'refused', hash: '0x1', failure: known }, at)).toEqual(sent)
     const used = { class: 'used', reason: 'nonce_too_low' } as const
@@ -241,13 +241,13 @@ describe('apply', () => {
     })
   })
 
-  it('sends again what a reorg took back', () => {
+  it('sends a transaction again that a reorg removed', () => {
     const back = apply(included, { is: 'reorged' }, at)
     expect(back).toEqual(signed)
     expect(planNonceJob(back, seen(), policy)).toMatchObject({ do: 'broadcast' })
   })
 
-  it('queues again, with a pause, what used its nonce up without delivering', () => {
+  it('queues a job again, after a pause, whose nonce was used without delivering', () => {
     expect(apply(included, { is: 'expired', feeWei: 500n, reason: 'reverted' }, at)).toEqual({
       ...queued,
       failures: 1,
@@ -258,7 +258,7 @@ describe('apply', () => {
     })
   })
 
-  it('ends with what it cost', () => {
+  it('ends with its cost', () => {
     expect(
       apply({ ...included, reason: 'x', spentWei: 1n }, { is: 'confirmed', feeWei: 500n }, at),
     ).toMatchObject({

@@ -9,7 +9,7 @@ const sentAt = (sentBlock: number | null): NonceJob => ({ ...sent, txs: [txOf(1,
 const old = sentAt(HEAD - REPLACE_AFTER_BLOCKS)
 const paused = NOW + 1
 
-/** A row of the table, a job that it is the first to hold for, and what the chain shows. */
+/** A row of the table, a job for which it is the first row that holds, and what the chain shows. */
 const CASES: [row: string, job: NonceJob, seen?: Partial<Seen>][] = [
   ['its block was replaced', { ...old, state: 'included', nextMs: paused }],
   ['somebody else did the job', { ...old, nextMs: paused }, { done: 'unconfirmed' }],

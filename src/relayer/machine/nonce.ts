@@ -41,7 +41,7 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
   const { valueWei } = job
   const costWei = maxCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees fall again, but what is burnt, and the value, stay
+    // fees may fall again, but spent gas and the value do not
     const isHopeless = valueWei > policy.spendCapWei || costWei <= policy.spendCapWei
     return record(
       isHopeless
@@ -57,7 +57,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
-  // a node may have lost the receipt that another one shows
+  // a node may have lost the receipt that another node returns
   if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
@@ -70,22 +70,22 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
   })
 }
 
-/** Without a receipt of the job: wait or end, never another nonce. */
+/** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
 function planUsed(job: NonceJob, seen: Seen): Action {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
-  // a single node has to say so twice, at some distance
+  // a single node has to report this twice, with a pause between
   if (!seen.isSure && !isSaidToBeUsed(job))
     return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
-/** Reason of a job that a single node has once said to be done. */
+/** Reason of a job that a single node has reported as done once. */
 const SAID_TO_BE_DONE = 'said_to_be_done'
 
-/** A single node has to say so twice, at some distance. */
+/** Ends a job that is done. A single node has to report this twice, with a pause between. */
 function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
   if (!seen.isSure && reason !== SAID_TO_BE_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
@@ -93,39 +93,42 @@ function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
   return record({ is: 'confirmed', feeWei })
 }
 
-/** Reason of a job whose nonce a single node has once said to be used. */
+/** Reason of a job whose nonce a single node has reported as used once. */
 const NONCE_USED = 'nonce_used'
 const isSaidToBeUsed = ({ reason }: NonceJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'
 
-/** Blocks by which the node that took a transaction may have been ahead of another. */
+/** Blocks by which the node that accepted a transaction may have been ahead of another. */
 export const MOST_AHEAD = 100
 
-/** A node has once told an absurd head, up to which nothing would happen. */
+/**
+ * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a wrong answer caused, since
+ * nothing happens until that block.
+ */
 const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
   sentBlock !== null && sentBlock <= head + MOST_AHEAD
 
-/** A job whose nonce no transaction has used, as the rows below see it. */
+/** A job whose nonce no transaction has used, as the rows of the table below need it. */
 interface UnusedNonce {
   job: NonceJob
   seen: Seen
   /** The newest transaction. */
   tx: NonceTx
   isSent: boolean
-  /** Purpose of the transaction that is to use the nonce. */
+  /** Purpose of the transaction that has to use the nonce. */
   purpose: Purpose
-  /** True if a transaction of somebody else may have done the job, and nothing of ours has to be cancelled. */
+  /** True if somebody else's transaction may have done the job, so that nothing of ours has to be cancelled. */
   isDoneElsewhere: boolean
 }
 
 interface UnusedRow {
   name: string
   holds(nonce: UnusedNonce): boolean
-  /** `send`: the newest transaction again; `replace`: higher fees, or another purpose. */
+  /** `send`: the newest transaction again. `replace`: with higher fees, or for another purpose. */
   action: 'reorged' | 'wait' | 'send' | 'replace'
 }
 
-/** Decides about an unused nonce: the first row that holds. */
+/** Table of decisions about an unused nonce. The first row that holds counts. */
 export const UNUSED_NONCE: readonly UnusedRow[] = [
   {
     name: 'its block was replaced',
@@ -163,7 +166,7 @@ export const UNUSED_NONCE: readonly UnusedRow[] = [
     action: 'send',
   },
   {
-    // behind another nonce no fee helps; the node may have dropped it
+    // while an earlier nonce is unused, higher fees do not help; the node may have dropped the transaction
     name: 'an earlier nonce is unused too',
     holds: ({ seen }) => seen.nonce === 'later',
     action: 'send',
@@ -175,7 +178,7 @@ export const UNUSED_NONCE: readonly UnusedRow[] = [
   },
 ]
 
-/** Row of the table that decides about a job with an unused nonce. */
+/** The row that decides about a job with an unused nonce. */
 export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
   return UNUSED_NONCE.find(({ holds }) => holds(nonce))!
 }
@@ -184,13 +187,13 @@ export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
   const tx = job.txs.at(-1)!
   const isSent = wasSent(tx, seen)
 
-  // a noop is done from the start, by nobody's word: its transaction is a cancel, and has to be mined
+  // a noop has no effect to wait for: its transaction is a cancel, and has to be mined
   const isUnwanted =
     job.kind === 'noop' || job.release !== null || (seen.done === 'confirmed' && seen.isSure)
-  // a nonce that was ever given to a cancel is not taken back: both are out
+  // once a cancel was signed for a nonce, both transactions may be mined, so that is not undone
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
-  // a single node's word frees no nonce, nor is it waited for without an end: later nonces would wait, too
+  // a single node's report does not free a nonce, but is not waited for endlessly either, because later nonces wait too
   const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 
@@ -219,14 +222,14 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
   }
 }
 
-/** Replacement with higher fees, else the last transaction again; a cancel once that can't be mined. */
+/** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
 function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
-  // a cancel is cheap and frees later nonces: the job's cap doesn't bind it
+  // a cancel is cheap and frees later nonces, so the job's cap does not apply
   const affordableWei = (policy.spendCapWei - job.spentWei - valueWei) / gas
   const isBound = purpose === 'deliver' && affordableWei < policy.gasPriceCapWei
   const capWei = isBound ? affordableWei : policy.gasPriceCapWei
@@ -237,11 +240,14 @@ function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): A
 }
 
 interface FeeBounds extends Pick<Policy, 'gasPriceCapWei'> {
-  /** The most that a unit of gas may cost here: the cap on its price, or what is left of the job's cap. */
+  /** Highest price of a unit of gas here: the cap on the price, or what is left of the job's cap. */
   capWei: bigint
 }
 
-/** A pool's first refusal is met as a replacement is: 10 % up, or a fresh estimate. After the second the price doubles. */
+/**
+ * Fees of the next offer. After the first refusal by a mempool, they rise as for a replacement: by 10 %, or to a fresh
+ * estimate. After the second refusal, the price doubles.
+ */
 function raisedFees(
   { txs }: NonceJob,
   fresh: Fees,
