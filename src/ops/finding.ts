@@ -1,10 +1,10 @@
 import { sentenceOf } from './log/errors.js'
 import { inTime } from './notify.js'
 
-/** `warn`: the service runs, and lacks something; `bad`: it does not run, or not for long. */
+/** `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
 export type Level = 'ok' | 'warn' | 'bad'
 
-/** Result of a check, and what to do where it is not well. */
+/** Result of a check, with advice where it is not `ok`. */
 export interface Finding {
   about: string
   level: Level
@@ -22,7 +22,7 @@ export const ok = (found: string): Result => ({ level: 'ok', found })
 export const warn = (found: string, advice: string): Result => ({ level: 'warn', found, advice })
 export const bad = (found: string, advice: string): Result => ({ level: 'bad', found, advice })
 
-/** Runs one check. @param advice where it fails or takes too long */
+/** Runs one check. @param advice given where the check fails or takes too long */
 export async function check(
   about: string,
   advice: string,

@@ -10,23 +10,23 @@ export interface LoopState extends LoopName {
   /** Failed turns in a row. */
   failures: number
   lastError: string | null
-  /** Part that the last error blames; null while the loop goes well. */
+  /** Part that the last error points to. Null while the loop succeeds. */
   cause: Cause | null
 }
 
-/** Alarm of each cause that is no fault of a chain. */
+/** Alarms for causes other than a chain. */
 const ALARM_OF = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
-/** A loop under way. */
+/** A running loop. */
 export type Loop = ReturnType<Loops['start']>
 
-/** Ages come from a clock that nobody sets. */
+/** The loops of this process, with their health. Ages are of the monotonic clock. */
 export class Loops {
-  /** Errors of our own code in these loops, and beside them. */
+  /** Errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: OwnErrors
   /**
-   * Alarms that were logged and that no other state shows, by what each is about. `/status` shows an alarm until the
-   * part that raised it deletes it.
+   * Logged alarms that no other state shows, by subject. `/status` shows an alarm until the part that raised it deletes
+   * it.
    */
   readonly raised = new Map<string, Problem>()
   readonly #nowMs: () => number
@@ -50,7 +50,7 @@ export class Loops {
       loop.turnedMs = this.#nowMs()
     }
     return {
-      /** Called at each turn, and as a sign of life within a long one. */
+      /** Called at each turn, and as a sign of life within a long turn. */
       turned,
       succeeded: () => {
         turned()
@@ -70,7 +70,7 @@ export class Loops {
     return [...this.#running].map(({ turnedMs, ...loop }) => ({ ...loop, ageMs: nowMs - turnedMs }))
   }
 
-  /** Problems of the database and of the clock, which failing loops met; each once, however many loops met it. */
+  /** Problems of the database and of the clock that failing loops met. Each only once, however many loops met it. */
   problems(): Problem[] {
     const problems = new Map<string, Problem>()
     for (const { cause, lastError } of this.#running)

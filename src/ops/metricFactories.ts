@@ -1,14 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Numbers that a metric shows, by their labels; null: none. */
+/** Values of a metric, by labels. Null: none. */
 export type Samples<Label extends string> = readonly (readonly [
   Record<Label, string>,
   number | null,
 ])[]
 
-/** Makes counters and gauges, whose numbers are read just before the metrics are, or are counted or set here. */
+/** Creates counters and gauges. Values are read when the metrics are collected, or are counted or set by the caller. */
 export function metricFactories(registry: Registry) {
-  /** @param read gives all numbers */
+  /** @param read returns all values */
   const optionsOf = <Label extends string>(
     name: string,
     help: string,
