@@ -7,13 +7,13 @@ import { readHead } from '../db/journal/head.js'
 import type { Worker } from '../ops/worker.js'
 import { assertOwners, OWNERS_AT_ONCE } from '../record/owners.js'
 
-/** Name of the loop whose failure says which name is wrong. */
+/** Name of the loop that proves names. Its failure names the wrong one. */
 export const PROOF = 'the proof of the names'
 
 /**
- * Asks the hub of a mirrored network, as of its newest confirmed block, for the owner of each name that is not proved
- * yet, and records that all are right.
- * @throws Error that names the first that is not; ChainUnavailableError
+ * Reads from the hub of a mirrored network, as of its newest confirmed block, the owner of each name that is not proved
+ * yet. Records that all are right.
+ * @throws Error that names the first name with another owner; ChainUnavailableError
  */
 async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Promise<void> {
   const { network } = hub
@@ -33,7 +33,7 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
   await markProved(pool, network, { block: block.number, generation, seq })
 }
 
-/** Proves the names that were mirrored, and those that are mirrored later. */
+/** Proves the mirrored names, and names that are mirrored later. */
 export const proofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
   name: PROOF,
   fields: { network: hub.network },

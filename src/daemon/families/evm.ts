@@ -21,13 +21,14 @@ import { proofWorker } from '../proof.js'
 import { evmFindings } from './evmChecks.js'
 import { type ChainFamily, faultReporter, type OpenContext, type OpenedChain } from './family.js'
 
-/** Time for which a start waits for a node to say which chain it serves. */
+/** How long a start waits for a node to identify its chain, ms. */
 const IDENTITY_LIMIT_MS = 5_000
 
 /**
- * Opens a configured EVM chain by the database alone: its node may be away, and is identified when it is first reached.
- * Only the hub of a new configuration, and a local chain, whose launcher may have made it anew, are asked before.
- * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is asked
+ * Opens a configured EVM chain from the database only: its node may be unavailable, and is identified at the first
+ * contact. Two chains are contacted before: the hub of a new configuration, and a local chain, whose launcher may have
+ * created it anew.
+ * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
  */
 export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
   const { pool, log } = ctx
@@ -87,14 +88,14 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   }
 }
 
-/** @throws whatever is no outage: that is met again at the first contact */
+/** ignores an outage: the first contact will report it again @throws other errors */
 const unlessAway = (error: Error): void => {
   if (!(error instanceof ChainUnavailableError)) throw error
 }
 
 /**
- * Whether contracts keep a record is known by their code, never by a failed question about the record.
- * @throws ConfigError for a contract that keeps none; ChainUnavailableError
+ * Checks that contracts keep a record. Decides by their code, since a failed read of the record proves nothing.
+ * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
   for (const { kind, address } of keepersOf(config)) {
@@ -106,7 +107,7 @@ async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
   }
 }
 
-/** The genesis that a chain's nodes show; null where none answers in time. @throws WrongChainError */
+/** The genesis of a chain's nodes. Null where none answers in time. @throws WrongChainError */
 async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex | null> {
   const answer = rpc.genesisHash().catch((error: Error) => {
     if (error.name !== 'ChainUnavailableError') throw error
@@ -129,7 +130,7 @@ const isEvm = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 export const hubOf = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvm).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 
-/** Hubs and spokes. */
+/** The EVM chains: hubs and spokes. */
 export const evmFamily: ChainFamily = {
   relayers: EVM_RELAYERS,
   examine: evmFindings,
