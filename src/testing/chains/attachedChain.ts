@@ -10,9 +10,9 @@ const POLL_MS = 100
 const ANSWER_MS = 5_000
 
 /**
- * Takes a development chain that runs already (Foundry's anvil, Hardhat's node) into the world: puts the contracts
- * beside what is there, and funds the world's accounts. Its process and its mining stay their owner's: a chain that
- * mines on demand confirms what it is sent once `mine` puts blocks on top.
+ * Adds a running development chain (Foundry's anvil, Hardhat's node) to the world: deploys the contracts on it, and
+ * funds the world's accounts. The owner keeps control of its process and mining. A chain that mines on demand confirms
+ * a transaction once `mine` adds blocks.
  * @throws WorldError where no development chain answers
  */
 export async function attachChain(

@@ -15,18 +15,18 @@ import {
 const DEFAULT_DURATION_S = 30n * 86_400n
 
 export interface DistributorSettings extends DeployClient {
-  /** An ERC-20. */
+  /** Address of an ERC-20 token. */
   readonly token: Address
   readonly merkleRoot: Hex
-  /** Unix seconds; default: a month after the newest block. */
+  /** Unix seconds. Default: a month after the newest block. */
   readonly endsAtS?: bigint
-  /** Signer of permissions; default: none. */
+  /** Signer of permissions. Default: none. */
   readonly operator?: Address
-  /** Amount minted to the distributor, for a local `token`, which anybody may mint. */
+  /** Amount minted to the distributor. Only for a local `token`, which anybody may mint. */
   readonly mints?: bigint
 }
 
-/** `block` holds the deployment. */
+/** Deploys an airdrop distributor. `block` is the block of its deployment. */
 export async function deployDistributor(settings: DistributorSettings) {
   const { token, merkleRoot, mints = 0n, operator = zeroAddress } = settings
   const deployer = settings.walletClient.account.address

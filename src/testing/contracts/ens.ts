@@ -24,7 +24,7 @@ const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
 const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
 
-/** With a resolver for the names below `parent` that the client's account owns. */
+/** Deploys ENS with our resolver for the names below `parent`, which the client's account owns. */
 export async function deployEns(client: DeployClient, parent: string): Promise<WorldEns> {
   const owner = client.walletClient.account.address
   const signer = operatorAccount('ensGateway').address
@@ -49,7 +49,7 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
   }
 }
 
-/** Lets the names resolve by the gateway of an API; `client` is that of `deployEns`. */
+/** Makes the names resolve through the gateway of an API. `client` is the one passed to `deployEns`. */
 export async function setGateway(
   client: DeployClient,
   { parent, registry, resolver }: WorldEns,

@@ -15,13 +15,13 @@ const DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 const SOL_USD = 150n * DOLLAR
 const ETH_USD = 3_000n * DOLLAR
 
-/** Price feeds behind quotes in SOL. */
+/** Addresses of the price feeds for quotes in SOL. */
 export interface PriceFeeds {
   solUsd: Address
   ethUsd: Address
 }
 
-/** 150 dollars per SOL and 3,000 per ether. */
+/** Deploys the price feeds, with 150 dollars per SOL and 3,000 per ether. */
 export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds> {
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
@@ -41,7 +41,7 @@ export interface PriceChange {
   answer: bigint
 }
 
-/** Waits until mined. @returns the transaction */
+/** Sets a price and waits until it is mined. @returns the transaction's hash */
 export async function setPrice(at: ChainAt, { feed, answer }: PriceChange): Promise<Hex> {
   const write = {
     address: feed,

@@ -16,7 +16,7 @@ export interface FaultLimits {
   rangeBlocks: number
   /** Largest lag of a stale head, blocks. */
   staleBlocks: number
-  /** Length of another fork, blocks; kept within the confirmation depth, beyond which it would rightly be confirmed. */
+  /** Length of another fork, blocks. Shorter than the confirmation depth: a longer fork is confirmed rightly. */
   forkBlocks: number
 }
 
@@ -29,11 +29,11 @@ export interface AnswerContext {
   upstream: Upstream
   forks: Forks
   limits: FaultLimits
-  /** Random numbers of this call. */
+  /** Random numbers for this call. */
   next: ReturnType<typeof sequence>
 }
 
-/** Null where the fault doesn't apply to the call's content. */
+/** The wrong answer to a call. Null where the fault does not apply to the call's content. */
 export async function wrongAnswer(
   kind: AnswerFault,
   call: RpcCall,

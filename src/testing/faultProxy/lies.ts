@@ -1,13 +1,13 @@
 import { between, pick, type sequence } from './random.js'
 import { quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
-/** More than any counter, height or price of a chain. */
+/** Larger than any counter, height or price of a chain. */
 const ABSURD = 0xffffffffff
-/** Largest lead of a plausible lie. */
+/** Largest lead of a plausible wrong head. */
 const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 
-/** Methods with a lie of their own. */
+/** Methods whose answers can be replaced by a wrong one. */
 export const LIED_ABOUT = [
   'eth_getTransactionCount',
   'eth_blockNumber',
@@ -22,13 +22,13 @@ export type LiedAbout = (typeof LIED_ABOUT)[number]
 
 type Next = ReturnType<typeof sequence>
 
-/** Plausible or absurd; null where the call asks for nothing that is lied about. */
+/** A wrong answer, plausible or absurd. Null where the call's content has no wrong version. */
 export async function lieTo(
   call: RpcCall,
   upstream: Upstream,
   next: Next,
 ): Promise<RpcAnswer | null> {
-  // a block by its number is compared by hash; heads are believed
+  // a block by its number is compared by hash; only the head is taken from one node
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)
   if (result === undefined || result === null) return null

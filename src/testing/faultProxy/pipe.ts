@@ -15,7 +15,7 @@ import { between, draw, pick, sequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
-/** Answer to the client; null: the connection is cut. */
+/** Answer to the client. Null: the connection is cut. */
 export type Reply = { status: number; headers: Record<string, string>; text: string } | null
 
 export interface PipeOptions {
@@ -30,14 +30,14 @@ const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export type Pipe = ReturnType<typeof createPipe>
 
-/** Passes requests on to a node, and its answers back, with faults. */
+/** Passes requests to a node and its answers back, with faults. */
 export function createPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
-  /** Faults that a test stages by hand: methods that lie next, and the finalized block while finality stalls. */
+  /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
   const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const take = countRequests()
-  /** Newest answer per method, for a client that is to get another one's. */
+  /** Newest answer by method, for a client that has to get another client's answer. */
   const latest = new Map<string, { id: RpcCall['id']; answer: RpcAnswer }>()
 
   const ask = async (call: RpcCall): Promise<RpcAnswer> =>
@@ -49,7 +49,7 @@ export function createPipe(options: PipeOptions) {
       ? 'lie'
       : chooseFault(seed, faults(), request, { isInBatch })
 
-  /** Answers one call, wrongly where its fault is one of answers. */
+  /** Answers one call, wrongly if its fault is one of answers. */
   const answer = async (
     call: RpcCall,
     request: FaultRequest,
@@ -72,7 +72,7 @@ export function createPipe(options: PipeOptions) {
       const { status = 200, ...rest } = await answer(call, request, kind)
       const before = latest.get(call.method)
       latest.set(call.method, { id: call.id, answer: rest })
-      // another client's answer under this call's id
+      // another client's answer with this call's id
       const given =
         kind === 'wrong_id'
           ? (before ?? { id: `${call.id}0`, answer: rest })
@@ -102,7 +102,7 @@ export function createPipe(options: PipeOptions) {
 
   return {
     staged,
-    /** Answers a request's body: a call or a batch. */
+    /** Answers the body of a request: a call or a batch. */
     async handle(body: string): Promise<Reply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
@@ -114,7 +114,7 @@ export function createPipe(options: PipeOptions) {
         return worded({ status: 502, code: -32000, message }, null)
       }
     },
-    /** Fault of a message that the node sends unasked. */
+    /** Fault of a message that the node sends. */
     notification(): { kind: FaultKind | null; delayMs: number } {
       const request = take(NOTIFICATION)
       const kind = chooseFault(seed, faults(), request)
@@ -124,7 +124,7 @@ export function createPipe(options: PipeOptions) {
   }
 }
 
-/** Does the work of a request with the faults of transports: refusals, silence, cut connections and texts. */
+/** Runs a request with the faults of transports: refusals, silence, cut connections and truncated texts. */
 async function faulty(
   options: PipeOptions,
   request: FaultRequest,
@@ -137,7 +137,7 @@ async function faulty(
     return worded(pick(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
   if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
   if (kind === 'hang') return new Promise<never>(() => {})
-  // half of the dropped requests reach the node: a transaction may be sent without an answer
+  // half of the dropped requests reach the node, so a transaction may be sent without an answer
   if (kind === 'drop' && random('half') < 0.5) return null
 
   const { status, text } = await work()
@@ -150,7 +150,7 @@ async function faulty(
 const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
   between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
 
-/** Numbers requests by method, from 1 on. */
+/** Numbers requests by method, from 1. */
 function countRequests() {
   const counts = new Map<string, number>()
   return (method: string, params: readonly unknown[] = []): FaultRequest => {
@@ -160,7 +160,7 @@ function countRequests() {
   }
 }
 
-/** Parameters that ask for an old block while finality stalls. */
+/** Parameters that ask for an old block instead of `finalized`, while finality stalls. */
 const withFinalized = (params: readonly unknown[], block: string | null): readonly unknown[] =>
   block === null ? params : params.map((param) => (param === 'finalized' ? block : param))
 

@@ -3,7 +3,7 @@
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
-/** FNV-1a over seed and key, finished as in MurmurHash3 so all bits mix; in [0, 1). */
+/** Random number in [0, 1): FNV-1a over seed and key, finished as in MurmurHash3 so that all bits mix. */
 export function draw(seed: number, ...key: readonly (string | number)[]): number {
   let hash = FNV_OFFSET
   for (const char of `${seed}|${key.join('|')}`)
@@ -13,13 +13,13 @@ export function draw(seed: number, ...key: readonly (string | number)[]): number
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** Sequence of numbers in [0, 1) for a seed and a key. */
+/** A sequence of random numbers in [0, 1) for a seed and a key. */
 export function sequence(seed: number, ...key: readonly (string | number)[]): () => number {
   let count = 0
   return () => draw(seed, ...key, count++)
 }
 
-/** Integer from `min` to `max`, both included. */
+/** Integer from `min` to `max`, inclusive. */
 export const between = (random: number, min: number, max: number): number =>
   min + Math.floor(random * (max - min + 1))
 
