@@ -10,7 +10,7 @@ import {
 } from 'viem'
 import { EnsRequestError, reading } from './error.js'
 
-/** The call that clients look up at a wildcard resolver (ENSIP-10), and those of its profiles that are known here. */
+/** The call of a wildcard resolver (ENSIP-10), and the supported calls inside it. */
 const FUNCTIONS = new Map<string, AbiFunction>(
   parseAbi([
     'function resolve(bytes name, bytes data) view returns (bytes)',
@@ -25,7 +25,7 @@ const FUNCTIONS = new Map<string, AbiFunction>(
   ]).map((item) => [toFunctionSelector(item), item]),
 )
 
-/** Values of records that are not there, by their types. */
+/** Return values for records that do not exist, by type. */
 const EMPTY: Record<string, unknown> = {
   address: zeroAddress,
   bytes: '0x',
@@ -36,7 +36,7 @@ const EMPTY: Record<string, unknown> = {
 
 export type Call = ReturnType<typeof readCall>
 
-/** `encode` makes what the call returns of a value, null for none. @throws EnsRequestError */
+/** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
 export function readCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
   if (!fn) throw new EnsRequestError('The call is none that is known here.')
