@@ -144,7 +144,7 @@ describe('payments that wait together', () => {
     const follower = jobs.find(({ batch }) => batch === lead!.id)
     const change = actOnJob(world.pool, 'park', follower!.id)
     await expect(change).rejects.toThrow(
-      `Job ${follower!.id} goes with job ${lead!.id}: change that one.`,
+      `Job ${follower!.id} is batched with job ${lead!.id}: change that one.`,
     )
     await actOnJob(world.pool, 'park', lead!.id)
     await world.hub.test.dropTransaction({ hash: (await jobsOf(ids))[0]!.txs[0]!.hash })
