@@ -41,10 +41,7 @@ export interface AgreedOptions<T> {
   isSame?: (a: T, b: T) => boolean
   /** Nodes that have to give equal answers. Default 2. One is enough where only one is configured. */
   least?: number
-  /**
-   * True if `ask` checks each answer against data on which two nodes agreed. A node whose answer fails the check then
-   * counts as having answered, but not as a vote.
-   */
+  /** True if `ask` checks answers against agreed data. A node that fails the check has answered, but has no vote. */
   isProved?: boolean
 }
 
@@ -80,10 +77,7 @@ export interface PoolOptions<Hash extends string> {
 }
 
 export interface NodesOptions<Hash extends string> extends PoolOptions<Hash> {
-  /**
-   * Creates a caller, whose errors are RpcErrors.
-   * @param limitMs timeout of each call, where it is shorter than usual
-   */
+  /** Creates a caller, whose errors are RpcErrors. @param limitMs timeout of a call, if shorter than usual */
   connect(url: string, limitMs?: number): Call
   /** Checks everything else that identifies the chain. @throws WrongChainError */
   readGenesis(host: string, call: Call): Promise<Hash>
@@ -175,8 +169,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Makes several calls to one node, so that their answers are consistent. A fault of any call restarts the work on
-   * another node.
+   * Makes several calls to one node, so that answers are consistent. A fault restarts the work on another node.
    * @param work also gets the node's host
    * @throws as `call`
    */
@@ -194,8 +187,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node that answers, healthy ones first. Failing nodes are asked only if too few others are
-   * left.
+   * Runs the work on every node that answers. Failing nodes are asked only if too few others are left.
    * @param least answers that are needed, where so many nodes are configured
    * @throws ChainUnavailableError when fewer nodes answer
    */
@@ -217,8 +209,7 @@ export class NodePool<Hash extends string> {
   }
 
   /**
-   * Sends something to every node, so that a node which does not forward it delays nothing. Resolves at the first
-   * acceptance. A refusal is returned only after every node has answered.
+   * Sends something to every node. Resolves at the first acceptance, or with a refusal once all have answered.
    * @param isTaken whether a node's answer is an acceptance
    * @returns the first acceptance, or else a node's refusal
    * @throws ChainUnavailableError when no node answers
@@ -354,10 +345,7 @@ export class NodePool<Hash extends string> {
     })
   }
 
-  /**
-   * Compares the nodes' heads, at most once per interval. Demotes nodes that lag or whose head can't be right. Never
-   * throws.
-   */
+  /** Compares the heads, at most once per interval. Demotes nodes that lag or can't be right. Never throws. */
   async checkHeads(): Promise<void> {
     if (this.#nodes.length < 2 || performance.now() - this.#family.comparedMs < COMPARE_EVERY_MS)
       return
@@ -409,10 +397,7 @@ export class NodePool<Hash extends string> {
       })
   }
 
-  /**
-   * Runs the work on a node. After a fault of the node itself, the node rests.
-   * @throws errors other than RpcError and WrongChainError
-   */
+  /** Runs the work on a node, which rests after a fault of its own. @throws errors that are not of an RPC call */
   async #ask<T>(node: Node, work: (call: Call) => Promise<T>): Promise<Answer<T>> {
     try {
       await this.#check(node)
