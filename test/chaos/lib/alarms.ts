@@ -5,16 +5,16 @@ import { operatorAccount } from '../../../src/testing/world.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { ChaosWorld } from './world.js'
 
-/** Gauges are taken every few seconds, and a retry after a fault waits half a minute at most. */
+/** Gauges are updated every few seconds, and a retry after a fault waits for half a minute at most. */
 const DEADLINE_MS = 45_000
 const LOOK_MS = 1_000
 const ASK_LIMIT_MS = 10_000
-/** How far a gauge of blocks may be from the head: both move. */
+/** Greatest difference between a gauge of blocks and the head, since both move. */
 const BLOCKS_APART = 40
-/** What a standby says of itself where it has no other way to say so. */
+/** A standby's only problem, by which it reports itself. */
 const STANDBY = 'another process leads'
 
-/** Gauges that have to be 0 once all is quiet. */
+/** Gauges that have to be 0 once nothing is pending. */
 const QUIET = [
   'clusterd_outbox_jobs',
   'clusterd_outbox_oldest_seconds',
@@ -36,7 +36,10 @@ interface Sample {
   value: number
 }
 
-/** In a healed world nothing is wrong, and no daemon says so: problems and gauges against the chains' own answers. */
+/**
+ * Checks that a healed world has no problem and that no daemon reports one: compares problems and gauges with the
+ * chains' own answers.
+ */
 export async function alarmBreaches(world: ChaosWorld): Promise<string[]> {
   const metrics = (await Promise.all(world.daemons.map(samplesOf))).flat()
   const absent = QUIET.filter((name) => !metrics.some((one) => one.name === name)).map(

@@ -29,10 +29,10 @@ import {
 import type { ChaosWorld } from './world.js'
 
 const PAUSE_MS = { min: 600, max: 2_000 }
-/** Disruptions at a time. */
+/** Most disruptions at a time. */
 const AT_ONCE = 3
 const LONGEST_MS = 30_000
-/** Share of a run that one outage may take. */
+/** Largest share of a run that one outage may take. */
 const LONGEST_SHARE = 1 / 6
 
 const WEATHERS: readonly (readonly [share: number, weather: Weather])[] = [
@@ -59,11 +59,11 @@ const WEATHERS: readonly (readonly [share: number, weather: Weather])[] = [
 
 export interface Disruptions {
   readonly counts: DisruptionCounts
-  /** Settles after the signal, once the world is whole again and without faults. */
+  /** Resolves after the signal, once the world has no faults any more. */
   done: Promise<void>
 }
 
-/** Disrupts the world by a seed, with several things at a time, until the signal. */
+/** Disrupts the world by a seed, with several disruptions at a time, until the signal. */
 export function startDisruptions(
   {
     world,
@@ -95,7 +95,7 @@ export function startDisruptions(
 async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
   const { next, signal, world } = site
   for (const proxy of proxiesOf(world)) proxy.set(faultsFor(world, proxy, next))
-  /** Every kind once, so that a short run has them all; later ones are drawn. */
+  /** Every kind once, so that a short run has them all. Later ones are drawn at random. */
   const first = shuffled(
     WEATHERS.map(([, weather]) => weather),
     next,
@@ -109,7 +109,7 @@ async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
     const weather = first.shift() ?? drawWeather(next)
     const begun = weather(site)
     if (!begun) {
-      // what it would strike has something else
+      // another disruption has its part now
       if (isFirst) first.push(weather)
       continue
     }

@@ -8,15 +8,15 @@ import { askApi, type Question, tally } from './watchers.js'
 const PACE_MS = { min: 1_500, max: 5_000 }
 const MEMBERS = 5
 
-/** Addresses that members added privately and that nobody may see: they never register. */
+/** Addresses that members added privately. They never register, so nobody else may see them. */
 export interface Members {
   readonly secrets: ReadonlySet<string>
-  /** Changes that the API took, and why it did not take the others. */
+  /** Number of changes that the API accepted, and of refusals by reason. */
   readonly counts: Readonly<Record<string, number>>
   done: Promise<void>
 }
 
-/** Lets some of the wallets sign in and edit their clusters, which others join, until the signal. */
+/** Lets some of the wallets sign in and edit their clusters, which other wallets join, until the signal. */
 export function runMembers(
   apis: readonly string[],
   wallets: readonly PrivateKeyAccount[],
@@ -70,7 +70,7 @@ async function signIn(
   return answer && { authorization: `Bearer ${answer.token}` }
 }
 
-/** One change. @returns whether the API took it */
+/** Makes one change. @returns whether the API accepted it */
 async function act(
   apis: readonly string[],
   members: readonly PrivateKeyAccount[],
@@ -104,7 +104,7 @@ async function act(
   if (chance < 0.65)
     return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
-  // joins another's cluster, where it was invited: names move along where it was the last
+  // joins a cluster to which it was invited; names move with the last wallet of a cluster
   const host = pick(next(), members).address
   const cluster = await askApi<{ clusterId: string | null }>(apis, `/v1/clusters/address/${host}`)
   return cluster?.clusterId

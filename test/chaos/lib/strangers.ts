@@ -38,19 +38,19 @@ const GAS = 500_000n
 /** A stranger on a chain, with contracts of its own. */
 export interface Stranger {
   chain: ChaosChain
-  /** Chains that messages come from and go to: the spokes of a hub, the hub of a spoke. */
+  /** Chains that exchange messages with this one: the spokes of a hub, or the hub of a spoke. */
   far: readonly ChaosChain[]
   account: PrivateKeyAccount
-  /** A token that behaves as badly as it says. */
+  /** A token whose misbehaviour can be chosen. */
   token: Hex
-  /** A wallet that makes several calls in one transaction. */
+  /** A wallet contract that makes several calls in one transaction. */
   batch: Hex
 }
 
-/** Something that a stranger does. */
+/** An action of a stranger. */
 type Deed = (stranger: Stranger, next: () => number) => Promise<void>
 
-/** Makes a stranger on each chain; call before any reorg. */
+/** Creates a stranger on each chain. Runs before any reorg. */
 export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promise<Stranger[]> =>
   Promise.all(
     chains.map(async (chain) => {
@@ -83,7 +83,7 @@ export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promis
     }),
   )
 
-/** Sends without waiting, with gas given, so that what reverts is in a block too. */
+/** Sends without waiting, with a fixed gas limit, so that reverting calls are mined too. */
 async function send(
   chain: ChaosChain,
   account: PrivateKeyAccount,
@@ -97,10 +97,10 @@ async function send(
 
 const BID_WEI = parseEther('0.01')
 const RECEIVE_GAS = 400_000n
-/** Blocks in which packets to execute are looked for: some are verified by then, others are not. */
+/** Blocks that are searched for packets to execute. Some of the packets are verified by then, others are not. */
 const RECENT_BLOCKS = 40n
 
-/** The endpoint's door, which is anybody's: whoever calls is the sender. */
+/** The endpoint's `send`, which anybody may call. The caller is the sender. */
 const sendAbi = parseAbi([
   'struct MessagingParams { uint32 dstEid; bytes32 receiver; bytes message; bytes options; bool payInLzToken; }',
   'function send(MessagingParams params, address refundAddress) payable',
@@ -112,7 +112,7 @@ const bidsFor = (names: readonly string[]): Hex =>
     null,
   )
 
-/** A true message to our contract on another chain, from a sender that is nobody's peer. */
+/** A valid message to our contract on another chain, from a sender that is not a peer. */
 async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: () => number) {
   const params = {
     dstEid: far.eid,
@@ -127,15 +127,18 @@ async function strayPacket({ chain, batch }: Stranger, far: ChaosChain, next: ()
   return { to: chain.endpoint, data, value: nativeFee }
 }
 
-/** Makes the calls in one transaction. */
+/** Makes several calls in one transaction. */
 const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[]) =>
   send(chain, account, batchOf(batch, calls))
 
-/** What strangers do with LayerZero itself, on the way that our messages take. */
+/** Strangers' actions on LayerZero itself, on the path of our messages. */
 const MESSAGE_DEEDS = {
   'stray messages': async (stranger, next) =>
     inOne(stranger, [await strayPacket(stranger, pick(next(), stranger.far), next)]),
-  /** One of ours between two others in one transaction, which has three packets then; on a hub three others. */
+  /**
+   * One of our messages between two others in one transaction, which then has three packets. On a hub: three other
+   * messages.
+   */
   'stray messages around ours': async (stranger, next) => {
     const { chain, far, batch } = stranger
     const [name] = someNames(next, 1)
@@ -150,7 +153,7 @@ const MESSAGE_DEEDS = {
       await stray(),
     ])
   },
-  /** A message to this chain is executed by somebody else, verified or not, with its value or a wei more. */
+  /** Somebody else executes a message to this chain, verified or not, with its value or a wei more. */
   executions: async ({ chain, account, far }, next) => {
     const from = pick(next(), far)
     const head = await from.reader.getBlockNumber()
@@ -175,10 +178,10 @@ const PACE_MS = { min: 1_500, max: 5_000 }
 /** Ways in which a token misbehaves. */
 const MODES = 10
 
-/** Counts of what strangers sent, by kind. */
+/** Number of strangers' transactions by kind. */
 export type Dust = Record<string, number>
 
-/** Lets the strangers throw dust at every contract until the signal. */
+/** Lets the strangers send worthless transactions to every contract until the signal. */
 export async function runStrangers(
   strangers: readonly Stranger[],
   seed: number,
@@ -198,7 +201,7 @@ export async function runStrangers(
   )
 }
 
-/** A name that wallets pay for too. */
+/** A name for which wallets pay too. */
 const someStall = (next: () => number): string => `stall-${between(next(), 1, STALLS)}`
 
 const DEEDS = {
@@ -206,7 +209,7 @@ const DEEDS = {
   /** A payment of one unit, for a name that others want. */
   'payments of 1 wei': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n)),
-  /** The price, to the payer itself. */
+  /** A payment of the price, to the payer itself. */
   'payments to oneself': async ({ chain, account }, next) =>
     send(
       chain,
@@ -215,7 +218,7 @@ const DEEDS = {
     ),
   'payments for nobody': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n, { community: 'nobody-has-this' })),
-  /** In a token whose behaviour changes from payment to payment. */
+  /** A payment in a token whose behaviour changes from payment to payment. */
   'hostile tokens': async ({ chain, account, token }, next) => {
     const mode = { functionName: 'setMode', args: [between(next(), 0, MODES - 1)] } as const
     await send(chain, account, {
@@ -228,7 +231,7 @@ const DEEDS = {
       paymentFor(chain, someStall(next), pick(next(), [1n, PRICE_WEI]), { token }),
     )
   },
-  /** Calls that mean nothing, to whatever contract there is. */
+  /** Meaningless calls to every contract. */
   'bogus messages': async ({ chain, account }, next) => {
     const bytes = keccak256(toHex(next().toString()))
     await send(chain, account, {

@@ -11,9 +11,12 @@ import type { Ledger, SentTx } from './ledger.js'
 import type { ChaosChain, ChaosWorld } from './world.js'
 
 const WALLETS = 12
-/** Names that many bid for. */
+/** Names for which many wallets bid. */
 const CONTESTED_NAMES = 60
-/** Odds that a wallet pays for a name below the community, of how many, and that it pays too little. */
+/**
+ * Probability that a wallet pays for a name below the community, number of such names, and probability that it pays too
+ * little.
+ */
 const BUYING = 0.25
 export const STALLS = 25
 const UNDERPAID = 0.15
@@ -21,7 +24,7 @@ const PACE_MS = { min: 800, max: 3_000 }
 const BID_WEI = parseEther('0.01')
 const FEE_WEI = parseGwei('20')
 const TIP_WEI = parseGwei('1')
-/** A replacement has to offer a tenth more. */
+/** A replacement has to offer at least a tenth more. */
 const HIGHER_PERCENT = 125n
 
 interface Deed {
@@ -33,8 +36,8 @@ interface Deed {
 }
 
 /**
- * Wallets that register from all chains, each with its own numbers out of the seed. Accounts are funded and the first
- * one has a community; call before any reorg.
+ * Wallets that register from all chains, each with its own random numbers. Funds the accounts and creates the first
+ * one's community. Runs before any reorg.
  */
 export async function openWallets(world: ChaosWorld, seed: number): Promise<PrivateKeyAccount[]> {
   const { chains } = world
@@ -46,7 +49,7 @@ export async function openWallets(world: ChaosWorld, seed: number): Promise<Priv
   return wallets
 }
 
-/** Lets the wallets act until the signal. A failed send (the chain is reorganised meanwhile) is skipped. */
+/** Lets the wallets act until the signal. A failed send (during a reorg) is skipped. */
 export async function runWallets(
   world: ChaosWorld,
   wallets: readonly PrivateKeyAccount[],
@@ -72,12 +75,12 @@ async function runWallet(
   await actAtPace(next, PACE_MS, signal, async () => {
     const chain = next() < 0.6 ? hub : pick(next(), chains)
     const deed = await decide(hub, chain, account, next)
-    // a wallet would show an error where the chain reorgs under it
+    // a wallet shows an error where the chain reorganizes meanwhile
     await perform(chain, account, deed, ledger, next)
   })
 }
 
-/** Acts again and again, with pauses by the seed, until the signal. A failed deed is skipped. */
+/** Acts repeatedly, with random pauses, until the signal. A failed action is skipped. */
 export async function actAtPace(
   next: () => number,
   paceMs: { min: number; max: number },
@@ -90,7 +93,7 @@ export async function actAtPace(
   }
 }
 
-/** Contested names mostly, sometimes one of its own. */
+/** Mostly contested names, sometimes a name of its own. */
 export function someNames(next: () => number, most: number): string[] {
   const count = between(next(), 1, most)
   const names = Array.from({ length: count }, () =>
@@ -101,7 +104,7 @@ export function someNames(next: () => number, most: number): string[] {
   return [...new Set(names)]
 }
 
-/** A payment for a name that others pay for on other chains; now and then below its price. */
+/** A payment for a name for which others pay on other chains. Some are below the price. */
 function buy(chain: ChaosChain, next: () => number): Deed {
   const name = `stall-${between(next(), 1, STALLS)}`
   const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
@@ -138,7 +141,7 @@ async function decide(
   return { kind: 'bridge', ...call, gas: 900_000n }
 }
 
-/** Sends a deed; now and then a replacement with higher fees follows, or a cancel. */
+/** Sends an action. Sometimes a replacement with higher fees follows, or a cancel. */
 async function perform(
   chain: ChaosChain,
   account: PrivateKeyAccount,
@@ -157,7 +160,7 @@ async function perform(
   else if (chance < 0.2) await cancel(chain, account, nonce, ledger)
 }
 
-/** Uses a nonce up with a transfer to oneself. */
+/** Uses up a nonce with a transfer to the sender itself. */
 const cancel = (
   chain: ChaosChain,
   account: PrivateKeyAccount,
@@ -193,7 +196,7 @@ async function send(
     maxPriorityFeePerGas: (TIP_WEI * feePercent) / 100n,
   })
   const hash = keccak256(raw)
-  // an answer that got lost leaves a transaction behind
+  // a transaction may be sent although its answer got lost
   ledger.add({
     hash,
     raw,
@@ -206,8 +209,8 @@ async function send(
 }
 
 /**
- * Leaves no transaction of a wallet waiting behind a nonce that a reorg freed: a cancel uses up each such nonce,
- * and is awaited.
+ * Makes sure that no transaction waits for a nonce that a reorg freed: a cancel uses up each such nonce, and is
+ * awaited.
  */
 export async function settleWallets(
   { chains }: ChaosWorld,
@@ -239,7 +242,7 @@ export async function settleWallets(
   }
 }
 
-/** Handles transactions that a reorg dropped from their blocks: most return, as a node's mempool would bring them. */
+/** Handles transactions that a reorg dropped from their blocks. Most are sent again, as a node's mempool does. */
 export async function bringBack(
   chain: ChaosChain,
   lost: readonly SentTx[],

@@ -11,20 +11,20 @@ const ASK_TIMEOUT_MS = 5_000
 const TERMINAL = ['finalized', 'lost_bid', 'invalid']
 const isTerminal = (status: string): boolean => TERMINAL.includes(status)
 
-/** A request to the API, default a GET. */
+/** A request to the API. Default: GET. */
 export interface Question {
   method?: string
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
-  /** Gets why a daemon did not answer with success. */
+  /** Called with the reason of an unsuccessful answer. */
   onFailure?(reason: string): void
 }
 
 /**
- * Asks one of the daemons, the next one where a GET is not answered with success, or where nothing listens, as behind a
- * balancer.
- * @returns null where none did, as while they are down
+ * Sends a request to one of the daemons. A GET without success, and a refused connection, go to the next one, as behind
+ * a load balancer.
+ * @returns null where none succeeded, as while they are down
  */
 export async function askApi<T>(
   apis: readonly string[],
@@ -40,7 +40,7 @@ export async function askApi<T>(
   return null
 }
 
-/** Counts questions, so that each daemon gets its share. */
+/** Counts requests, so that each daemon gets its share. */
 let turn = 0
 
 /** @returns null without success, undefined where nothing listens */
@@ -68,7 +68,7 @@ async function askOne<T>(
   return null
 }
 
-/** Counts by what was told. */
+/** Counts by the given reason. */
 export const tally =
   (counts: Record<string, number>) =>
   (what: string): void => {
@@ -76,14 +76,14 @@ export const tally =
   }
 
 export interface StatusWatcher {
-  /** Terminal statuses as they were first seen, by transaction. */
+  /** Terminal statuses when they were first seen, by transaction. */
   readonly terminal: ReadonlyMap<string, string>
   /** Terminal statuses that changed. */
   readonly breaches: string[]
   done: Promise<void>
 }
 
-/** Polls the statuses of what was sent, in no order, until the signal: a terminal one must never change. */
+/** Polls the statuses of sent transactions in random order until the signal. A terminal status must never change. */
 export function watchStatuses(
   apis: readonly string[],
   ledger: Ledger,
@@ -109,7 +109,7 @@ export function watchStatuses(
   }
   const watch = async (): Promise<void> => {
     while (!signal.aborted) {
-      // new transactions are polled more often: their statuses still change
+      // newer transactions are polled more often, since their statuses still change
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
       const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
@@ -128,7 +128,7 @@ interface Page {
 
 export interface FeedReader {
   readonly items: EventItem[]
-  /** Reads on to the end after the run. */
+  /** Reads on to the end of the feed after the run. */
   finish(): Promise<void>
   done: Promise<void>
 }
