@@ -162,7 +162,7 @@ export async function startDistributorWorld(allocations = 40) {
   }
 }
 
-/** The tree of allocations as the service builds it, with each allocation's proof out of its pages. */
+/** The tree of allocations as the service builds it, with the proof of each allocation from the tree's pages. */
 function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
   const leaves = allocations.map(({ account, amount }, i) =>
     airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),

@@ -5,7 +5,7 @@ import type { RawLog } from '../../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, readRecord, recordWords } from '../../../src/chains/evm/record.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 
-/** Checks that contracts' record is the fold of their logs, and another one without any of these. */
+/** Checks that a contract's record is the fold of its logs, and that it differs without any one of these. */
 export async function expectRecord(
   client: PublicClient,
   contracts: { hub?: Address; payments?: Address },
