@@ -7,12 +7,12 @@ import { startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
 const CONFIRMATION_BLOCKS = 6
-/** Causes are older than any writer's clock, which otherwise decides an entry's time. */
+/** Bids are older than any writer's clock. Otherwise the writer's clock decides an entry's time. */
 const AGE_S = 86_400
-/** Of a history each: `CUT_SEEDS=1,2,3` for more. */
+/** Seeds of one history each: `CUT_SEEDS=1,2,3` runs more. */
 const SEEDS = (process.env.CUT_SEEDS ?? '1').split(',').map(Number)
 const ACTIONS = 36
-/** Habits of indexers: the shares of actions after which one looks, and after which it is started again. */
+/** Behaviour of indexers: after which share of the actions one steps, and after which it restarts. */
 const HABITS = [
   { looks: 1, restarts: 0 },
   { looks: 0.9, restarts: 0.3 },
@@ -45,7 +45,7 @@ function withoutTimes(answer: string): string {
 const head = async (): Promise<number> =>
   Number(await world.public.getBlockNumber({ cacheTime: 0 }))
 
-/** One thing that happens on the chain: blocks come, with bids on few names, and unconfirmed ones are replaced. */
+/** One action on the chain: new blocks, with bids on few names, or a reorg of unconfirmed blocks. */
 async function act(random: () => number): Promise<void> {
   const what = random()
   if (what < 0.2) return reorg(world, between(random(), 1, CONFIRMATION_BLOCKS))
@@ -84,7 +84,7 @@ async function written({ pool, state }: LoneIndexer) {
   }
 }
 
-describe('a watch-only hub gives the same journal and tables, however its blocks were taken', () => {
+describe('a watch-only hub gives the same journal and tables, in whatever steps its blocks were read', () => {
   it.each(SEEDS)('seed %i', async (seed) => {
     const startBlock = (await head()) + 1
     const random = sequence(seed, 'chain')
@@ -112,7 +112,7 @@ describe('a watch-only hub gives the same journal and tables, however its blocks
     }
     await world.test.mine({ blocks: 450 })
     await world.bid(0, ['unconfirmed'])
-    // one that sees all at once
+    // an indexer that reads all blocks at once
     under.push(
       await indexerOver(world, `seed_${seed}_last`, { ...changes, rpcUrls: [timeless.url] }),
     )

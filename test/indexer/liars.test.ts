@@ -13,7 +13,7 @@ import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
 import { useWorld } from '../support/useWorld.js'
 
-/** Lies of one run each: `LIES=1000` for a long one, `LIES_SEED` for the same again. */
+/** Number of lies, one run each: `LIES=1000` makes a long test, `LIES_SEED` repeats one. */
 const RUNS = Number(process.env.LIES ?? 28)
 const SEED = Number(process.env.LIES_SEED ?? randomInt(2 ** 31))
 /** Blocks of a run that is read as a catch-up: more than are followed one by one. */
@@ -23,7 +23,7 @@ const changed = (word: string, by: number): string =>
   `0x${(BigInt(word) ^ BigInt(Math.floor(by))).toString(16).padStart(64, '0')}`
 
 const MOVED = 'moves to another transaction'
-/** Lies about logs, each told in every answer of a run. */
+/** Lies about logs. Each changes every answer of a run. */
 const LIES: Record<string, (logs: RawLog[], random: () => number) => RawLog[]> = {
   'leaves out one': (logs, random) =>
     logs.filter((_, i) => i !== Math.floor(random() * logs.length)),
@@ -77,7 +77,7 @@ let communityPayments: Hex
 let lie: ((logs: RawLog[]) => RawLog[]) | null = null
 /** Other lies of the first node. */
 let say: OnCall = async () => undefined
-/** An honest node that has the state of its newest block alone. */
+/** An honest node with only the state of its newest block. */
 let pruned: typeof proxy
 const answering = (change: (answer: { result?: unknown }) => object) => (text: string) =>
   JSON.stringify({ ...JSON.parse(text), ...change(JSON.parse(text)) })
@@ -111,7 +111,7 @@ afterAll(async () => {
 })
 
 test(
-  `of ${RUNS} lies of the first of two nodes none enters the journal, and the other node is believed (seed ${SEED})`,
+  `none of ${RUNS} lies of the first of two nodes enters the journal, and the other node’s logs do (seed ${SEED})`,
   async () => {
     const random = sequence(SEED, 'lies')
     for (let run = 0; run < RUNS; run++) {
@@ -137,7 +137,8 @@ test(
         return indexer.state.nextBlock
       }
       const reached = await drive().catch(() => 0)
-      // no record holds the places of logs: there the two contradict each other until the lie ends
+      // the record does not cover the positions of logs, so for these the two nodes contradict each other until the lie
+      // ends
       if (!isAlone && kind !== MOVED) expect(reached, `${kind}, run ${run}`).toBe(end + 1)
       lie = null
       await expect.poll(() => drive().catch(() => 0), { timeout: 30_000 }).toBe(end + 1)
@@ -202,7 +203,7 @@ test('a first node whose newest header has another parent, or that calls it fina
   expect(await causesInJournal()).toEqual(journalled)
 })
 
-test('an only node that lost logs, and the state of confirmed blocks, is refuted by the state of its newest one', async () => {
+test('a single node without some logs and without the state of confirmed blocks is refuted by the state of its newest block', async () => {
   const indexer = await world.restart({ config: { rpcUrls: [proxy.url] } })
   while ((await indexer.step()).kind !== 'idle');
   const { nextBlock } = indexer.state
@@ -238,7 +239,7 @@ async function logsTo(block: number, address: readonly Hex[], topics: readonly H
 const rowsOf = async (text: string) =>
   (await world.pool.query({ text, rowMode: 'array' })).rows.map((row) => row.join())
 
-/** Bids and minima: place, transaction and words, time. */
+/** Bids and minima: position, transaction and fields, time. */
 const causesInJournal = () =>
   rowsOf(
     "SELECT block, log_index, encode(body, 'hex'), at_ms FROM journal WHERE block IS NOT NULL ORDER BY seq",
@@ -247,7 +248,7 @@ const causesInJournal = () =>
 async function causesOnChain(to: number) {
   const { addresses, topics } = filterOf(world.config)
   const logs = await logsTo(to, addresses, topics)
-  // a lost bid's credit is no entry
+  // a lost bid's credit is not an entry
   const causes = logs.filter((log) => log.topics.length === 1)
   const hashOf = ({ data, transactionHash }: RawLog) =>
     data.length === 2 + 64 ? '' : transactionHash.slice(2)

@@ -8,7 +8,7 @@ import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
 import { useSilentNodes } from './silentNodes.js'
 
-/** What needs more trust than one node gives, and what has to be said to give less. */
+/** What needs more trust than one node provides, and the settings that accept less. */
 
 const { world, node, open, drive, journalled, onChain, confirmed, made } = useSilentNodes()
 
@@ -16,7 +16,7 @@ const { world, node, open, drive, journalled, onChain, confirmed, made } = useSi
 const OLDER_CODE = '0x00'
 const OLDER = pad('0x0a', { size: 20 })
 
-it('while one node alone answers bids are indexed, and a bid that the hub has to pay back waits', async () => {
+it('while only one node answers, bids are indexed, and a bid that the hub has to refund waits', async () => {
   let isAway = false
   const second = await node(async () => (isAway ? 'lost' : undefined))
   const lone = await open({ rpcUrls: [world.anvil.rpcUrl, second], singleNodeAfter: 1 })

@@ -26,7 +26,7 @@ export interface History {
   busy: Readonly<Record<Side, readonly number[]>>
 }
 
-/** A world whose histories are recorded, and the tables before them. */
+/** A world whose histories are recorded, with the tables from before them. */
 export async function recordHistories(seed: number) {
   const at = await startCommunityWorld(['club'])
   const { world } = at
@@ -36,7 +36,7 @@ export async function recordHistories(seed: number) {
   await world.index()
   const epoch = world.epochOf('index')!
   await world.releaseIndex()
-  // from here on the chains go back and forth: their recordings are indexed, not they
+  // from here on the chains are reset repeatedly: the recordings are indexed, not the chains
   world.index = async () => {}
 
   const [hubConfig, spokeConfig] = parseChainsFile(world.file, 'test').chains as [
@@ -72,7 +72,7 @@ export async function recordHistories(seed: number) {
     chains: at.chains,
     epoch,
     histories,
-    /** First blocks that the tables do not have. */
+    /** Numbers of the first blocks that are not in the tables. */
     start: { hub: before.hub.blocks.length, spoke: before.spoke.blocks.length },
     stop: at.stop,
   }

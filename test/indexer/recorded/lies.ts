@@ -7,25 +7,25 @@ import { nameToWord } from '../../../src/registry/primitives/name.js'
 import { between, pick } from '../../../src/testing/faultProxy/random.js'
 import type { RawBlock, Recording } from './recording.js'
 
-/** Name and transaction of what nobody did. */
+/** Name and transaction of an invented bid. */
 export const FORGED_NAME = 'nobody-bid-this'
 export const FORGED_TX: Hex = `0x${'f0'.repeat(32)}`
 
-/** What a liar shows in place of the true chain. */
+/** The chain that a liar shows instead of the true one. */
 interface ShownChain {
   recording: Recording
-  /** Its newest block beside the true one. */
+  /** Its newest block, relative to the true one. */
   headOffset: number
 }
 
-/** True recording, the block that the lie is about, and the run's random numbers. */
+/** The true recording, the block that the lie is about, and the run's random numbers. */
 interface Truth {
   recording: Recording
   block: number
   random: () => number
 }
 
-/** A lie about logs: those that a node shows in place of one. @param previous log of the chain */
+/** A lie about logs: the logs that a node shows in place of one. @param previous the chain's previous log */
 type LogLie = (log: RawLog, random: () => number, previous?: RawLog) => RawLog[]
 
 const WORD = 64
@@ -55,7 +55,7 @@ function idOf(bid: RawLog, held: RawLog): Hex {
   return keccak256(`0x${[wordAt(held, 0), wordAt(held, 1), ...payment, ...place].join('')}`)
 }
 
-/** A payment with its own id, beside a true one. */
+/** A payment with its own id, added to a true one. */
 function inventedPayment(bid: RawLog, held: RawLog): RawLog[] {
   const later = (log: RawLog): RawLog => ({
     ...log,
@@ -128,7 +128,10 @@ const withLogs = ({ recording, block, random }: Truth, lie: LogLie): Recording =
   ),
 })
 
-/** The records that a chain with the recording's logs would keep; those of the true one where they make none. */
+/**
+ * The records that a chain with the recording's logs keeps. Falls back to the true chain's records where the logs make
+ * none.
+ */
 function withRecords(recording: Recording): Recording {
   const { config, blocks, logs } = recording
   const timeOf = ({ blockNumber }: RawLog) => Number(blocks[Number(blockNumber)]!.timestamp) * 1_000
@@ -154,7 +157,7 @@ function withRecords(recording: Recording): Recording {
   }
 }
 
-/** A chain whose blocks from one on have other hashes, headers that continue each other, and the same logs. */
+/** A chain with other hashes from a block on: consistent headers, and the same logs. */
 function forked({ recording, block }: Truth, change: (header: RawBlock) => object): Recording {
   const blocks = [...recording.blocks]
   const other = { ...blocks[block]!, ...change(blocks[block]!) } as RawBlock
@@ -171,7 +174,7 @@ function forked({ recording, block }: Truth, change: (header: RawBlock) => objec
 
 const inventedHash = (number: number): Hex => toHex(0xabcd_0000 + number, { size: 32 })
 
-/** The chain with blocks above its head that nobody made, the first of them with a copy of a bid or payment. */
+/** The chain with invented blocks above its head. The first has a copy of a bid or payment. */
 function extended({ recording, block }: Truth, head: number, count: number): Recording {
   const blocks = recording.blocks.slice(0, head + 1)
   for (let number = head + 1; number <= head + count; number++) {
@@ -198,7 +201,7 @@ function extended({ recording, block }: Truth, head: number, count: number): Rec
   return { ...recording, blocks, logs: [...known, ...invented], records }
 }
 
-/** Lies, but about logs. */
+/** Lies about other data than logs. */
 const OTHER_LIES: Readonly<Record<string, (truth: Truth, head: number) => ShownChain>> = {
   'invents a record hash': (truth) => {
     const { recording, block } = truth
@@ -230,15 +233,15 @@ const OTHER_LIES: Readonly<Record<string, (truth: Truth, head: number) => ShownC
 
 const LIES = [...Object.keys(LOG_LIES), ...Object.keys(OTHER_LIES)]
 
-/** Lies that change no record: a node that tells of them can't be refuted by the contracts. */
+/** True unless the lie changes no record: then the contracts can't refute it. */
 const isRefutable = (kind: string): boolean =>
   LOG_LIES[kind] !== undefined && kind !== 'moves logs to another transaction'
 
 interface Lie {
   kind: string
-  /** True if the record that the liar gives is that of its logs. */
+  /** True if the liar's record matches its logs. */
   hasOwnRecord: boolean
-  /** True if the contracts' record shows that the logs are not theirs. */
+  /** True if the contracts' record refutes the logs. */
   isRefuted: boolean
   at(head: number): ShownChain
 }

@@ -23,14 +23,14 @@ export interface Recording {
   receipts: ReadonlyMap<Hex, { blockNumber: Hex }>
 }
 
-/** Questions that are asked at once. */
+/** Calls in parallel. */
 const AT_ONCE = 32
 
 type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T>
 
 /**
- * Asks a node for all that an indexer may ask for.
- * @param before recording of the same chain up to an earlier block, whose answers are taken over
+ * Records the answers to all calls that an indexer may make.
+ * @param before recording of the same chain up to an earlier block, whose answers are reused
  */
 export async function record(
   url: string,
