@@ -37,7 +37,7 @@ describe('packed literals', () => {
     expect(packedLiterals(source('src/a.ts', text))).toEqual([])
   })
 
-  it('says where, and what to write', () => {
+  it('reports the position, and what to write', () => {
     expect(packedLiterals(source('src/a.ts', 'f()\nconst [a, b] = [x, y]'))).toEqual([
       'src/a.ts:2: a tuple literal destructured where it stands: write a statement for each',
     ])
@@ -55,7 +55,7 @@ describe('the shape of files', () => {
     expect(longFiles([source('test/a.test.ts', statements(451))])).toHaveLength(1)
   })
 
-  it('a function has at most 100 lines, but for the body of a test', () => {
+  it('a function has at most 100 lines, except the body of a test', () => {
     const text = (lines: number) => `function g() {\n${statements(lines - 2)}}\n`
     expect(longFunctions([source('src/a.ts', text(100))])).toEqual([])
     expect(longFunctions([source('src/a.ts', text(101))])).toEqual([
@@ -84,18 +84,18 @@ describe('sentences', () => {
     expect(documentProblems(path, sentence(longest + 1))).toHaveLength(1)
   })
 
-  it('none has a word that blurs a fact', () => {
+  it('no sentence has a word that blurs a fact', () => {
     expect(documentProblems('README.md', 'One would think\nso.')).toEqual([
       `README.md: "would" says nothing or is not the field's word: One would think so.`,
     ])
   })
 
-  it('a page says first what its reader can do after it, but for a generated one', () => {
+  it('a page begins with what its reader can do afterwards, except a generated one', () => {
     expect(documentProblems('docs/use/a.md', 'This page is about names.')).toHaveLength(1)
     expect(documentProblems('docs/run/alarms.md', 'This page is about alarms.')).toEqual([])
   })
 
-  it('those of literals that users read are checked, no others', () => {
+  it('only sentences in literals that users read are checked', () => {
     const text = `fail('This ${'word '.repeat(32)}is long.')`
     expect(textProblems(source('src/api/a.ts', text))).toHaveLength(1)
     expect(
@@ -106,7 +106,7 @@ describe('sentences', () => {
     expect(textProblems(source('src/db/a.ts', text))).toEqual([])
   })
 
-  it('code, tables and headings are no prose', () => {
+  it('code, tables and headings are not prose', () => {
     expect(proseOf('# Would\n\n| would | b |\n\n```sh\nwould\n```\n\nText.\n')).toEqual(['Text.'])
     expect(sentencesOf('One. Two: three; four\nfive.')).toEqual([
       'One.',

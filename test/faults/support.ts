@@ -20,17 +20,15 @@ import type { HubWorld } from '../support/hubWorld.js'
 /** Of a world: its database `tables` is copied, in a fraction of the time that migrations take. */
 const migrated = new WeakMap<object, Promise<unknown>>()
 
-/** An indexer with a database of its own, over a chain that others index too. */
+/** An indexer with its own database, on a chain that other indexers use too. */
 export interface LoneIndexer {
   pool: pg.Pool
   readonly indexer: ChainIndexer
-  /** Goes on from the tables alone. */
+  /** Continues only from the tables. */
   restart(): Promise<void>
-  /**
-   * Steps until everything up to a block is in the journal; a step may fail, as the daemon's may. @returns failed steps
-   */
+  /** Steps until everything up to a block is in the journal. Steps may fail. @returns number of failed steps */
   drive(block: number): Promise<number>
-  /** Hash of the live tables, which has to be that of the rebuilt ones; with the number of entries. */
+  /** Hash of the live tables, which has to equal that of the rebuilt ones, with the number of entries. */
   state(): Promise<{ hash: string; entries: number }>
   stop(): Promise<void>
 }
@@ -62,7 +60,7 @@ export async function indexerOver(
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))
   await migrated.get(world)
-  // a second try begins anew
+  // a second try starts again
   await dropDatabase(server, database)
   await queryOn(server, `CREATE DATABASE "${database}" TEMPLATE tables STRATEGY file_copy`)
   const url = Object.assign(new URL(server), { pathname: database }).href
@@ -91,7 +89,7 @@ export async function indexerOver(
     row.parentHash = fromHex(before.hash)
     row.record = packRecord(config, row.parentHash, await recordBefore(world, startBlock))
   }
-  // blocks are mined many at once, as on local chains alone
+  // only local chains mine many blocks at once
   const chain = createEvmChain({
     config,
     chain: row.chain,

@@ -21,7 +21,7 @@ import {
 } from './lines.js'
 import { append, emptyRegistry } from './memoryRegistry.js'
 
-/** The entries of steps, with cluster ids that only the model knows, and the model's result of each. */
+/** Plays steps: their entries, with cluster ids that only the model knows, and the model's result of each. */
 function play(list: readonly Step[]) {
   const model = new Model()
   const entries: Entry[] = []
@@ -37,7 +37,7 @@ const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): 
   w,
   items: [item],
 })
-/** Reaches every refusal and the transfer of a name: random steps may lack the rarer ones. */
+/** Reaches every refusal and the transfer of a name, since random steps may miss the rarer ones. */
 const OPENING: readonly Step[] = [
   { do: 'remove', w: 2, ws: [2] },
   { do: 'bid', w: 0, name: 'foo' },
@@ -55,7 +55,7 @@ const OPENING: readonly Step[] = [
 ]
 
 describe('clusters', () => {
-  it('are as the model has them: entries, names, events, refusals, and who is shown to have acted', () => {
+  it('equal the model’s: entries, names, events, refusals, and the shown actors', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(steps, (list: readonly Step[]) => {
@@ -81,7 +81,7 @@ describe('clusters', () => {
       }),
       { numRuns: 600, examples: [[[...OPENING]]] },
     )
-    // the sequences reach everything that there is
+    // the sequences reach every case
     expect([...seen]).toEqual(
       expect.arrayContaining([
         'not_found',
@@ -115,7 +115,7 @@ describe('clusters', () => {
 })
 
 describe('the feed', () => {
-  it('alone gives the public state', () => {
+  it('is enough to rebuild the public state', () => {
     fc.assert(
       fc.property(steps, (list) => {
         const registry = folded(play(list).entries)
@@ -150,7 +150,7 @@ describe('the feed', () => {
     )
   })
 
-  it('does not distinguish a registry from one in which private entries never were, but where they act', () => {
+  it('is the same for a registry without private entries, unless they act', () => {
     // a public wallet adds, renames and removes private entries that never act: the feed has nothing of it
     const quiet = fc.array(
       fc.record({

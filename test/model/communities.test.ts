@@ -55,7 +55,10 @@ function paymentOf({ payments }: Changes): string | undefined {
   return judgement?.outcome === 'refused' ? judgement.reason : judgement?.outcome
 }
 
-/** Names of a community move, with what is below it, to a cluster that has one of these for a public wallet. */
+/**
+ * Names of a community move, with the names below it, to a cluster that already has a public wallet with one of these
+ * names.
+ */
 const MOVING: readonly CommunityStep[] = [
   { do: 'bid', w: 0, name: 'foo' },
   { do: 'configure', w: 0, name: 'foo', rules: 0 },
