@@ -274,7 +274,8 @@ async function main(bench: Bench): Promise<void> {
   for (const name of values.only.split(',')) {
     try {
       const make = makers[name]
-      if (!make) throw new Error(`--only: "${name}" is none of ${Object.keys(makers).join(', ')}`)
+      if (!make)
+        throw new Error(`--only: "${name}" is not one of ${Object.keys(makers).join(', ')}`)
       const contender = await make()
       const chainHome = scratch(`${name}-run`)
       // the same logs for each: what a program follows at the head is no part of another's catch-up

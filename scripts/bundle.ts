@@ -2,7 +2,7 @@
  * The last step of `npm run build`. Bundles the libraries that a build imports into `libraries` inside of it, each
  * shared module once and without what nothing imports: a start finds and reads some 40 files in place of 800. Then our
  * own files that `cli.js` runs into `program`: Node takes a while for each of 400. Both stay apart, so that
- * the log tells our places from those of libraries, and our files stay for who imports the package.
+ * the log can distinguish our positions from those of libraries, and our files stay for importers of the package.
  *
  *   tsx scripts/bundle.ts [folder of the build]
  */

@@ -97,7 +97,7 @@ async function pack(): Promise<string> {
   ]
   const paths = packed.files.map(({ path }) => path)
   const missing = PACKED.filter((path) => !paths.includes(path))
-  must(missing.length === 0, `the package lacks ${missing.join(', ')}`)
+  must(missing.length === 0, `the package does not have ${missing.join(', ')}`)
   const stray = paths.filter((path) => NOT_PACKED.test(path))
   must(stray.length === 0, `the package holds ${stray.slice(0, 5).join(', ')}`)
   return join(work, packed.filename)

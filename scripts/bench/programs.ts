@@ -23,7 +23,7 @@ const START_DEADLINE_MS = 30_000
 const REST_DEADLINE_MS = 300_000
 const STOP_GRACE_MS = 12_000
 const POLL_MS = 10
-/** Between two looks at a daemon that tells nothing. */
+/** Interval at which a daemon without notifications is polled, ms. */
 const SILENCE_MS = 200
 /** Limits that count, and that no benchmark reaches. */
 const LIMITS = {
@@ -43,7 +43,7 @@ export async function buildDaemon(onEnd: Bench['onEnd']): Promise<string> {
   return join(outDir, 'cli.js')
 }
 
-/** The command line that is measured, built where none is named, and a PostgreSQL; tells the machine. */
+/** The command line that is measured, built where none is named, and a PostgreSQL. Records the machine. */
 export async function prepareBench(
   { home, onEnd }: Bench,
   named?: string,
@@ -165,7 +165,7 @@ export async function waitUntilIndexed(
   await client.query(`LISTEN ${CHANNEL}`)
   try {
     for (;;) {
-      // the daemon tells each commit: who asks again and again takes processor time from it, and notices later
+      // the daemon notifies of each commit: polling takes processor time from it, and notices later
       const woken = once(client, 'notification', { signal: AbortSignal.timeout(SILENCE_MS) }).catch(
         () => {},
       )

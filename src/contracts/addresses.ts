@@ -11,7 +11,7 @@ export type ContractName =
 export type DeployedAddresses<A extends string = `0x${string}`> = Readonly<Record<string, A>>
 
 /**
- * Addresses of the public deployments in contracts/versions.json. There are none yet. The addresses of your deployment
+ * Addresses of the public deployments in contracts/versions.json. None exist yet. The addresses of your deployment
  * are in your chains file.
  */
 export const addresses: {

@@ -88,7 +88,7 @@ const problemsOf = ({ problems, alarms }: Status): Html =>
   alarms.length === 0
     ? html`<p>All is well.</p>`
     : tableOf(
-        'To look at',
+        'To check',
         alarms.map(({ text, remedy, alarm }) => ({
           what: badly(problems.includes(text), text),
           'to do': proseOf(remedy),

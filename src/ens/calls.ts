@@ -39,7 +39,7 @@ export type Call = ReturnType<typeof readCall>
 /** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
 export function readCall(data: Hex) {
   const fn = FUNCTIONS.get(data.slice(0, 10))
-  if (!fn) throw new EnsRequestError('The call is none that is known here.')
+  if (!fn) throw new EnsRequestError('The call is not supported here.')
   const { name, inputs, outputs } = fn
   return {
     name,

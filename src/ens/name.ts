@@ -31,7 +31,7 @@ export function readName(bytes: Buffer, parents: ChainsFile['ens']) {
 
 /** @throws EnsRequestError */
 const normalized = (text: string): string =>
-  reading('The name is none that ENS normalizes (ENSIP-15).', () =>
+  reading('ENS can not normalize the name (ENSIP-15).', () =>
     PLAIN.test(text) ? text : normalize(text),
   )
 

@@ -4,23 +4,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Notify = ReturnType<typeof createNotify>
 
 export function createNotify() {
-  let told: 'nothing' | 'block' | 'news' = 'nothing'
+  let pending: 'nothing' | 'block' | 'news' = 'nothing'
   let wake: (() => void) | null = null
-  const tell = (what: 'block' | 'news') => (): void => {
-    if (told !== 'news') told = what
+  const wakeFor = (what: 'block' | 'news') => (): void => {
+    if (pending !== 'news') pending = what
     wake?.()
   }
   return {
-    notify: tell('news'),
+    notify: wakeFor('news'),
     /** Reports a new block of a chain, which wakes loops that wait for one. */
-    block: tell('block'),
+    block: wakeFor('block'),
     /**
      * Waits for `notify()`, the timeout or the signal. A `notify()` before the wait ends it at once.
      * @param isForBlocks whether `block()` ends the wait too
      */
     async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {
-      const isTold = () => told === 'news' || (isForBlocks && told === 'block')
-      if (!isTold() && !signal.aborted) {
+      const isWoken = () => pending === 'news' || (isForBlocks && pending === 'block')
+      if (!isWoken() && !signal.aborted) {
         // no AbortSignal per wait: only a full garbage collection frees those
         await new Promise<void>((resolve) => {
           const end = () => {
@@ -30,11 +30,11 @@ export function createNotify() {
           }
           const timer = setTimeout(end, ms)
           signal.addEventListener('abort', end)
-          wake = () => isTold() && end()
+          wake = () => isWoken() && end()
         })
         wake = null
       }
-      told = 'nothing'
+      pending = 'nothing'
     },
   }
 }

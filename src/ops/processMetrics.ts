@@ -43,7 +43,7 @@ export function createProcessMetrics(registry: Registry, state: () => ProcessSta
   )
   gauge(
     'clusterd_relay_missing_keys',
-    'Keys that the leader of the outbox lacks: what they pay for is not sent',
+    'Keys that the leader of the outbox does not have: what they pay for is not sent',
     ['network'],
     () => state().relays.map(({ network, missingKeys }) => [{ network }, missingKeys]),
   )

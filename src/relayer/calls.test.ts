@@ -126,9 +126,9 @@ describe('the call of a message’s job', () => {
   it.each<[string, Partial<JobRow>, DeliveryPath | null]>([
     ['message is unknown', {}, path],
     ['packet is of another chain', { message: message('0x', 3) }, path],
-    ['chain is none to which messages are carried', { message: paid }, null],
+    ['chain gets no messages', { message: paid }, null],
     ['hub has no endpoint', { message: paid }, { ...path, endpoint: null }],
-  ])('is none where its %s', (_, change, way) => {
+  ])('is refused where its %s', (_, change, way) => {
     for (const kind of ['verify', 'execute'] as const)
       expect(callOf(jobOf(kind, change), way, PAYMENTS)).toBe('foreign_packet')
   })
@@ -180,7 +180,7 @@ describe('the call of a payment’s delivery', () => {
       { ...forName, target: { ...forName.target, verdict: 'foreign' } },
     ],
     ['one for a community name', forCommunity],
-  ])('is none for %s', (_, payment) => {
+  ])('is refused for %s', (_, payment) => {
     expect(callFor(payment)).toBe('foreign_payment')
   })
 

@@ -257,7 +257,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     let hasStored = false
     for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
       let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
-      for (let deeds = 0; deeds < MAX_DEEDS && going.length > 0; deeds++) {
+      for (let actions = 0; actions < MAX_DEEDS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
         going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))

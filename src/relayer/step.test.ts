@@ -257,7 +257,7 @@ describe('an error of our own code', () => {
       ['signing', { sign: () => Promise.reject(new SignerUnavailableError('away')) }, 'failed'],
       ['sending', { broadcast: () => Promise.reject(AWAY) }, 'refused', signed],
     ],
-  )('is told apart from a chain that does not answer: %s', async (_, sender, outcome, job) => {
+  )('is distinguished from a chain that does not answer: %s', async (_, sender, outcome, job) => {
     expect(await stepWith(sender, job)).toBe(outcome)
   })
 })

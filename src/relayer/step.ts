@@ -164,8 +164,8 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
   let { head } = seen
   try {
     // blocks that were mined since the observation are no reason to replace the transaction
-    const told = await ports.sender.broadcast(tx.raw)
-    if (told !== null && told <= head + MOST_AHEAD) head = Math.max(head, told)
+    const newest = await ports.sender.broadcast(tx.raw)
+    if (newest !== null && newest <= head + MOST_AHEAD) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }

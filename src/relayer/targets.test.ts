@@ -87,10 +87,10 @@ describe('the path to a hub', () => {
   })
 
   it.each<[object, object, string]>([
-    [{ ...hub, eid: 1 }, base, 'chain "1" lacks eid and endpoint'],
-    [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" lacks eid and endpoint'],
-    [linkedHub, spoke, 'chain "10" lacks eid'],
-  ])('is none where an end is unknown: %#', (first, second, lack) => {
+    [{ ...hub, eid: 1 }, base, 'chain "1" has no eid and endpoint'],
+    [{ ...hub, endpoint: ends.endpoint }, base, 'chain "1" has no eid and endpoint'],
+    [linkedHub, spoke, 'chain "10" has no eid'],
+  ])('does not exist where an end is unknown: %#', (first, second, lack) => {
     const { targets, problem } = pathOf([first, second])
     expect(targets).toEqual([])
     expect(problem).toBe(`no messages are delivered on mainnet: ${lack} in the chains file`)
@@ -100,5 +100,5 @@ describe('the path to a hub', () => {
 it('refunds also where messages can not be carried', () => {
   const { targets: found, problem } = planOf([{ ...hub, communityPayments }, spoke])
   expect(found).toEqual(['1'])
-  expect(problem).toMatch(/chain "1" lacks eid and endpoint in the chains file/)
+  expect(problem).toMatch(/chain "1" has no eid and endpoint in the chains file/)
 })

@@ -89,7 +89,7 @@ describe('a payment that buys nothing', () => {
   const cases: [string, Parameters<CommunityWorld['pay']>[0], string][] = [
     ['too little', { name: 'cheap', amount: PRICE - 1n }, 'invalid underpaid'],
     ['to somebody else', { name: 'astray', recipient: `0x${'77'.repeat(20)}` }, 'invalid no_price'],
-    ['for a community that is none', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
+    ['for an unknown community', { community: 'nobody', name: 'foo' }, 'invalid not_found'],
     ['before the start', { community: 'early', name: 'foo' }, 'invalid not_active'],
     [
       'without what is required',

@@ -77,7 +77,7 @@ describe('the resolver', () => {
     expect(await world.statusAt(BigInt(now), world.proof(response))).toBe(status)
   })
 
-  test('tells clients the longest validity', async () => {
+  test('shows clients the longest validity', async () => {
     const read = { address: world.resolver, abi: ensResolverAbi } as const
     const longest = world.publicClient.readContract({ ...read, functionName: 'MAX_VALID_SECONDS' })
     expect(await longest).toBe(BigInt(LONGEST_S))

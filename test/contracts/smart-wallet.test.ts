@@ -234,7 +234,7 @@ describe('a node that accepts every signature', () => {
       { error: { code: -32_000, message: 'out of gas: gas required exceeds 500000' } },
     ],
   ])(
-    'and one of three that %s holds up nothing',
+    'and one of three that %s delays nothing',
     async (_, said) => {
       odd = { eth_call: said }
       const honest = urls[1]!

@@ -66,7 +66,7 @@ describe('pay_community', () => {
   it.each<[string, string, Parameters<CommunityCalls['pay']>[1]]>([
     ['of nothing', 'ZeroAmount', { amount: 0n }],
     ['to nobody', 'ZeroRecipient', { recipient: PublicKey.default }],
-    ['of what the payer lacks', 'runtime', { amount: RICH_LAMPORTS }],
+    ['of more than the payer has', 'runtime', { amount: RICH_LAMPORTS }],
     ['of the most that there may be', 'runtime', { amount: (1n << 64n) - 1n }],
   ])('takes no payment %s: %s', (_, error, change) => {
     expect(refused(club.pay(1n, change))).toBe(error)

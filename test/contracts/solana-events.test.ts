@@ -143,7 +143,7 @@ describe('the events of a transaction', () => {
   it.each([
     ['of no known kind', Buffer.alloc(40, 7)],
     ['cut', Buffer.concat([Buffer.from([17, 19, 37, 119, 246, 83, 53, 207]), Buffer.alloc(20)])],
-  ])('are told where they are not understood: %s', (_, event) => {
+  ])('are reported where they are not understood: %s', (_, event) => {
     const facts = decodeTransaction(world.registrar, rawOf([Buffer.concat([EVENT_TAG, event])]))
     expect(facts).toEqual({ ...NOTHING, unknown: [event.toString('base64')] })
   })

@@ -78,7 +78,7 @@ describe('register', () => {
     ['a quote a second too late', 'QuoteExpired', { expiresAt: NOW - 1n }],
     ['a quote that never was', 'QuoteExpired', { expiresAt: -1n }],
     ['nothing', 'ZeroLamports', { lamports: 0n }],
-    ['what the payer lacks', 'runtime', { lamports: RICH_LAMPORTS }],
+    ['more than the payer has', 'runtime', { lamports: RICH_LAMPORTS }],
     ['more than can be held', 'Overflow', { lamports: U64_MAX }],
   ])('takes no payment of %s: %s', (_, error, change) => {
     paid('q')

@@ -231,12 +231,12 @@ describe('a node on a fork from below the checkpoint', () => {
 
   it('does not halt the chain at first, where it is the only node, since the fault may be transient', async () => {
     const { indexer, drive } = await caughtUp('fork_that_passes', [], {})
-    const told: unknown[] = []
+    const outcomes: unknown[] = []
     for (let look = 0; look < LOOKS; look++)
-      told.push(await indexer.step().catch(({ message }) => message))
+      outcomes.push(await indexer.step().catch(({ message }) => message))
     expect(proxy?.counts().other_fork).toBeGreaterThan(3)
     expect(indexer.state.halted).toBeNull()
-    expect(told).toContainEqual(expect.stringContaining('has been replaced'))
+    expect(outcomes).toContainEqual(expect.stringContaining('has been replaced'))
     proxy?.set({})
     await world.test.mine({ blocks: 3 })
     await drive((await head()) - 2)

@@ -233,12 +233,12 @@ it('a daemon that opens a keystore, or fails to, shows neither the key nor the p
   const wrong = { ...env, RELAYER_PASSWORD_FILE: file('wrong', `${password}x`) }
   const refusal = await startTestDaemon(world.postgres.url, chains, wrong).catch(String)
   expect(refusal).toContain('RELAYER_KEYSTORE can not be opened')
-  const told = [...opened.warnings(), ...answered, refusal].join()
+  const texts = [...opened.warnings(), ...answered, refusal].join()
   expect(opened.warnings()).not.toEqual([])
-  expect(found(told)).toEqual([])
+  expect(found(texts)).toEqual([])
   const { crypto } = JSON.parse(content) as { crypto: { ciphertext: string; mac: string } }
-  expect(told).not.toContain(crypto.ciphertext)
-  expect(told).not.toContain(crypto.mac)
+  expect(texts).not.toContain(crypto.ciphertext)
+  expect(texts).not.toContain(crypto.mac)
 })
 
 it('an outage of the database shows no secret either', async () => {

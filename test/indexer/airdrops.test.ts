@@ -203,8 +203,8 @@ describe('claims of an airdrop', () => {
     const liar = await startRpcProxy(world.anvil.rpcUrl, async (method) => {
       if (method !== 'eth_getBlockByNumber') return undefined
       return (answer) =>
-        answer.replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, told: Hex) => {
-          return `"timestamp":"0x${(BigInt(told) + 10n ** 9n).toString(16)}"`
+        answer.replace(/"timestamp":"(0x[0-9a-f]+)"/, (_, timestamp: Hex) => {
+          return `"timestamp":"0x${(BigInt(timestamp) + 10n ** 9n).toString(16)}"`
         })
     })
     const honest = chain

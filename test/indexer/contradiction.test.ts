@@ -59,7 +59,7 @@ describe('a first node that is on another fork', () => {
   it.each([
     ['live', 3],
     ['in a catch-up', GAP],
-  ])('does not hold up two others, %s', async (_, blocks) => {
+  ])('does not delay two others, %s', async (_, blocks) => {
     const lie: { hash: string | null } = { hash: null }
     const honest = await node(async () => undefined)
     const lone = await open({ rpcUrls: [await node(forked(lie)), honest, world.anvil.rpcUrl] })

@@ -96,9 +96,9 @@ beforeAll(async () => {
   })
   communityPayments = payments.toLowerCase() as Hex
   proxy = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
-    const told = lie
-    if (method !== 'eth_getLogs' || told === null) return say(method, body)
-    return answering(({ result }) => (result ? { result: told(result as RawLog[]) } : {}))
+    const chosen = lie
+    if (method !== 'eth_getLogs' || chosen === null) return say(method, body)
+    return answering(({ result }) => (result ? { result: chosen(result as RawLog[]) } : {}))
   })
   pruned = await startRpcProxy(world.anvil.rpcUrl, async (method, body) => {
     const { hash } = await world.public.getBlock()
@@ -159,15 +159,18 @@ test.each<[string, (before: unknown) => OnCall]>([
     (before) => async (method) =>
       method === 'eth_call' ? answering(() => ({ result: before })) : undefined,
   ],
-  ['tells no record either', () => async (method) => (method === 'eth_call' ? noState : undefined)],
+  [
+    'returns no record either',
+    () => async (method) => (method === 'eth_call' ? noState : undefined),
+  ],
 ])(
-  'a first node that %s is not believed beside an honest one without old state',
-  async (how, told) => {
+  'a first node that %s is refuted beside an honest one without old state',
+  async (how, chosen) => {
     const indexer = await world.restart({ config: { rpcUrls: [proxy.url, pruned.url] } })
     while ((await indexer.step()).kind !== 'idle');
     const hash = await recordHash()
     lie = () => []
-    say = told(hash)
+    say = chosen(hash)
     await world.bid(0, [`lost-${how.split(' ')[0]}`])
     await world.test.mine({ blocks: 3 })
     for (let i = 0; i < 5; i++) await indexer.step().catch(() => {})

@@ -14,7 +14,7 @@ export interface ModelEntry {
   changed: number
 }
 
-export interface Told {
+export interface StepResult {
   refusal: string | null
   /** `TYPE cluster …` */
   events: string[]
@@ -42,7 +42,7 @@ export class Model {
     return this.names.filter((held) => held.cluster === c).map((held) => held.name)
   }
 
-  run(s: Step, at: number): Told {
+  run(s: Step, at: number): StepResult {
     const before = this.home(s.w)
     const wasPublic = before >= 0 && !this.clusters[before]!.get(s.w)!.isPrivate
     const standIn = before >= 0 ? this.eldest(before) : null

@@ -25,11 +25,11 @@ import { append, emptyRegistry } from './memoryRegistry.js'
 function play(list: readonly Step[]) {
   const model = new Model()
   const entries: Entry[] = []
-  const told = list.map((step, i) => {
+  const expected = list.map((step, i) => {
     entries.push(entryOf(step, i + 1, model.origins))
     return model.run(step, i + 1)
   })
-  return { model, entries, told }
+  return { model, entries, expected }
 }
 
 const add = (w: number, item: { w: number; name: string; isPrivate: boolean }): Step => ({
@@ -59,12 +59,12 @@ describe('clusters', () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(steps, (list: readonly Step[]) => {
-        const { model, entries, told } = play(list)
+        const { model, entries, expected } = play(list)
         const registry = emptyRegistry('mainnet', 1n)
         entries.forEach((entry, i) => {
           const { outcomes } = append(registry, [entry], LATE)
           const row = registry.journal.at(-1)!
-          const want = told[i]!
+          const want = expected[i]!
           if (list[i]!.do !== 'bid') expect(outcomes[0]!.refusal?.code ?? null).toBe(want.refusal)
           expect(publicEvents(row).map(line)).toEqual(want.events)
           expect(row.publicCount).toBe(want.events.length)
@@ -139,11 +139,11 @@ describe('the feed', () => {
           .filter((row) => row.outcome === 'won')
           .map((row) => [row.name, clusterIdOf(registry, row.cluster!)])
         const { clusters, names } = mirrorOf(feedOf(registry))
-        const told = [...clusters].flatMap(([id, { wallets }]) =>
+        const expected = [...clusters].flatMap(([id, { wallets }]) =>
           [...wallets].map((wallet) => [id, ...wallet]),
         )
         expect([...clusters.keys()]).toEqual(registry.clusters.map(({ id }) => toHex(id)))
-        expect(sorted(told)).toEqual(sorted(known))
+        expect(sorted(expected)).toEqual(sorted(known))
         expect([...names].map(([name, { cluster }]) => [name, cluster])).toEqual(won)
       }),
       { numRuns: 200 },

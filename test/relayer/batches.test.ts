@@ -134,7 +134,7 @@ describe('payments that wait together', () => {
     expect(await executions(ids)).toEqual([1, 1, 1])
   })
 
-  it('are free again when an operator parks what carries them, and none of them is parked by itself', async () => {
+  it('are free again when an operator parks what carries them, and none of them is parked', async () => {
     const relayer = await world.restart()
     await holdBlocks(world.hub)
     const ids = await payments(3)

@@ -22,7 +22,7 @@ const alarmsOf = ({ state }: SteppedRelayer): string[] =>
     ({ alarm }) => alarm,
   )
 
-/** Lets time pass, so that the relayer looks at everything anew. */
+/** Advances the clock, so that the relayer checks everything again. */
 async function later(relayer: SteppedRelayer, ms: number): Promise<void> {
   world.aheadMs += ms
   await world.run(relayer)

@@ -77,7 +77,7 @@ afterAll(() => pool.end())
 const SMALL = ['journal_heads', 'chains']
 
 interface Examined {
-  /** Rows that a read looks at in tables. */
+  /** Rows that a query reads from tables. */
   rows: number
   /** Tables that it reads whole. */
   whole: string[]
@@ -108,7 +108,7 @@ const LAST = 1_000_000
 const price = { network: '1', token: 'native', recipient: 'r', amount: 1n }
 const greatest = shapeOf(OWNER, NAMES).names
 
-/** Reads by what they are for, with the rows that each may look at: some for each row of its page or its input. */
+/** Queries by purpose, with the most rows that each may read: a few for each row of its page or its input. */
 const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unknown>])[] = [
   ['the name of an address', 2, (db) => findByAddresses(db, NETWORK, [walletOf(ORDINARY)])],
   ['the name of an owner of many', 2, (db) => findByAddresses(db, NETWORK, [walletOf(OWNER)])],
@@ -216,7 +216,7 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
 ]
 
 describe(`in a registry of ${NAMES} names, with skew`, () => {
-  it.each(READS)('%s looks at %d rows at most, by indexes', async (_, most, read) => {
+  it.each(READS)('%s reads %d rows at most, by indexes', async (_, most, read) => {
     const { rows, whole } = await examined(read)
     expect(whole).toEqual([])
     expect(rows).toBeLessThanOrEqual(most)

@@ -15,7 +15,7 @@ const BIN = (existsSync(ROOT) ? readdirSync(ROOT) : [])
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
 
-/** What this machine lacks for dumps; null where it has everything. */
+/** What is missing on this machine for dumps. Null where nothing is. */
 export const missingForDumps: string | null =
   [
     ...(BIN ? [] : ['postgresql']),

@@ -255,7 +255,7 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
     .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
   if (!ours)
     throw transient(
-      `eth_getTransactionReceipt: ${log.transactionHash} lacks the packet of its message`,
+      `eth_getTransactionReceipt: ${log.transactionHash} does not have the packet of its message`,
     )
   return {
     ...placeInChain(log),

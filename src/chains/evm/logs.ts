@@ -115,7 +115,7 @@ export async function readLogs(
     from === to ? null : getHeader(call, from),
   ])
   if (!last || (from !== to && !first))
-    throw new LackingError(`eth_getLogs: the node lacks blocks of ${from}-${to}`)
+    throw new LackingError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
   const hashes = new Map([first ?? last, last].map(({ number, hash }) => [number, hash]))
   for (const log of logs) {
     const block = Number(log.blockNumber)

@@ -196,7 +196,7 @@ async function readAt<T>(
   }
   const assertHeader = async () => {
     const header = await getHeader(call, number)
-    if (!header) throw new LackingError(`${method}: the node lacks block ${number}`)
+    if (!header) throw new LackingError(`${method}: the node does not have block ${number}`)
     if (header.hash !== hash)
       throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
   }

@@ -144,19 +144,19 @@ describe('the tip that a pool demands', () => {
 })
 
 describe('classifyTxError', () => {
-  it('tells an answer with unknown wording from a missing answer', () => {
+  it('distinguishes an answer with unknown wording from a missing answer', () => {
     expect(found(refusal('something nobody has ever written'))).toBe('transient unknown_refusal')
     expect(found(refusal('no healthy upstream', 503))).toBe('transient unreachable')
     expect(found(refusal('Method not found', 404))).toBe('transient unreachable')
   })
 
-  const cases = Object.entries(WORDINGS).flatMap(([told, texts]) =>
-    texts.map((text) => ({ told, text })),
+  const cases = Object.entries(WORDINGS).flatMap(([expected, texts]) =>
+    texts.map((text) => ({ expected, text })),
   )
 
-  it.each(cases)('calls "$text" $told', ({ told, text }) => {
-    expect(found(new Error(text)), 'an error').toBe(told)
-    expect(found(text), 'a text').toBe(told)
+  it.each(cases)('calls "$text" $expected', ({ expected, text }) => {
+    expect(found(new Error(text)), 'an error').toBe(expected)
+    expect(found(text), 'a text').toBe(expected)
   })
 
   it('reads a message that a transport wrapped', () => {

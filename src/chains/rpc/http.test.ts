@@ -77,10 +77,10 @@ describe('the client of JSON-RPC nodes', () => {
 
   it('gives a JSON-RPC error whatever the status, and otherwise the status with its headers', async () => {
     const error = { code: -32_000, message: 'no' }
-    const told = await serving(
+    const url = await serving(
       (response) => void response.writeHead(500).end(JSON.stringify({ error })),
     )
-    expect(await jsonClient(told)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
+    expect(await jsonClient(url)({}, LIMIT_MS)).toMatchObject({ status: 500, data: { error } })
     const busy = await serving(
       (response) => void response.writeHead(429, { 'retry-after': '7' }).end('slow down'),
     )

@@ -94,7 +94,7 @@ it('is refused where it jumped since the last quotes', async () => {
 it.each([
   { name: 'the second', first: 1_000n, second: 3n },
   { name: 'the first', first: 3n, second: 1_000n },
-])('takes the least price of gas that a node tells: that of $name', async ({ first, second }) => {
+])('takes the lowest gas price of the nodes: that of $name', async ({ first, second }) => {
   const hub = hubOf(
     nodeOf(150, () => first * GWEI),
     nodeOf(150, () => second * GWEI),

@@ -198,7 +198,7 @@ export async function readLatestBlockhash(
 ): Promise<LatestBlockhash> {
   const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
   if (!decodeBase58(value.blockhash, 32))
-    throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is none`)
+    throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
   return value
 }
 

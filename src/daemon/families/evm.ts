@@ -35,7 +35,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
     throw new ConfigError(
-      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+      `Chain "${label}" is watched, and contracts of others keep no record of their logs: say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
     )
   const stored = await knownGenesis(pool, network, label)
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
@@ -102,7 +102,7 @@ async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
     if (code !== '0x' && !keepsRecord(code))
       throw new ConfigError(
-        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is believed) in the chains file.`,
+        `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
       )
   }
 }

@@ -47,7 +47,7 @@ export const proofFrom = (pages: ReadonlyMap<number, Buffer>, position: number):
   proofPositions(position).map((node) => {
     const { page, offset } = offsetOf(node)
     const hash = pages.get(page)?.subarray(offset, offset + NODE_BYTES)
-    if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} lacks node ${node}`)
+    if (hash?.length !== NODE_BYTES) throw new RangeError(`page ${page} does not have node ${node}`)
     return hash
   })
 

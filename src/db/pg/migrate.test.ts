@@ -112,7 +112,7 @@ describe('migrate', () => {
     expect(await migrate(limited.href, dir)).toEqual([])
     expect(await migrate(standby.href, dir)).toEqual([])
     write('0003_three', 'create table three (n int)')
-    const missing = /the database lacks migrations.*clusterd migrate/
+    const missing = /the database does not have migrations.*clusterd migrate/
     await expect(migrate(limited.href, dir)).rejects.toThrow(missing)
     await expect(migrate(standby.href, dir)).rejects.toThrow(missing)
   })

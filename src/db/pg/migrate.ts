@@ -40,7 +40,9 @@ export interface SchemaDifference {
 export class SchemaBehindError extends Error {
   override name = 'SchemaBehindError'
   constructor(missing: readonly string[]) {
-    super(`the database lacks the migrations ${missing.join(', ')}: run \`clusterd migrate\``)
+    super(
+      `the database does not have the migrations ${missing.join(', ')}: run \`clusterd migrate\``,
+    )
   }
 }
 
@@ -83,7 +85,7 @@ const MAY_NOT = ['42501', '25006']
 function explain(error: pg.DatabaseError): never {
   if (!MAY_NOT.includes(error.code ?? '')) throw error
   throw new Error(
-    `migrating: the database lacks migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
+    `migrating: the database does not have migrations, and ${error.message}: run \`clusterd migrate\` as its owner`,
   )
 }
 

@@ -117,7 +117,7 @@ export class ChainIndexer {
       if (error === this.#unproved) throw error
       if (error instanceof DeepReorgError && this.#isOutOfPatience())
         return this.#halt(
-          `${error.message}, which was confirmed: look at the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
+          `${error.message}, which was confirmed: check the chain, then run \`clusterd journal rewind\`, or \`clusterd journal unhalt\` if it has that block again`,
         )
       this.#maxBlocks = Math.max(1, Math.floor(this.#maxBlocks / 2))
       // the transaction may have been committed, so tail and checkpoint are read again
@@ -172,7 +172,7 @@ export class ChainIndexer {
       state.isCaughtUp = head.caughtUp
     }
     const heads = await chain.heads()
-    const { latest, confirmed: told, confirmedMs } = heads
+    const { latest, confirmed: reported, confirmedMs } = heads
     const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
       if (!undecided(error)) throw error
       this.#unproved = error as Error
@@ -193,7 +193,7 @@ export class ChainIndexer {
     const isSeen = isFar && (await this.#hasSeen(confirmed))
     // another node may be further than the one that returned the newest block
     if (isFar && !isSeen) return this.#backfill(Math.min(confirmed, latest.number), latest)
-    const unproved = this.#tail.filter(({ block }) => block <= told).length
+    const unproved = this.#tail.filter(({ block }) => block <= reported).length
     const isFull = isFar || unproved >= MOST_UNPROVED
     return this.#follow(latest, confirmed, { place: this.#place, isFull })
   }

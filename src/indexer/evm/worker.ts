@@ -41,10 +41,10 @@ export function chainWorker(
   let isRowStale = true
   let signOfLife = () => {}
   /** Time at which the socket showed its last head. */
-  let toldMs = Number.NEGATIVE_INFINITY
+  let notifiedMs = Number.NEGATIVE_INFINITY
 
   const onHead = (): void => {
-    toldMs = performance.now()
+    notifiedMs = performance.now()
     notify.notify()
   }
 
@@ -88,7 +88,7 @@ export function chainWorker(
     get pollMs() {
       if (isHalted) return HALTED_POLL_MS
       const socketMs = Math.min(IDLE_POLL_MS, SOCKET_BLOCKS * (indexer.state.blockMs ?? 0))
-      return performance.now() - toldMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
+      return performance.now() - notifiedMs < socketMs ? Math.max(pollMs, socketMs) : pollMs
     },
     subscribe: () =>
       wsUrl

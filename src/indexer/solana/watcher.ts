@@ -64,14 +64,14 @@ export class PaymentWatcher {
 
   /**
    * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
-   * @param isTold true if there may be new transactions that no counter covers
+   * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called as a sign of life: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(isTold = true, alive = () => {}): Promise<WatchOutcome> {
+  async step(wasNotified = true, alive = () => {}): Promise<WatchOutcome> {
     const { state } = this
     try {
-      const advance = () => this.#advance(isTold, alive)
+      const advance = () => this.#advance(wasNotified, alive)
       const outcome = await this.#options.stages.during('node', advance)
       state.lastStepMs = Date.now()
       const isAlarm = outcome.kind === 'missing' && outcome.isAlarm
@@ -86,14 +86,14 @@ export class PaymentWatcher {
     }
   }
 
-  async #advance(isTold: boolean, alive: () => void): Promise<WatchOutcome> {
+  async #advance(wasNotified: boolean, alive: () => void): Promise<WatchOutcome> {
     const { rpc, signal } = this.#options
     // after the clock was set back, lists, searches and alarms must not wait until its time comes again
     if (this.#memory && this.#nowMs() < this.#memory.listedMs) this.#memory = null
     this.#memory ??= await load(this.#options, this.#nowMs())
     const memory = this.#memory
     void rpc.checkHeads()
-    const plan = this.#plan(memory, isTold)
+    const plan = this.#plan(memory, wasNotified)
     const views: ProgramView[] = []
     const { answer, nodes } = await rpc.agreed(
       async (call, _, host) => {
@@ -141,12 +141,12 @@ export class PaymentWatcher {
     return missing ?? { kind: 'idle', unconfirmed: memory.unconfirmed }
   }
 
-  #plan(memory: Memory, isTold: boolean): ListPlan {
+  #plan(memory: Memory, wasNotified: boolean): ListPlan {
     const nowMs = this.#nowMs()
     const isMissing = memory.missingSinceMs !== null
     const isSearch = nowMs - memory.searchedMs >= (isMissing ? SEARCH_EVERY_MS : LATE_EVERY_MS)
     const isDue =
-      isTold ||
+      wasNotified ||
       isMissing ||
       isSearch ||
       memory.unconfirmed > 0 ||

@@ -13,7 +13,7 @@ import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
 
 /** How long after a socket's notification transactions are listed at each poll, ms: nodes list them late. */
-const TOLD_MS = 3_000
+const LISTED_AFTER_NOTICE_MS = 3_000
 /** Shortest poll interval while no payment is pending and a socket is open, ms: that of a public cluster. */
 const QUIET_POLL_MS = 2_000
 
@@ -42,9 +42,9 @@ export function paymentWatcherWorker(
   const notify = createNotify()
   const report = createReport(log, fields)
   let watcher: PaymentWatcher | null = null
-  let toldMs = performance.now()
+  let notifiedMs = performance.now()
   const onLogs = (): void => {
-    toldMs = performance.now()
+    notifiedMs = performance.now()
     notify.notify()
   }
 
@@ -67,11 +67,14 @@ export function paymentWatcherWorker(
     async step(_, alive) {
       watcher ??= await stages.during('node', () => openWatcher(ctx, source, reporting, stages))
       const startedMs = Date.now()
-      const isTold = wsUrls.length === 0 || performance.now() - toldMs < TOLD_MS
-      const outcome = await watcher.step(isTold, alive)
+      const wasNotified =
+        wsUrls.length === 0 || performance.now() - notifiedMs < LISTED_AFTER_NOTICE_MS
+      const outcome = await watcher.step(wasNotified, alive)
       report(outcome, startedMs)
       if (outcome.kind !== 'took')
-        return isTold || outcome.kind !== 'idle' || outcome.unconfirmed > 0 ? 'waiting' : 'idle'
+        return wasNotified || outcome.kind !== 'idle' || outcome.unconfirmed > 0
+          ? 'waiting'
+          : 'idle'
       reporting.onAdvance(true)
       return 'progressed'
     },

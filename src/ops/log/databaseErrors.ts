@@ -7,7 +7,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   '28P01': 'the database refuses the password of the role',
   '3D000': 'the database does not exist',
   '40P01': 'two transactions waited for each other',
-  '42501': 'the role of the database lacks a right',
+  '42501': 'the database role does not have a right',
   '42P01': 'a table is missing: run `clusterd migrate`',
   '53100': 'the disk of the database is full',
   '53200': 'the database is out of memory',

@@ -111,10 +111,10 @@ describe('an error in the log', () => {
 
   it.each<[string, () => unknown]>([
     ['an HTTP request', () => Promise.reject(ofLibrary)],
-    ['JSON that is none', () => JSON.parse(`{"key":${SECRET}}`)],
-    ['a number that is none', () => BigInt(SECRET)],
-    ['an encoding that is none', () => Buffer.from('', SECRET as 'hex')],
-    ['a URL that is none', () => new URL(SECRET)],
+    ['invalid JSON', () => JSON.parse(`{"key":${SECRET}}`)],
+    ['an invalid number', () => BigInt(SECRET)],
+    ['an unknown encoding', () => Buffer.from('', SECRET as 'hex')],
+    ['an invalid URL', () => new URL(SECRET)],
     ['something else than an error', () => Promise.reject(SECRET)],
   ])('says nothing of %s', async (_, work) => {
     const error = await (async () => void (await work()))().catch((thrown: unknown) => thrown)

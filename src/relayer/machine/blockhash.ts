@@ -26,7 +26,7 @@ export function viewOf(
   outcome: PaymentOutcome | null,
 ): PaymentView {
   if (outcome === null) return { is: isHeld ? 'held' : 'unknown' }
-  // the outcome of a payment for a community name tells the kind of its end
+  // the outcome of a payment for a community name shows the kind of its end
   const isBack = outcome !== 'released'
   if (kind === 'refuse' || kind === 'release' || isBack === (kind === 'refund'))
     return { is: 'done' }

@@ -76,26 +76,26 @@ function planUsed(job: NonceJob, seen: Seen): Action {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   // a single node has to report this twice, with a pause between
-  if (!seen.isSure && !isSaidToBeUsed(job))
+  if (!seen.isSure && !isReportedUsed(job))
     return record({ is: 'failed', failure: { class: 'transient', reason: NONCE_USED } })
   if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
   return record({ is: 'parked', reason: 'nonce_taken' })
 }
 
 /** Reason of a job that a single node has reported as done once. */
-const SAID_TO_BE_DONE = 'said_to_be_done'
+const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report this twice, with a pause between. */
 function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
-  if (!seen.isSure && reason !== SAID_TO_BE_DONE)
-    return record({ is: 'failed', failure: { class: 'transient', reason: SAID_TO_BE_DONE } })
+  if (!seen.isSure && reason !== REPORTED_DONE)
+    return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
   return record({ is: 'confirmed', feeWei })
 }
 
 /** Reason of a job whose nonce a single node has reported as used once. */
 const NONCE_USED = 'nonce_used'
-const isSaidToBeUsed = ({ reason }: NonceJob): boolean =>
+const isReportedUsed = ({ reason }: NonceJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that accepted a transaction may have been ahead of another. */

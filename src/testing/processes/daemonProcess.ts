@@ -55,7 +55,7 @@ export async function startDaemonProcess(options: DaemonOptions): Promise<Daemon
       args: [...NODE_FLAGS, ...args, 'start'],
       logFile: options.logFile,
       env: { ...options.env, ...env, CLUSTERD_CHILD: 'true' },
-      ipc: true, // tells the daemon at once when this process ends
+      ipc: true, // notifies the daemon when this process ends
       exitSignal: 'SIGTERM',
     })
     isAskedToEnd = false

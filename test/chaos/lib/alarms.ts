@@ -59,14 +59,14 @@ async function untruths(world: ChaosWorld, daemon: ChaosDaemon): Promise<string[
   const [{ problems }, samples] = await Promise.all([askReady(daemon.ops), samplesOf(daemon)])
   const false_ = [
     ...problems.filter((problem) => !problem.includes(STANDBY)),
-    ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(told),
+    ...samples.filter(({ name, value }) => QUIET.includes(name) && value !== 0).map(textOf),
     ...(await wrongHeads(world, samples)),
     ...(await wrongBalances(world, samples)),
   ]
   return false_.map((one) => `${daemon.name} still says: ${one}`)
 }
 
-const told = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${value}`
+const textOf = ({ name, labels, value }: Sample): string => `${name}{${labels}} ${value}`
 
 /** The metrics of a daemon. */
 async function samplesOf({ ops }: Pick<ChaosDaemon, 'ops'>): Promise<Sample[]> {
@@ -90,7 +90,7 @@ async function wrongHeads({ chains }: ChaosWorld, samples: readonly Sample[]): P
     )
     return own
       .filter(({ value }) => Math.abs(value - head) > BLOCKS_APART)
-      .map((one) => `${told(one)}, head ${head}`)
+      .map((one) => `${textOf(one)}, head ${head}`)
   })
   return (await Promise.all(wrong)).flat()
 }
@@ -103,7 +103,7 @@ async function wrongBalances(
   const differ = (name: string, label: string, has: number) =>
     samples
       .filter((one) => one.name === name && one.labels.includes(label) && one.value !== has)
-      .map((one) => `${told(one)}, the balance is ${has}`)
+      .map((one) => `${textOf(one)}, the balance is ${has}`)
   const ofChains = chains.map(async ({ label, reader }) =>
     differ(
       'clusterd_relayer_balance_wei',

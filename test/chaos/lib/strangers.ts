@@ -48,7 +48,7 @@ export interface Stranger {
 }
 
 /** An action of a stranger. */
-type Deed = (stranger: Stranger, next: () => number) => Promise<void>
+type StrangerAction = (stranger: Stranger, next: () => number) => Promise<void>
 
 /** Creates a stranger on each chain. Runs before any reorg. */
 export const openStrangers = ({ chains, hub }: ChaosWorld, seed: number): Promise<Stranger[]> =>
@@ -132,7 +132,7 @@ const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[])
   send(chain, account, batchOf(batch, calls))
 
 /** Strangers' actions on LayerZero itself, on the path of our messages. */
-const MESSAGE_DEEDS = {
+const MESSAGE_ACTIONS = {
   'stray messages': async (stranger, next) =>
     inOne(stranger, [await strayPacket(stranger, pick(next(), stranger.far), next)]),
   /**
@@ -172,7 +172,7 @@ const MESSAGE_DEEDS = {
       value: value + pick(next(), [0n, 0n, 1n]),
     })
   },
-} satisfies Record<string, Deed>
+} satisfies Record<string, StrangerAction>
 
 const PACE_MS = { min: 1_500, max: 5_000 }
 /** Ways in which a token misbehaves. */
@@ -194,7 +194,7 @@ export async function runStrangers(
       const next = sequence(seed, 'stranger', stranger.chain.label)
       return actAtPace(next, PACE_MS, signal, async () => {
         const kind = pick(next(), KINDS)
-        await DEEDS[kind](stranger, next)
+        await ACTIONS[kind](stranger, next)
         dust[kind] = (dust[kind] ?? 0) + 1
       })
     }),
@@ -204,8 +204,8 @@ export async function runStrangers(
 /** A name for which wallets pay too. */
 const someStall = (next: () => number): string => `stall-${between(next(), 1, STALLS)}`
 
-const DEEDS = {
-  ...MESSAGE_DEEDS,
+const ACTIONS = {
+  ...MESSAGE_ACTIONS,
   /** A payment of one unit, for a name that others want. */
   'payments of 1 wei': async ({ chain, account }, next) =>
     send(chain, account, paymentFor(chain, someStall(next), 1n)),
@@ -245,6 +245,6 @@ const DEEDS = {
     const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args })
     await send(chain, account, { to: chain.payments, data })
   },
-} satisfies Record<string, Deed>
+} satisfies Record<string, StrangerAction>
 
-const KINDS = Object.keys(DEEDS) as (keyof typeof DEEDS)[]
+const KINDS = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]

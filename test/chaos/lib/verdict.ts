@@ -60,10 +60,10 @@ export async function judge(
       ...secretBreaches(events, watched.secrets),
     )
   const seen = watched?.statuses.terminal ?? new Map<string, string>()
-  const { statuses, told, wrong } = await statusBreaches(world, ledger, truth, seen)
+  const { statuses, reported, wrong } = await statusBreaches(world, ledger, truth, seen)
   breaches.push(
     ...wrong,
-    ...purchaseBreaches(truth.purchases, (tx) => told.get(tx), watched !== null),
+    ...purchaseBreaches(truth.purchases, (tx) => reported.get(tx), watched !== null),
   )
   return {
     breaches,
@@ -216,9 +216,9 @@ async function statusBreaches(
   { txs }: Ledger,
   truth: Truth,
   terminal: ReadonlyMap<string, string>,
-): Promise<{ statuses: Record<string, number>; told: Map<string, string>; wrong: string[] }> {
+): Promise<{ statuses: Record<string, number>; reported: Map<string, string>; wrong: string[] }> {
   const statuses: Record<string, number> = {}
-  const told = new Map<string, string>()
+  const reported = new Map<string, string>()
   const wrong: string[] = []
   for (let i = 0; i < txs.length; i += AT_ONCE) {
     await Promise.all(
@@ -226,7 +226,7 @@ async function statusBreaches(
         const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${tx.hash}`)
         const status = answer?.status ?? 'no answer'
         statuses[status] = (statuses[status] ?? 0) + 1
-        told.set(tx.hash, status)
+        reported.set(tx.hash, status)
         const expected = truth.statusOf(tx)
         const where = `${tx.kind} ${tx.hash} on ${tx.label}`
         if (!expected.includes(status))
@@ -237,5 +237,5 @@ async function statusBreaches(
       }),
     )
   }
-  return { statuses, told, wrong }
+  return { statuses, reported, wrong }
 }

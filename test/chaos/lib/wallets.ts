@@ -27,7 +27,7 @@ const TIP_WEI = parseGwei('1')
 /** A replacement has to offer at least a tenth more. */
 const HIGHER_PERCENT = 125n
 
-interface Deed {
+interface WalletAction {
   kind: 'bid' | 'batch' | 'bridge' | 'speed_up' | 'cancel' | 'buy'
   to: Hex
   data: Hex
@@ -74,9 +74,9 @@ async function runWallet(
 ): Promise<void> {
   await actAtPace(next, PACE_MS, signal, async () => {
     const chain = next() < 0.6 ? hub : pick(next(), chains)
-    const deed = await decide(hub, chain, account, next)
+    const action = await decide(hub, chain, account, next)
     // a wallet shows an error where the chain reorganizes meanwhile
-    await perform(chain, account, deed, ledger, next)
+    await perform(chain, account, action, ledger, next)
   })
 }
 
@@ -105,7 +105,7 @@ export function someNames(next: () => number, most: number): string[] {
 }
 
 /** A payment for a name for which others pay on other chains. Some are below the price. */
-function buy(chain: ChaosChain, next: () => number): Deed {
+function buy(chain: ChaosChain, next: () => number): WalletAction {
   const name = `stall-${between(next(), 1, STALLS)}`
   const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
   return { kind: 'buy', ...paymentFor(chain, name, amountWei) }
@@ -116,7 +116,7 @@ async function decide(
   chain: ChaosChain,
   account: PrivateKeyAccount,
   next: () => number,
-): Promise<Deed> {
+): Promise<WalletAction> {
   if (next() < BUYING) return buy(chain, next)
   const isOnHub = chain === hub
   const names = someNames(next, isOnHub && next() < 0.3 ? 5 : 2)
@@ -145,7 +145,7 @@ async function decide(
 async function perform(
   chain: ChaosChain,
   account: PrivateKeyAccount,
-  deed: Deed,
+  action: WalletAction,
   ledger: Ledger,
   next: () => number,
 ): Promise<void> {
@@ -153,10 +153,10 @@ async function perform(
     address: account.address,
     blockTag: 'pending',
   })
-  await send(chain, account, deed, nonce, 100n, ledger)
+  await send(chain, account, action, nonce, 100n, ledger)
   const chance = next()
   if (chance < 0.12)
-    await send(chain, account, { ...deed, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
+    await send(chain, account, { ...action, kind: 'speed_up' }, nonce, HIGHER_PERCENT, ledger)
   else if (chance < 0.2) await cancel(chain, account, nonce, ledger)
 }
 
@@ -179,7 +179,7 @@ const cancel = (
 async function send(
   chain: ChaosChain,
   account: PrivateKeyAccount,
-  { kind, to, data, value, gas }: Deed,
+  { kind, to, data, value, gas }: WalletAction,
   nonce: number,
   feePercent: bigint,
   ledger: Ledger,

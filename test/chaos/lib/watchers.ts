@@ -93,18 +93,18 @@ export function watchStatuses(
   const next = sequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
-  const told = new Map<string, string>()
+  const answers = new Map<string, string>()
   const look = async ({ hash, kind }: Ledger['txs'][number]): Promise<void> => {
     const answer = await askApi<StatusAnswer>(apis, `/v1/names/register/tx/${hash}`)
     if (!answer) return
     const before = terminal.get(hash)
     if (before !== undefined && before !== answer.status)
       breaches.push(
-        `${kind} ${hash} was ${before} (${told.get(hash)}), is ${JSON.stringify(answer)}`,
+        `${kind} ${hash} was ${before} (${answers.get(hash)}), is ${JSON.stringify(answer)}`,
       )
     else if (isTerminal(answer.status)) {
       terminal.set(hash, answer.status)
-      told.set(hash, JSON.stringify(answer))
+      answers.set(hash, JSON.stringify(answer))
     }
   }
   const watch = async (): Promise<void> => {

@@ -72,10 +72,10 @@ export const lie: Weather = (site) => {
     site,
     site.world.chains.flatMap(({ proxies }) => proxies),
     async (proxy) => {
-      const told = proxy.counts().lie
+      const before = proxy.counts().lie
       proxy.lieOnce(method)
       await rest(site, 500, 3_000)
-      if (proxy.counts().lie > told) count(site, `lies by ${method}`)
+      if (proxy.counts().lie > before) count(site, `lies by ${method}`)
       proxy.restore()
       return `a lie by ${method}`
     },

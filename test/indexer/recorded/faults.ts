@@ -33,7 +33,7 @@ const PASSING: Readonly<Record<string, Fault>> = {
   'has used its plan up': () =>
     failure(-32_005, 'daily request count exceeded, request rate limited'),
   'is forbidden': () => page(403, '{"error":"Forbidden"}'),
-  'lacks the methods of its plan': (question) =>
+  'does not support all methods in its plan': (question) =>
     isAboutLogs(question) || isAboutState(question)
       ? failure(-32_601, `the method ${question.method} is not available on your plan`)
       : null,

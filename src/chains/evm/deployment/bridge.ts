@@ -99,7 +99,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
       step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
-        'One verifier can invent messages by itself: name two or more.',
+        'A single verifier can invent messages: name two or more.',
     }),
   ]
   if (!sends) return items

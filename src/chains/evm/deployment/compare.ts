@@ -103,7 +103,7 @@ function adviceOn(found: FoundCode, proxy: Hex): string {
   if (found === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
   if (proxy === '0x')
-    return `The chain lacks the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
+    return `The chain does not have the deterministic deployment proxy ${DEPLOYMENT_PROXY}: send its presigned transaction first.`
   return 'Nothing stands at the address in the chains file: correct it, or take it out to deploy.'
 }
 
