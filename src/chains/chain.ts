@@ -94,7 +94,7 @@ export async function orUnavailable<T>(what: string, work: () => Promise<T>): Pr
   }
 }
 
-export interface SignatureQuestion {
+export interface SignatureQuery {
   wallet: Hex
   /** Signed hash, 32 bytes. */
   hash: Hex
@@ -204,7 +204,7 @@ export interface OwedMoney {
   transaction: UnsignedTransaction | null
 }
 
-export interface OwedQuestion {
+export interface OwedMoneyQuery {
   /** Answer form. */
   payer: string
   /** Receiver of the money on an EVM chain. */
@@ -219,7 +219,7 @@ export interface OwedQuestion {
 
 export interface RefundPort {
   /** As of the chain's newest block. @throws ChainUnavailableError */
-  owed(question: OwedQuestion): Promise<OwedMoney[]>
+  owed(question: OwedMoneyQuery): Promise<OwedMoney[]>
   /** LayerZero's id of the chain, absent where none is configured. */
   readonly eid?: number | undefined
   /**
@@ -261,7 +261,7 @@ export interface EvmPort extends ChainPort {
   readonly chainId: number
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPayment & { type: 'evm' }>
   /** Asks a wallet's contract (ERC-1271); false for an account without one. @throws ChainUnavailableError */
-  isValidSignature(question: SignatureQuestion): Promise<boolean>
+  isValidSignature(question: SignatureQuery): Promise<boolean>
   /** Calldata with which an EVM account claims its own allocation of an airdrop. */
   claimData(claim: DistributorClaim): Hex
   /** Calldata that pays an allocation of an account of another chain to an EVM account. */

@@ -11,7 +11,7 @@ import { ChainUnavailableError, type CommunityPort } from './chain.js'
 /** Source of balances, one per chain. */
 export type BalancePort = Pick<CommunityPort, 'label' | 'tokenBalance'>
 
-export interface RequirementInputsQuestion {
+export interface RequirementInputsQuery {
   /** Future owner of the name, in the stored form. */
   wallet: Buffer
   requirements: readonly CommunityRequirement[]
@@ -27,7 +27,7 @@ export interface RequirementInputsQuestion {
  * @throws ChainUnavailableError where a chain is unavailable or no longer configured
  */
 export async function readRequirementInputs(
-  question: RequirementInputsQuestion,
+  question: RequirementInputsQuery,
 ): Promise<RequirementInputs> {
   const address = decodeWallet(question.wallet)
   const { tokens, clusters } = inputsNeeded(question.requirements)

@@ -5,11 +5,11 @@ import type { Api } from '../api/server.js'
 import { createPermissionSigner } from '../chains/evm/airdrop/distributor.js'
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
-import { readCopies } from '../db/journal/copies.js'
-import { createMemory } from '../db/journal/restored.js'
+import { readMirroredNetworks } from '../db/journal/copies.js'
+import { createRestoreDetector } from '../db/journal/restored.js'
 import { createLeasePool } from '../db/pg/leader.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
-import { createPool, dropConnections, FROZEN_MS } from '../db/pg/pool.js'
+import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type IndexRun, runIndexers } from '../indexer/run.js'
 import { type MirrorRun, runMirror } from '../mirror/run.js'
 import type { Context } from '../ops/context.js'
@@ -19,7 +19,7 @@ import { Loops } from '../ops/loops.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import { listen, startOpsServer } from '../ops/port/server.js'
 import { createProcessMetrics, type ProcessState } from '../ops/processMetrics.js'
-import { reportWentBack } from '../ops/wentBack.js'
+import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import { runWorkers } from '../ops/worker.js'
 import { News } from '../push/news.js'
 import { createWebhookMetrics } from '../push/webhooks/metrics.js'
@@ -77,7 +77,7 @@ export class Daemon {
     this.#log = log
     this.#families = families
     const { databaseUrl: url, databaseDirectUrl, databasePool } = config
-    const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_MS }
+    const common = { url, isPooled: url !== databaseDirectUrl, idleTransactionMs: FROZEN_CLIENT_MS }
     const onPoolError = (err: Error) => log.warn({ err }, 'a database connection broke')
     const writes = {
       max: WRITE_CONNECTIONS,
@@ -102,8 +102,8 @@ export class Daemon {
       onError: (err) => log.debug({ err }, 'listening to the database'),
       // a fault that broke or silenced one connection has probably affected the others
       onRenewed: () => [this.#readPool, this.#writePool].forEach(dropConnections),
-      look: createMemory(this.#writePool, (network) =>
-        reportWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
+      look: createRestoreDetector(this.#writePool, (network) =>
+        reportDatabaseWentBack({ metrics: this.#metrics, loops: this.#loops, log }, network),
       ),
     })
     this.#metrics = createMetrics(() => this.#runs.flatMap((run) => run.states() ?? []))
@@ -124,7 +124,7 @@ export class Daemon {
       metrics: this.#metrics,
       loops: this.#loops,
     }
-    const copies = await readCopies(this.#writePool)
+    const copies = await readMirroredNetworks(this.#writePool)
     if (copies.size > 0 && roles.some((role) => role !== 'api'))
       throw new Error('The database is a mirror’s, and is only read: start with `--roles api`.')
     await this.#startMirrors(opening)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { listJobs } from '../db/outbox/rows.js'
-import { nullIfAway } from '../db/pg/unavailable.js'
+import { nullIfUnavailable } from '../db/pg/unavailable.js'
 import type { Metrics } from '../ops/metrics.js'
 import { type Html, html } from '../ops/port/html.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
@@ -22,7 +22,10 @@ export const overviewPage =
   (sources: () => StatusSources, nodes: Metrics['rpc']['nodes']) => async (): Promise<Html> => {
     const { pool, relays } = sources()
     // this page is needed most while the database is unavailable, so sections that need it are left out then
-    const [status, stored] = await Promise.all([statusOf(sources()), nullIfAway(storedOf(pool))])
+    const [status, stored] = await Promise.all([
+      statusOf(sources()),
+      nullIfUnavailable(storedOf(pool)),
+    ])
     const chains = status.chains.map(({ network, label, problem, ...state }) => ({
       network,
       chain: label,

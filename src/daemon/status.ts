@@ -3,7 +3,7 @@ import { VERSION } from '../api/http/version.js'
 import type { Config } from '../config/index.js'
 import { readChainStates, type StoredState } from '../db/deployment/chainStates.js'
 import { type Leader, readLeaders } from '../db/deployment/leaders.js'
-import { type Copy, readCopies } from '../db/journal/copies.js'
+import { type MirroredNetwork, readMirroredNetworks } from '../db/journal/copies.js'
 import type { LeaderRole } from '../db/pg/codes.js'
 import { isReachable } from '../db/pg/pool.js'
 import type { IndexRun } from '../indexer/run.js'
@@ -14,12 +14,12 @@ import type { FailedRequests } from '../ops/failedRequests.js'
 import { REMEDIES } from '../ops/generated/remedies.js'
 import { isOwnError, orIf, sentenceOf } from '../ops/log/errors.js'
 import type { LoopState, Loops } from '../ops/loops.js'
-import { inTime } from '../ops/notify.js'
+import { withTimeout } from '../ops/notify.js'
 import type { NodeNumbers } from '../ops/rpcMetrics.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { outboxProblems } from '../relayer/report.js'
 import type { RelayRun } from '../relayer/run.js'
-import { PROOF } from './proof.js'
+import { PROOF_LOOP } from './proof.js'
 
 /** Timeout of a probe of the database, ms. */
 const PROBE_LIMIT_MS = 3_000
@@ -77,14 +77,14 @@ export async function readinessOf(sources: StatusSources) {
 export async function statusOf(sources: StatusSources) {
   const { config, pool, runs, relays, loops } = sources
   const nowMs = Date.now()
-  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readCopies(pool)])
+  const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
   // the newest reason why the database does not answer
   let databaseFault = NO_ANSWER
   answer.catch((error: unknown) => {
     databaseFault = `${NO_ANSWER}: ${sentenceOf(error)}`
   })
   const stored = await probed(answer, null)
-  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, Copy>()]
+  const [states, leaders, copies] = stored ?? [[], [], new Map<Network, MirroredNetwork>()]
   const causes = loops.problems()
   const isCopied = (network: Network) =>
     copies.has(network) || sources.mirrors.some((mirror) => mirror.network === network)
@@ -175,7 +175,7 @@ const alarmAnswer = ({ alarm, text }: Problem) => ({
 
 /** An answer of the database, or `otherwise` where it fails or takes too long. @throws errors of our own code */
 const probed = <T, Otherwise>(answer: Promise<T>, otherwise: Otherwise): Promise<T | Otherwise> =>
-  inTime(
+  withTimeout(
     PROBE_LIMIT_MS,
     orIf(answer, (error) => !isOwnError(error), otherwise),
     otherwise,
@@ -221,12 +221,12 @@ const unindexed = ({ chains }: StatusSources, leaders: readonly Leader[]) =>
  * come.
  */
 function unproved(network: Network, loops: Loops): Problem | null {
-  const failed = loops.states().find((loop) => loop.name === PROOF && loop.network === network)
+  const failed = loops.states().find((loop) => loop.name === PROOF_LOOP && loop.network === network)
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
 /** Trust in the names of a mirrored network. @param copy undefined for a network that is not mirrored */
-const copyAnswer = (copy?: Copy): Partial<ReturnType<typeof chainAnswer>> =>
+const copyAnswer = (copy?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
   copy === undefined
     ? {}
     : {

@@ -8,7 +8,7 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { EnsRequestError, reading } from './error.js'
+import { EnsRequestError, readOrThrow } from './error.js'
 
 /** The call of a wildcard resolver (ENSIP-10), and the supported calls inside it. */
 const FUNCTIONS = new Map<string, AbiFunction>(
@@ -34,7 +34,7 @@ const EMPTY: Record<string, unknown> = {
   bytes32: zeroHash,
 }
 
-export type Call = ReturnType<typeof readCall>
+export type ResolverCall = ReturnType<typeof readCall>
 
 /** Decodes a call. `encode` encodes a value as the call's return value; null for no value. @throws EnsRequestError */
 export function readCall(data: Hex) {
@@ -43,7 +43,7 @@ export function readCall(data: Hex) {
   const { name, inputs, outputs } = fn
   return {
     name,
-    args: reading('The arguments of the call are malformed.', () =>
+    args: readOrThrow('The arguments of the call are malformed.', () =>
       decodeAbiParameters(inputs, `0x${data.slice(10)}`),
     ),
     encode: (value: string | null): Hex =>

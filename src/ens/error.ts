@@ -4,7 +4,7 @@ export class EnsRequestError extends Error {
 }
 
 /** Runs `read`. @throws EnsRequestError with this message where it fails */
-export function reading<T>(message: string, read: () => T): T {
+export function readOrThrow<T>(message: string, read: () => T): T {
   try {
     return read()
   } catch {

@@ -4,7 +4,7 @@ import { KIND_NAMES, KINDS } from '../registry/auth/kinds.js'
 import { decodeWallet } from '../registry/primitives/address.js'
 import { toHex } from '../registry/primitives/bytes.js'
 import type { FullName } from '../registry/primitives/name.js'
-import type { Call } from './calls.js'
+import type { ResolverCall } from './calls.js'
 import type { EnsName } from './name.js'
 
 /** Look-ups that the records need. All wallets are public ones. */
@@ -26,7 +26,7 @@ export interface Lookups {
  */
 export async function recordOf(
   { own, text }: EnsName,
-  { name, args }: Call,
+  { name, args }: ResolverCall,
   lookups: Lookups,
 ): Promise<string | null> {
   if (own === null) return null

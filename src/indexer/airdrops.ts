@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { pad } from 'viem'
 import { CLAIMED_TOPIC, decodeClaimed } from '../chains/evm/airdrop/distributor.js'
 import type { EvmChain } from '../chains/evm/chain.js'
-import { placeInChain, type RawLog, readLogs } from '../chains/evm/logs.js'
-import { transient } from '../chains/rpc/errors.js'
+import { logLocation, type RawLog, readLogs } from '../chains/evm/logs.js'
+import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/evm.js'
 import {
   restartClaims,
@@ -111,7 +111,7 @@ export class AirdropWatcher {
   async #restart(watched: WatchedAirdrop, from: number): Promise<void> {
     const { chain, log } = this.#options
     if (!(await isCheckpointReplaced(chain, watched)))
-      throw transient(
+      throw transientError(
         `block ${from} is of a fork that leaves out block ${from - 1}, which is on the chain`,
       )
     await this.#write((client) => restartClaims(client, watched))
@@ -164,7 +164,7 @@ function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): SeenC
     if (!claimed || claimed.index >= BigInt(leafCount)) continue
     const index = Number(claimed.index)
     claims.set(index, {
-      ...placeInChain(log),
+      ...logLocation(log),
       index,
       receiver: addressOfWord(fromHex(pad(claimed.to))),
       blockHash: fromHex(log.blockHash),

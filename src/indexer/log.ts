@@ -1,6 +1,6 @@
 import { alarmFields } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { reportWentBack } from '../ops/wentBack.js'
+import { reportDatabaseWentBack } from '../ops/wentBack.js'
 import type { Worker } from '../ops/worker.js'
 import { type LogOptions, logWorker } from '../push/log.js'
 
@@ -18,7 +18,7 @@ export function watchedLogWorker(
   let levelMs = performance.now()
   const worker = logWorker(ctx, {
     ...options,
-    onWentBack: () => reportWentBack(ctx, network),
+    onWentBack: () => reportDatabaseWentBack(ctx, network),
     onBehind(events) {
       metrics.logBehind.set({ network }, events)
       const nowMs = performance.now()

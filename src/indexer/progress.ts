@@ -19,7 +19,7 @@ export interface Progress {
 }
 
 /** @param startedMs Unix time of the first block */
-export function measure(
+export function measureProgress(
   done: Omit<Progress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
 ): Progress {
@@ -45,7 +45,7 @@ export function createProgressLog(log: Logger): (now: Progress) => void {
 }
 
 /** Callbacks of the workers that read chains. */
-export interface Reporting {
+export interface IndexerCallbacks {
   /** Called once a worker has a state to show. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
   /** @param isNews whether a step's blocks had logs of our contracts */

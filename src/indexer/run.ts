@@ -5,7 +5,7 @@ import { removeExpired } from '../db/deployment/retention.js'
 import { hideCopied } from '../db/journal/feed.js'
 import { moveSlice } from '../db/journal/moves.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventFor, type Listener } from '../db/pg/notify.js'
+import { eventOfPayload, type Listener } from '../db/pg/notify.js'
 import { causeOf } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { Context, LeaderContext } from '../ops/context.js'
@@ -16,7 +16,7 @@ import { sqlWorker } from '../push/sql.js'
 import type { Network } from '../registry/primitives/network.js'
 import { paymentJudgeWorker } from './judge.js'
 import { watchedLogWorker } from './log.js'
-import { createProgressLog, type Reporting } from './progress.js'
+import { createProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain that is indexed. */
 export interface IndexSource {
@@ -28,11 +28,11 @@ export interface IndexSource {
    */
   readonly balances: BalancePort
   /** Creates the workers of one lead. */
-  watch(ctx: LeaderContext, reporting: Reporting): Worker[]
+  watch(ctx: LeaderContext, reporting: IndexerCallbacks): Worker[]
 }
 
 /** The chains of one network. */
-export interface Sources {
+export interface NetworkSources {
   /** The hub and all others. */
   chains: readonly IndexSource[]
   /** True if the views of `registry_v1` are maintained. */
@@ -54,7 +54,7 @@ export interface IndexRun {
  */
 export function runIndexers(
   ctx: Context,
-  sources: Sources,
+  sources: NetworkSources,
   at: { leases: pg.Pool; listener: Listener },
 ): IndexRun {
   const { network, log, loops, signal } = ctx
@@ -65,7 +65,7 @@ export function runIndexers(
   const logNotify = createNotify()
   const logMemory = new LogMemory()
   at.listener.subscribe((payload) => {
-    if (eventFor(network, payload) === 'notify') logNotify.notify()
+    if (eventOfPayload(network, payload) === 'notify') logNotify.notify()
   })
   const onError = (err: Error) =>
     log[causeOf(err) === 'database' ? 'warn' : 'error'](
@@ -130,8 +130,8 @@ function createStateWriter({ pool, network }: LeaderContext, states: () => Chain
 
 function workersOf(
   ctx: LeaderContext,
-  sources: Sources,
-  on: Pick<Reporting, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
+  sources: NetworkSources,
+  on: Pick<IndexerCallbacks, 'onStart' | 'onAdvance'> & { logNotify: Notify; logMemory: LogMemory },
 ): Worker[] {
   const { chains } = sources
   const notify = createNotify()
@@ -139,7 +139,7 @@ function workersOf(
     if (isNews) notify.notify()
     on.onAdvance(isNews)
   }
-  const reporting: Reporting = {
+  const reporting: IndexerCallbacks = {
     onStart: on.onStart,
     onAdvance,
     onProgress: createProgressLog(ctx.log),

@@ -1,7 +1,7 @@
 import { isOwnError, sentenceOf } from './log/errors.js'
 
 /** Part of the installation that an error points to. */
-export type Cause = 'database' | 'clock' | 'other'
+export type ErrorCause = 'database' | 'clock' | 'other'
 
 /** Names of errors that point to a chain, whatever their causes. */
 const OF_CHAIN = new Set(['ChainUnavailableError', 'RpcError', 'RefutedError', 'NodeError'])
@@ -17,7 +17,7 @@ const PRISMA = /^P[12]\d{3}$/
 const MAX_CAUSES = 8
 
 /** Finds the part that an error points to, by its class and its causes. */
-export function causeOf(error: unknown, depth = 0): Cause {
+export function causeOf(error: unknown, depth = 0): ErrorCause {
   if (!(error instanceof Error) || depth > MAX_CAUSES || OF_CHAIN.has(error.name)) return 'other'
   if (error.name === 'ClockError') return 'clock'
   if (OF_DATABASE.has(error.name) || isOfDriver(error)) return 'database'

@@ -10,7 +10,7 @@ import type { Stage } from './stages.js'
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
 /** Trust in the newest confirmed logs, and the number of nodes with equal answers. */
-export interface Ground {
+export interface TrustGround {
   trust: Trust
   nodes: number
 }

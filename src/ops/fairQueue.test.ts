@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Asker, FairQueue, QueueFullError } from './fairQueue.js'
+import { FairQueue, type QueueClient, QueueFullError } from './fairQueue.js'
 
 const ALICE = { address: '192.0.2.1' }
 const BOB = { address: '192.0.2.2' }
@@ -12,7 +12,7 @@ function held(bounds = { atOnce: 3, waiting: 1_000 }) {
   const gate = new Promise<void>((resolve) => {
     go = resolve
   })
-  const take = (asker: Asker, what: string, signal?: AbortSignal) =>
+  const take = (asker: QueueClient, what: string, signal?: AbortSignal) =>
     queue.run({ ...asker, signal }, async () => {
       await gate
       made.push(what)

@@ -1,5 +1,5 @@
 /** The client for whom work is done. */
-export interface Asker {
+export interface QueueClient {
   /** Network address, in the form in which limits count it. */
   address: string
   /** Wallet, if the client has signed in. */
@@ -49,7 +49,7 @@ export class FairQueue {
   }
 
   /** Runs work when its turn comes. @throws QueueFullError; the reason of the client's signal; errors of the work */
-  async run<T>(asker: Asker, work: () => T | Promise<T>): Promise<T> {
+  async run<T>(asker: QueueClient, work: () => T | Promise<T>): Promise<T> {
     asker.signal?.throwIfAborted()
     if (this.#underWay < this.#bounds.atOnce) this.#underWay += 1
     else await this.#turn(asker)
@@ -61,7 +61,7 @@ export class FairQueue {
     }
   }
 
-  #turn({ address, wallet = '', signal }: Asker): Promise<void> {
+  #turn({ address, wallet = '', signal }: QueueClient): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#remove(address, wallet, waiting)

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { Problem } from './alarms.js'
-import { type Cause, causeOf } from './causes.js'
+import { causeOf, type ErrorCause } from './causes.js'
 import { sentenceOf } from './log/errors.js'
 import { type LoopName, OwnErrors } from './ownErrors.js'
 
@@ -11,7 +11,7 @@ export interface LoopState extends LoopName {
   failures: number
   lastError: string | null
   /** Part that the last error points to. Null while the loop succeeds. */
-  cause: Cause | null
+  cause: ErrorCause | null
 }
 
 /** Alarms for causes other than a chain. */
@@ -43,7 +43,7 @@ export class Loops {
       turnedMs: this.#nowMs(),
       failures: 0,
       lastError: null as string | null,
-      cause: null as Cause | null,
+      cause: null as ErrorCause | null,
     }
     this.#running.add(loop)
     const turned = (): void => {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** Values of a metric, by labels. Null: none. */
-export type Samples<Label extends string> = readonly (readonly [
+export type MetricSamples<Label extends string> = readonly (readonly [
   Record<Label, string>,
   number | null,
 ])[]
@@ -13,7 +13,7 @@ export function metricFactories(registry: Registry) {
     name: string,
     help: string,
     labelNames: readonly Label[],
-    read?: () => Samples<Label>,
+    read?: () => MetricSamples<Label>,
   ) => {
     function collect(this: Counter<Label> | Gauge<Label>): void {
       this.reset()

@@ -64,7 +64,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
  * Waits for an answer for at most `ms`, and then returns `otherwise`.
  * @throws the answer's error, if it fails in time
  */
-export async function inTime<T, Late>(
+export async function withTimeout<T, Late>(
   ms: number,
   answer: Promise<T>,
   otherwise: Late,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Asker, FairQueue } from './fairQueue.js'
+import { FairQueue, type QueueClient } from './fairQueue.js'
 
 /** Waits for a turn of the event loop. @throws where nobody waits for the work any longer */
 export type Turn = () => Promise<void>
@@ -13,7 +13,8 @@ const parts = new FairQueue({ atOnce: 1 })
  * Waits until a part of long work may run. However much long work this process has, each turn of the event loop runs
  * one part of one piece of it.
  */
-export const nextTurn = (asker: Asker): Promise<void> => parts.run(asker, () => setImmediate())
+export const nextTurn = (asker: QueueClient): Promise<void> =>
+  parts.run(asker, () => setImmediate())
 
 /** Maps many elements without blocking the process for the time of all of them. */
 export async function mapInTurns<T, U>(

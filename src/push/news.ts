@@ -1,4 +1,4 @@
-import { eventFor } from '../db/pg/notify.js'
+import { eventOfPayload } from '../db/pg/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Tells who waits that a network's tables, or a chain's head, have changed. */
@@ -8,7 +8,7 @@ export class News {
   /** Takes the payload of a notification. */
   readonly onNotify = (payload: string): void => {
     for (const network of NETWORKS)
-      if (eventFor(network, payload)) for (const tell of this.#told[network]) tell()
+      if (eventOfPayload(network, payload)) for (const tell of this.#told[network]) tell()
   }
 
   /** Calls the function at each change of a network. @returns function that ends it */

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../test/support/newJob.js'
-import { askedWei } from '../chains/evm/bridge/calls.js'
+import { requiredValueWei } from '../chains/evm/bridge/calls.js'
 import { encodeMessage } from '../chains/evm/bridge/hubMessage.js'
 import {
   decodePacket,
@@ -16,7 +16,7 @@ import type { JobKind } from '../registry/outbox.js'
 import type { CommunityNameTarget, NameTarget, StoredPayment } from '../registry/payment/payment.js'
 import { addressToWord } from '../registry/primitives/address.js'
 import { fromHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isVoid } from './calls.js'
+import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
 import type { DeliveryPath } from './targets.js'
 
 const HUB: Hex = `0x${'aa'.repeat(20)}`
@@ -107,7 +107,7 @@ const forCommunity: StoredPayment<CommunityNameTarget> = { ...forName, target }
 describe('the call of a message’s job', () => {
   it('hands its packet to the endpoint, with the gas and value of its options', () => {
     const decoded = decodePacket(packet)!
-    expect(askedWei(decoded)).toBeNull()
+    expect(requiredValueWei(decoded)).toBeNull()
     const option = { gas: 200_000n, value: 5n }
     expect(callOf(jobOf('execute', { message: paid }), path, undefined)).toEqual({
       kind: 'execute',
@@ -211,15 +211,17 @@ describe('the call of a payment’s delivery', () => {
     const second = { ...forName, sequence: 2 }
     const with2 = (payment: JobRow['payment']) => [jobOf('deliver', { payment })]
     const signed = { state: 'signed', nonce: 4, payment: back } as const
-    expect(isVoid(jobOf('deliver', signed), 0)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, payment: refused }), 0)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901)).toBe(true)
-    expect(isVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)
-    expect(isVoid(jobOf('deliver', { ...signed, others: with2(back) }), 0)).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', signed), 0)).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, payment: refused }), 0)).toBe(true)
+    expect(
+      isDeliveryVoid(jobOf('deliver', { ...signed, state: 'sent', payment: forName }), 901),
+    ).toBe(true)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, payment: forName }), 900)).toBe(false)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, others: with2(second) }), 0)).toBe(false)
+    expect(isDeliveryVoid(jobOf('deliver', { ...signed, others: with2(back) }), 0)).toBe(true)
     for (const state of ['queued', 'included'] as const)
-      expect(isVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
-    expect(isVoid(jobOf('refuse', signed), 0)).toBe(false)
+      expect(isDeliveryVoid(jobOf('deliver', { ...signed, state }), 0)).toBe(false)
+    expect(isDeliveryVoid(jobOf('refuse', signed), 0)).toBe(false)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { askedWei, type PaidBid } from '../chains/evm/bridge/calls.js'
+import { type PaidBid, requiredValueWei } from '../chains/evm/bridge/calls.js'
 import { decodePacket, type Packet } from '../chains/evm/bridge/packet.js'
 import { decodeLzReceiveOption, type LzReceiveOption } from '../chains/evm/bridge/packetOptions.js'
 import type { JobCall } from '../chains/evm/jobView.js'
@@ -76,7 +76,7 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
 }
 
 /** True if the payers have reclaimed all payments of a signed delivery, or soon may. */
-export function isVoid(row: JobRow, nowMs: number): boolean {
+export function isDeliveryVoid(row: JobRow, nowMs: number): boolean {
   const isUnmined = row.state === 'signed' || row.state === 'sent'
   return (
     row.kind === 'deliver' &&
@@ -119,7 +119,7 @@ export function decideMessage(
     return { packet: null, refusal: 'foreign_packet' }
   const option = decodeLzReceiveOption(toHex(message.options))
   if (!option || option.gas === 0n) return { packet, refusal: 'bad_options' }
-  const asked = askedWei(packet)
+  const asked = requiredValueWei(packet)
   const isPaid = asked === null ? option.value === 0n || lane.hub.isLocal : option.value === asked
   return isPaid ? { packet, option } : { packet, refusal: 'value_mismatch' }
 }

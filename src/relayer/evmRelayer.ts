@@ -4,7 +4,7 @@ import type { LocalAccount } from 'viem/accounts'
 import { REFUSAL_GAS } from '../chains/evm/community/ending.js'
 import { createGasPriceCap, createTipDemand, readFees } from '../chains/evm/gasPrice.js'
 import { absentAccount } from '../chains/evm/relayerAccount.js'
-import { createMemo, createNonceSender, type Memo } from '../chains/evm/signer.js'
+import { type CallCache, createCallCache, createNonceSender } from '../chains/evm/signer.js'
 import type { DeliverySettings } from '../config/index.js'
 import {
   messagesToQueue,
@@ -31,14 +31,14 @@ import { failpoint } from '../ops/failpoint.js'
 import { isOwnError } from '../ops/log/errors.js'
 import { BATCH_SIZES, type NonceTx } from '../registry/outbox.js'
 import { fromHex, toHex } from '../registry/primitives/bytes.js'
-import { callOf, decideMessage, isVoid } from './calls.js'
+import { callOf, decideMessage, isDeliveryVoid } from './calls.js'
 import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { EVM_RELAYERS, type EvmRelayerState } from './evmKind.js'
 import { groupsOf } from './groups.js'
 import type { Policy } from './machine/index.js'
-import { hasEnded, parked } from './machine/job.js'
+import { hasEnded, parkedJob } from './machine/job.js'
 import { NonceKeeper } from './nonces.js'
-import { decide, isProgress, type JobStore, type Outcome } from './step.js'
+import { decideStep, isProgress, type JobStore, type Outcome } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
 const DAY_MS = 86_400_000
@@ -48,10 +48,10 @@ const TRANSACTIONS_AT_ONCE = 200
 /**
  * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
  */
-const LOOKED_AT_TOGETHER = 64
-const LOOKS_AT_ONCE = 16
+const OBSERVED_TOGETHER = 64
+const OBSERVATIONS_AT_ONCE = 16
 /** Most actions on one job in a step. From queued to sent takes two. */
-const MAX_DEEDS = 6
+const MAX_ACTIONS = 6
 
 export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   /** The paying account. Null: the relayer only watches. */
@@ -255,9 +255,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
     let hasStored = false
-    for (let i = 0; i < rows.length; i += LOOKED_AT_TOGETHER) {
-      let going: readonly Row[] = rows.slice(i, i + LOOKED_AT_TOGETHER)
-      for (let actions = 0; actions < MAX_DEEDS && going.length > 0; actions++) {
+    for (let i = 0; i < rows.length; i += OBSERVED_TOGETHER) {
+      let going: readonly Row[] = rows.slice(i, i + OBSERVED_TOGETHER)
+      for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgress(outcome))
         going = done.flatMap(({ after }) => (after && !hasEnded(after) ? [after] : []))
@@ -272,10 +272,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
    * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly Row[], pass: Pass) {
-    const memo = createMemo()
-    const looks = new PQueue({ concurrency: LOOKS_AT_ONCE })
+    const memo = createCallCache()
+    const looks = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
     const acts = await looks.addAll(
-      rows.map((row) => () => this.guard(aboutJob(row), () => this.#look(row, memo, pass))),
+      rows.map((row) => () => this.guard(aboutJob(row), () => this.#observe(row, memo, pass))),
     )
     const done: { row: Row; outcome: Outcome }[] = []
     for (const [i, act] of acts.entries()) {
@@ -297,9 +297,9 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
   }
 
   /** @returns the action to take on the transaction */
-  async #look(
+  async #observe(
     row: Row,
-    memo: Memo,
+    memo: CallCache,
     { gasPriceCapWei, nowMs }: Pass,
   ): Promise<() => Promise<Outcome>> {
     const { at, account, settings, onUnreachable } = this.#options
@@ -308,10 +308,10 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
     const by = isOwn ? account! : absentAccount(toHex(row.signer!))
     const store = this.#storeOf(row, fromHex(by.address))
     const call = this.#callOf(row, nowMs)
-    const voided = isVoid(row, nowMs) ? 'reclaimed' : null
+    const voided = isDeliveryVoid(row, nowMs) ? 'reclaimed' : null
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
-      return async () => ((await store.save(parked(row, reason))) ? 'parked' : 'stale')
+      return async () => ((await store.save(parkedJob(row, reason))) ? 'parked' : 'stale')
     // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned one.
     if (reason !== null && row.release === null)
       return async () =>
@@ -325,7 +325,7 @@ export class EvmRelayer extends ChainRelayer<EvmRelayerState> {
       clock: this.clock,
       onUnreachable: (error: Error) => onUnreachable?.(row, error),
     }
-    return decide(row, ports, { spendCapWei, gasPriceCapWei })
+    return decideStep(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
   /** Stores changes of a job, only if its row is unchanged and this process leads. */

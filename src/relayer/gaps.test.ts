@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobState } from '../registry/outbox.js'
 import {
+  type CountReport,
   decideNonce,
   lostNonces,
   MAX_LOST,
   MAX_RAISE,
   missingSince,
   type NonceDecision,
-  type Report,
 } from './gaps.js'
 
 const holder = (nonce: number, state: JobState = 'sent') => ({ id: String(nonce), nonce, state })
@@ -17,7 +17,7 @@ const stored = (next: number | null, ...held: number[]) => ({
   top: held.length > 0 ? Math.max(...held) : null,
   holders: held.map((nonce) => holder(nonce)),
 })
-const look = (answer: number, head = 10): Report => ({ answer, head })
+const look = (answer: number, head = 10): CountReport => ({ answer, head })
 
 describe('the next nonce', () => {
   it.each<[what: string, NonceDecision['is'], Parameters<typeof decideNonce>]>([
@@ -51,7 +51,7 @@ describe('the next nonce', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.array(count), fc.boolean(), (truth, lies, hasSecondNode) => {
         let next: number = truth
-        let before: Report | null = null
+        let before: CountReport | null = null
         for (const [i, lie] of lies.entries()) {
           const isLie = hasSecondNode || i % 2 === 0
           const looks = [look(isLie ? lie : truth, i), ...(hasSecondNode ? [look(truth, i)] : [])]

@@ -9,13 +9,13 @@ export const MAX_RAISE = 64
 export const MAX_LOST = 64
 
 /** A node's transaction count for the signer, with the node's head at that time. */
-export interface Report {
+export interface CountReport {
   answer: number
   head: number
 }
 
 /** The first lost nonce, and since when it has been missing. */
-export interface Missing {
+export interface MissingNonce {
   first: number
   sinceMs: number
 }
@@ -28,11 +28,11 @@ export type NonceDecision =
    * No nonce is given out: either a second observation is needed for comparison with this one, or lost nonces have to
    * be repaired.
    */
-  | { is: 'doubt'; look: Report }
+  | { is: 'doubt'; look: CountReport }
   /** Two observations agree on another next nonce. */
   | { is: 'moved'; next: number }
   /** Two observations agree on a count that an operator has to confirm. */
-  | { is: 'too_far'; count: number; look: Report }
+  | { is: 'too_far'; count: number; look: CountReport }
 
 /**
  * Decides about the next nonce. A change needs two observations, from two nodes or from one node at two heads, because
@@ -44,8 +44,8 @@ export type NonceDecision =
  */
 export function decideNonce(
   { next, top, holders }: SignerNonces,
-  looks: readonly Report[],
-  before: Report | null,
+  looks: readonly CountReport[],
+  before: CountReport | null,
 ): NonceDecision {
   const counts = looks.map(({ answer }) => answer)
   const least = Math.min(...counts)
@@ -86,10 +86,10 @@ export function lostNonces(used: number, next: number, holders: SignerNonces['ho
 
 /** Restarts the age of a gap when its first nonce changes, or the clock was set back. */
 export function missingSince(
-  before: Missing | null,
+  before: MissingNonce | null,
   lost: readonly number[],
   nowMs: number,
-): Missing | null {
+): MissingNonce | null {
   const [first] = lost
   if (first === undefined) return null
   return before?.first === first && before.sinceMs <= nowMs ? before : { first, sinceMs: nowMs }

@@ -2,7 +2,7 @@ import type { JobRow } from '../db/outbox/rows.js'
 import type { JobKind } from '../registry/outbox.js'
 
 /** Capacity of a chain family's transactions for jobs. */
-export interface Room<Row> {
+export interface TxCapacity<Row> {
   /** Capacity of one transaction. */
   of(kind: JobKind): number
   /** Capacity that a job takes. */
@@ -12,7 +12,7 @@ export interface Room<Row> {
 }
 
 /** Groups jobs of one kind, in their order, into transactions with enough capacity. */
-export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: Room<Row>): Row[][] {
+export function groupsOf<Row extends JobRow>(rows: readonly Row[], room: TxCapacity<Row>): Row[][] {
   const groups: Row[][] = []
   const open = new Map<JobKind, { group: Row[]; left: number }>()
   for (const row of rows) {

@@ -1,23 +1,34 @@
 import type { Signer } from '../chains/evm/jobView.js'
 import { signNoop } from '../chains/evm/signer.js'
-import { transient } from '../chains/rpc/errors.js'
+import { transientError } from '../chains/rpc/errors.js'
 import type { Call } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
-import { asRelayer, insertNoop, reserve, type SignerKey, saveJobs } from '../db/outbox/jobs.js'
-import { moveNonce, noteClaim, type SignerNonces, signerNonces } from '../db/outbox/signers.js'
+import {
+  asRelayer,
+  insertNoop,
+  reserveSpending,
+  type SignerKey,
+  saveJobs,
+} from '../db/outbox/jobs.js'
+import {
+  moveNonce,
+  type SignerNonces,
+  signerNonces,
+  storeClaimedCount,
+} from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { commitmentWei, DailyCapError, type NonceTx } from '../registry/outbox.js'
 import {
+  type CountReport,
   decideNonce,
   lostNonces,
-  type Missing,
+  type MissingNonce,
   missingSince,
   type NonceDecision,
-  type Report,
 } from './gaps.js'
-import { apply } from './machine/index.js'
+import { applyEvent } from './machine/index.js'
 
 /** Age from which a gap is repaired, ms: a lagging node shows one too. */
 const PATIENCE_MS = 600_000
@@ -45,8 +56,8 @@ export interface NonceKeeperOptions extends Pick<LeaderContext, 'pool' | 'epoch'
 export class NonceKeeper {
   readonly #options: NonceKeeperOptions
   readonly #isLocal: boolean
-  #missing: Missing | null = null
-  #doubt: Report | null = null
+  #missing: MissingNonce | null = null
+  #doubt: CountReport | null = null
   #claimed: number | null = null
 
   constructor(options: NonceKeeperOptions) {
@@ -72,7 +83,11 @@ export class NonceKeeper {
     return { mended, isSound: decision.is === 'sound', gaps: lost.length, claimed: this.#claimed }
   }
 
-  async #decide(): Promise<{ looks: Report[]; stored: SignerNonces; decision: NonceDecision }> {
+  async #decide(): Promise<{
+    looks: CountReport[]
+    stored: SignerNonces
+    decision: NonceDecision
+  }> {
     const { looks, stored } = await this.#look()
     const decision = decideNonce(stored, looks, this.#earlier(stored, looks))
     this.#doubt = 'look' in decision ? decision.look : null
@@ -81,7 +96,7 @@ export class NonceKeeper {
   }
 
   /** Reads the chain's count, and from every node where it does not match the stored one. */
-  async #look(): Promise<{ looks: Report[]; stored: SignerNonces }> {
+  async #look(): Promise<{ looks: CountReport[]; stored: SignerNonces }> {
     const { pool, key, signer } = this.#options
     const { rpc } = signer.chain
     const first = [await rpc.onOneNode((ask) => readCount(ask, signer))]
@@ -96,7 +111,7 @@ export class NonceKeeper {
    * The earlier observation that confirms this one. A local chain's first count needs none, since an older chain may
    * come back at any time.
    */
-  #earlier({ next }: SignerNonces, [first]: readonly Report[]): Report | null {
+  #earlier({ next }: SignerNonces, [first]: readonly CountReport[]): CountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#doubt
   }
 
@@ -106,7 +121,7 @@ export class NonceKeeper {
     if (decision.is !== 'moved' && claimed === this.#claimed) return
     await asRelayer(pool, { network: key.network, epoch }, async (client) => {
       if (decision.is === 'moved') await moveNonce(client, key, next, decision.next)
-      else await noteClaim(client, key, claimed)
+      else await storeClaimedCount(client, key, claimed)
     })
     this.#claimed = claimed
   }
@@ -130,7 +145,7 @@ export class NonceKeeper {
     const { pool, key, epoch, nowMs } = this.#options
     const [row] = await findJobs<NonceTx>(pool, key.network, [id])
     if (!row || row.nonce === null) return false
-    const after = apply(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
+    const after = applyEvent(row, { is: 'reorged' }, { nowMs: nowMs(), random: 0 })
     return saveJobs(pool, [{ job: row, after }], { epoch, nowMs: nowMs() })
   }
 
@@ -139,7 +154,7 @@ export class NonceKeeper {
     const tx = await signNoop(signer, nonce, await gasPriceCapWei())
     if (!tx) return false
     const stored = asRelayer(pool, { network: key.network, epoch }, async (client) => {
-      await reserve(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
+      await reserveSpending(client, key, commitmentWei([tx]), { nowMs: nowMs(), dailyCapWei })
       return insertNoop(client, key, { nonce, tx, nowMs: nowMs() })
     })
     const isStored = await orIf(stored, (error) => error instanceof DailyCapError, false)
@@ -149,12 +164,12 @@ export class NonceKeeper {
 }
 
 /** Reads the signer's transaction count from one node. @throws RpcError where the answer is not a count */
-async function readCount(ask: Call, { account }: Signer): Promise<Report> {
+async function readCount(ask: Call, { account }: Signer): Promise<CountReport> {
   const [count, head] = await Promise.all([
     ask<string>('eth_getTransactionCount', [account.address, 'latest']).then(Number),
     ask<string>('eth_blockNumber', []).then(Number),
   ])
   if (!(count >= 0 && count < MAX_COUNT))
-    throw transient(`eth_getTransactionCount: ${count} is no count`)
+    throw transientError(`eth_getTransactionCount: ${count} is no count`)
   return { answer: count, head }
 }

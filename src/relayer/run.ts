@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { readChainStates } from '../db/deployment/chainStates.js'
 import { whileLeading } from '../db/pg/leader.js'
-import { eventFor, type Listener } from '../db/pg/notify.js'
+import { eventOfPayload, type Listener } from '../db/pg/notify.js'
 import { alarmFields } from '../ops/alarms.js'
 import type { Context } from '../ops/context.js'
 import { createNotify, type Notify } from '../ops/notify.js'
@@ -16,7 +16,7 @@ import { createAlarmLog, logOutcome, type OutboxState, outboxProblems } from './
 const MAX_BUSY_STEPS = 50
 
 /** What a relayer gets from the leading process. */
-export interface Led extends Pick<Context, 'network' | 'log'> {
+export interface LeadingRelayer extends Pick<Context, 'network' | 'log'> {
   /** @param at place under which errors of our own code are counted */
   optionsAt(at: LoopName): ChainRelayerOptions
   /** Shows a relayer's state from now on. */
@@ -31,7 +31,7 @@ export interface RelaySource {
   /** True if the chain may be indexed by one of two nodes (`singleNodeAfter`). */
   readonly allowsOneNode: boolean
   /** Creates the worker of one lead. */
-  worker(led: Led): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
+  worker(led: LeadingRelayer): Pick<Worker, 'name' | 'fields' | 'pollMs' | 'step'>
 }
 
 export interface RelayRunOptions extends Omit<Context, 'metrics'> {
@@ -66,7 +66,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
   let led: LedOutbox | null = null
 
   listener.subscribe((payload) => {
-    const heard = eventFor(network, payload)
+    const heard = eventOfPayload(network, payload)
     if (heard) led?.wake(heard)
   })
   const onError = (err: Error) =>
@@ -117,7 +117,7 @@ class LedOutbox {
     this.#epoch = epoch
     this.#logAlarms = createAlarmLog(log, network)
     this.state = { network, relayers: [] }
-    const led: Led = {
+    const led: LeadingRelayer = {
       network,
       log,
       optionsAt: (at) => this.#relayerOptions(at),

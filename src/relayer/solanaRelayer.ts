@@ -14,12 +14,12 @@ import { type BlockhashTx, INSUFFICIENT_FUNDS } from '../registry/outbox.js'
 import { aboutJob, ChainRelayer, type ChainRelayerOptions } from './chainRelayer.js'
 import { groupsOf } from './groups.js'
 import {
-  type BlockhashSeen,
+  type ClusterSnapshot,
   type PaymentView,
   planBlockhashJob,
   viewOf,
 } from './machine/blockhash.js'
-import { apply, type Event, type Moment } from './machine/index.js'
+import { applyEvent, type JobEvent, type Moment } from './machine/index.js'
 import type { RelayerState } from './relayerKind.js'
 import { SOLANA_RELAYERS } from './solanaKind.js'
 
@@ -138,7 +138,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
   }
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
-  async #act(rows: Group, seen: BlockhashSeen): Promise<boolean> {
+  async #act(rows: Group, seen: ClusterSnapshot): Promise<boolean> {
     const action = planBlockhashJob(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
@@ -157,7 +157,7 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
     })
     const groups = groupsOf(
       rows.filter((_, i) => views[i]!.is === 'held'),
-      ROOM,
+      SOLANA_TX_CAPACITY,
     )
     if (groups.length === 0) return
     const { maxFee } = this.#signer
@@ -203,10 +203,10 @@ export class SolanaRelayer extends ChainRelayer<RelayerState> {
    * Stores an event for all jobs or for none.
    * @returns the jobs after the event; null where one has changed meanwhile
    */
-  async #save(rows: Group, event: Event<BlockhashTx>): Promise<Group | null> {
+  async #save(rows: Group, event: JobEvent<BlockhashTx>): Promise<Group | null> {
     const { pool, epoch, onOutcome } = this.#options
     const moment: Moment = { nowMs: this.clock.nowMs(), random: this.clock.random() }
-    const changes = rows.map((job) => ({ job, after: apply(job, event, moment) }))
+    const changes = rows.map((job) => ({ job, after: applyEvent(job, event, moment) }))
     const isSaved = await saveJobs(pool, changes, { epoch, nowMs: moment.nowMs })
     failpoint(`payout.${event.is}`)
     if (!isSaved) return null
@@ -244,7 +244,7 @@ function accountsOf(payment: Row['payment']): number {
  * Bytes that a transaction of 1,232 bytes has for payments, beside signature, fee payer, blockhash, six accounts of the
  * instruction and the compute budget.
  */
-export const ROOM = {
+export const SOLANA_TX_CAPACITY = {
   of: () => 888,
   takenBy: bytesOf,
   isAlone: ({ failures }: Row) => failures > 0,

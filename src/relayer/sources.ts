@@ -1,7 +1,7 @@
 import type { SolanaSigner } from '../chains/solana/signer.js'
 import { SOLANA } from '../registry/families.js'
 import { EvmRelayer, type EvmRelayerOptions } from './evmRelayer.js'
-import type { Led, RelaySource } from './run.js'
+import type { LeadingRelayer, RelaySource } from './run.js'
 import { SolanaRelayer, type SolanaRelayerOptions } from './solanaRelayer.js'
 import type { RelayTarget } from './targets.js'
 
@@ -65,7 +65,10 @@ export const solanaRelaySource = ({ pollMs, ...options }: SolanaPayerOptions): R
 })
 
 /** Logs which relay authority the program accepts: a rotated key can decide nothing. */
-async function reportAuthority({ log, network }: Led, signer: SolanaSigner | null): Promise<void> {
+async function reportAuthority(
+  { log, network }: LeadingRelayer,
+  signer: SolanaSigner | null,
+): Promise<void> {
   if (!signer)
     return log.info(
       { network },

@@ -18,8 +18,8 @@ import type { NonceSender } from '../chains/evm/signer.js'
 import type { NonceTx } from '../registry/outbox.js'
 import type { Policy } from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { park, resume } from './machine/job.js'
-import { decide, type Outcome } from './step.js'
+import { parkJob, resumeJob } from './machine/job.js'
+import { decideStep, type Outcome } from './step.js'
 
 const IDS = ['a', 'b', 'c']
 const POLICY: Policy = {
@@ -106,7 +106,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
     try {
       const job = model.rows.get(name)!
       const ports = portsOf(name)
-      const outcome = await (await decide(job, ports, policy))()
+      const outcome = await (await decideStep(job, ports, policy))()
       if (!isDead) outcomes.push(outcome)
       return outcome
     } catch (error) {
@@ -160,7 +160,7 @@ function relayer(refusesSecond: boolean, policy = POLICY) {
         break
       case 'operator': {
         const row = model.rows.get(command.id)!
-        model.rows.set(command.id, command.isPark ? park(row) : resume(row))
+        model.rows.set(command.id, command.isPark ? parkJob(row) : resumeJob(row))
       }
     }
   }
@@ -233,7 +233,7 @@ describe('an error of our own code', () => {
       store: modelStore(model, 'a', () => {}),
       clock: { nowMs: () => 1, random: () => 0.5 },
     }
-    return (await decide(row, ports, POLICY))()
+    return (await decideStep(row, ports, POLICY))()
   }
   const signed: Partial<NonceJob> = { state: 'signed', nonce: 0, txs: [txOf(1)] }
 

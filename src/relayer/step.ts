@@ -1,16 +1,22 @@
 import { ChainUnavailableError } from '../chains/chain.js'
 import type { NonceView } from '../chains/evm/jobView.js'
 import { SignerUnavailableError } from '../chains/evm/relayerAccount.js'
-import type { NonceSender, Prepared } from '../chains/evm/signer.js'
+import type { NonceSender, PreparedTx } from '../chains/evm/signer.js'
 import { classifyTxError } from '../chains/evm/txErrors.js'
 import { RpcError } from '../chains/rpc/errors.js'
 import { WrongChainError } from '../chains/rpc/nodes.js'
 import { failpoint } from '../ops/failpoint.js'
 import { orIf } from '../ops/log/errors.js'
 import { DAILY_CAP, DailyCapError, type NonceTx, type Purpose } from '../registry/outbox.js'
-import { type Action, apply, type Event, type Policy, type Seen } from './machine/index.js'
+import {
+  applyEvent,
+  type ChainSnapshot,
+  type JobAction,
+  type JobEvent,
+  type Policy,
+} from './machine/index.js'
 import type { NonceJob } from './machine/job.js'
-import { MOST_AHEAD, planNonceJob } from './machine/nonce.js'
+import { MAX_HEAD_LEAD_BLOCKS, planNonceJob } from './machine/nonce.js'
 
 /** Stores changes of a job. Both methods compare versions, and return false when the job has changed. */
 export interface JobStore {
@@ -35,7 +41,7 @@ export interface Ports {
 
 /** Outcome of a step. All except `waiting`, `unreachable` and `stale` have stored something. */
 export type Outcome =
-  | Event<NonceTx>['is']
+  | JobEvent<NonceTx>['is']
   | ('replaced' | 'cancelled' | 'resent' | 'waiting')
   /** The chain could not be reached. Nothing changed. */
   | 'unreachable'
@@ -55,7 +61,7 @@ const isOfChain = (error: unknown): boolean =>
  * @returns second half: executes the action and stores the result; it throws errors of the store
  * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
  */
-export async function decide(
+export async function decideStep(
   job: NonceJob,
   ports: Ports,
   policy: Policy,
@@ -64,7 +70,12 @@ export async function decide(
   const view = await viewOf(job, ports)
   if (view === null) return async () => 'unreachable'
 
-  let seen: Seen = { ...view, nowMs: clock.nowMs(), random: clock.random(), prepared: null }
+  let seen: ChainSnapshot = {
+    ...view,
+    nowMs: clock.nowMs(),
+    random: clock.random(),
+    prepared: null,
+  }
   for (;;) {
     const action = planNonceJob(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
@@ -85,8 +96,8 @@ async function viewOf(job: NonceJob, { sender, onUnreachable }: Ports): Promise<
 
 async function execute(
   job: NonceJob,
-  action: Exclude<Action, { do: 'prepare' }>,
-  seen: Seen,
+  action: Exclude<JobAction, { do: 'prepare' }>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
   switch (action.do) {
@@ -102,7 +113,7 @@ async function execute(
 }
 
 /** A failed call counts as a failed attempt, so that the pause grows. */
-async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<Prepared> {
+async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Promise<PreparedTx> {
   try {
     return await sender.prepare(job, purpose)
   } catch (error) {
@@ -113,8 +124,8 @@ async function prepare(sender: NonceSender, job: NonceJob, purpose: Purpose): Pr
 
 async function sign(
   job: NonceJob,
-  order: Extract<Action, { do: 'sign' }>,
-  seen: Seen,
+  order: Extract<JobAction, { do: 'sign' }>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
   const { purpose, gas, fees, valueWei } = order
@@ -131,7 +142,7 @@ async function sign(
       isRejected: false,
     }
     failpoint('relay.sign')
-    return apply(job, { is: 'signed', nonce, tx }, seen)
+    return applyEvent(job, { is: 'signed', nonce, tx }, seen)
   }
   const { nonce } = order
   try {
@@ -159,13 +170,18 @@ function reasonOf(error: unknown): string | null {
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
 
-async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): Promise<Outcome> {
-  let event: Event<NonceTx> = { is: 'sent', hash: tx.hash }
+async function broadcast(
+  job: NonceJob,
+  tx: NonceTx,
+  seen: ChainSnapshot,
+  ports: Ports,
+): Promise<Outcome> {
+  let event: JobEvent<NonceTx> = { is: 'sent', hash: tx.hash }
   let { head } = seen
   try {
     // blocks that were mined since the observation are no reason to replace the transaction
     const newest = await ports.sender.broadcast(tx.raw)
-    if (newest !== null && newest <= head + MOST_AHEAD) head = Math.max(head, newest)
+    if (newest !== null && newest <= head + MAX_HEAD_LEAD_BLOCKS) head = Math.max(head, newest)
   } catch (error) {
     if (!isOfChain(error)) throw error
     event = { is: 'refused', hash: tx.hash, failure: classifyTxError(error) }
@@ -177,11 +193,11 @@ async function broadcast(job: NonceJob, tx: NonceTx, seen: Seen, ports: Ports): 
 
 async function store(
   job: NonceJob,
-  event: Event<NonceTx>,
-  seen: Seen,
+  event: JobEvent<NonceTx>,
+  seen: ChainSnapshot,
   ports: Ports,
 ): Promise<Outcome> {
-  if (!(await ports.store.save(apply(job, event, seen)))) return 'stale'
+  if (!(await ports.store.save(applyEvent(job, event, seen)))) return 'stale'
   failpoint(`relay.${event.is}`)
   return event.is === 'refused' && event.failure.class === 'known' ? 'sent' : event.is
 }

@@ -26,7 +26,7 @@ const KEEP = `${NAME}_keep`
  * Controls the bridge of a world. A trigger gives new jobs of the relayer a later time. The daemon does not know about
  * it and does all other work.
  */
-export function bridgeOf(databaseUrl: string): Bridge {
+export function createBridge(databaseUrl: string): Bridge {
   const within = (work: (client: pg.Client) => Promise<unknown>): Promise<void> =>
     runOn(databaseUrl, async (client) => {
       await client.query('BEGIN')

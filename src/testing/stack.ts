@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Network } from '../registry/primitives/network.js'
-import { type Bridge, bridgeOf } from './bridge.js'
+import { type Bridge, createBridge } from './bridge.js'
 import type { LocalChain } from './chains/localChain.js'
 import {
   type ChainDefinition,
@@ -194,7 +194,7 @@ async function build<N extends Network>(
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorld(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
 
-  const bridge = bridgeOf(database.url)
+  const bridge = createBridge(database.url)
   let stopped: Promise<void> | undefined
   return {
     ...world,

@@ -11,7 +11,10 @@ import { replay } from '../../src/db/journal/replay.js'
 import { saveJobs } from '../../src/db/outbox/jobs.js'
 import { countRefusedNames } from '../../src/db/outbox/payouts.js'
 import { openJobs } from '../../src/db/outbox/stats.js'
-import { communityNameAvailability, standingOf } from '../../src/db/registry/communityNames.js'
+import {
+  communityNameAvailability,
+  readCallerStanding,
+} from '../../src/db/registry/communityNames.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { actOnJob } from '../../src/relayer/operatorActions.js'
@@ -217,7 +220,7 @@ describe('a bought name', () => {
   const isHeldByPayer = async (name: string) => {
     const wallet = storedOf(at.addressOf(PAYER))
     const asked = { community: 'club', name, caller: wallet, wallet }
-    return (await standingOf(at.pool, 'mainnet', asked)).isHeld
+    return (await readCallerStanding(at.pool, 'mainnet', asked)).isHeld
   }
 
   const refusedNames = () =>

@@ -11,7 +11,7 @@ import { refundsOf } from '../../src/api/refunds/refunds.js'
 import { refundsView } from '../../src/api/v1/refunds.js'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
 import { hubAbi } from '../../src/chains/evm/contracts/index.js'
-import { formerPaymentsContracts, keepPaymentsContract } from '../../src/db/outbox/contract.js'
+import { formerPaymentsContracts, storePaymentsContract } from '../../src/db/outbox/contract.js'
 import { OWED_LIMIT } from '../../src/db/outbox/owed.js'
 import { fromHex, toHex } from '../../src/registry/primitives/bytes.js'
 import { deployPayments, SPOKE_EID } from '../support/bridgeContracts.js'
@@ -334,7 +334,7 @@ describe('a payments contract that another has replaced', () => {
     await at.confirm()
     const { config, chain, rpc } = at.portOf('1')
     const row = { network: 'mainnet', chain, label: '1' } as const
-    const keep = (contract: Hex) => keepPaymentsContract(at.pool, row, fromHex(contract))
+    const keep = (contract: Hex) => storePaymentsContract(at.pool, row, fromHex(contract))
     const before = (await refunds(PAYER)).refunds
     expect(before).toMatchObject([
       { owedBy: 'payments', amount: '2', payments: [{ name: 'club/left' }] },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { createChainRpc, createEvmChain } from '../../src/chains/evm/chain.js'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, packRecord, recordWords } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -10,7 +10,7 @@ import { replay } from '../../src/db/journal/replay.js'
 import { tryLead } from '../../src/db/pg/leader.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { ChainIndexer, NO_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
+import { ChainIndexer, LOCAL_HALT_PATIENCE } from '../../src/indexer/evm/chainIndexer.js'
 import type { ChainIndexerOptions } from '../../src/indexer/evm/types.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { createDatabase, dropDatabase } from '../../src/testing/processes/postgres.js'
@@ -35,7 +35,7 @@ export interface LoneIndexer {
 
 /** Record of a hub's logs before a block, as a checkpoint has it. */
 async function recordBefore({ config, public: client }: HubWorld, block: number) {
-  const { addresses, topics } = filterOf(config)
+  const { addresses, topics } = logFilterOf(config)
   const toBlock = `0x${(block - 1).toString(16)}`
   const params = [{ address: addresses, topics: [topics], fromBlock: '0x0', toBlock }] as never
   const logs = (await client.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]
@@ -55,7 +55,7 @@ export async function indexerOver(
   world: HubWorld,
   database: string,
   changes: Partial<ChainConfig>,
-  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: NO_PATIENCE },
+  options: Pick<ChainIndexerOptions, 'haltPatience'> = { haltPatience: LOCAL_HALT_PATIENCE },
 ): Promise<LoneIndexer> {
   const server = world.postgres.url
   if (!migrated.has(world)) migrated.set(world, createDatabase(server, 'tables').then(migrate))

@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { hasCheckpoint, isCheckpointReplaced } from '../../src/indexer/evm/checkpoint.js'
 import { rewindPoint } from '../../src/indexer/evm/rewindPoint.js'
 import { chainWorker, unappliedMinima } from '../../src/indexer/evm/worker.js'
-import { LIVE_BATCH } from '../../src/indexer/evm/write.js'
+import { LIVE_BATCH_ENTRIES } from '../../src/indexer/evm/write.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { encodeChange } from '../../src/registry/journal/change.js'
@@ -137,10 +137,10 @@ describe('stalled finality', () => {
       )
     await indexer.step()
     await world.test.mine({ blocks: 30 })
-    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH })
+    expect(await indexer.step()).toMatchObject({ kind: 'followed', entries: LIVE_BATCH_ENTRIES })
     expect(await indexer.step()).toMatchObject({
       kind: 'followed',
-      entries: 13 * batch - LIVE_BATCH,
+      entries: 13 * batch - LIVE_BATCH_ENTRIES,
     })
     expect(await indexer.step()).toEqual({ kind: 'idle' })
   })

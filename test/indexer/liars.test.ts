@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { type Hex, toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HELD_TOPIC } from '../../src/chains/evm/community/logs.js'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import type { ChainConfig } from '../../src/config/index.js'
 import { receiptOf } from '../../src/testing/chains/receipt.js'
 import { deployCommunityPayments } from '../../src/testing/contracts/deploy.js'
-import { sequence } from '../../src/testing/faultProxy/random.js'
+import { randomSequence } from '../../src/testing/faultProxy/random.js'
 import { account, chainAt, HUB_CHAIN_ID } from '../support/bridgeContracts.js'
 import { startHubWorld } from '../support/hubWorld.js'
 import { type OnCall, startRpcProxy } from '../support/rpcProxy.js'
@@ -113,7 +113,7 @@ afterAll(async () => {
 test(
   `none of ${RUNS} lies of the first of two nodes enters the journal, and the other node’s logs do (seed ${SEED})`,
   async () => {
-    const random = sequence(SEED, 'lies')
+    const random = randomSequence(SEED, 'lies')
     for (let run = 0; run < RUNS; run++) {
       const kind = KINDS[run % KINDS.length]!
       const isCatchUp = random() < 0.3
@@ -249,7 +249,7 @@ const causesInJournal = () =>
   )
 
 async function causesOnChain(to: number) {
-  const { addresses, topics } = filterOf(world.config)
+  const { addresses, topics } = logFilterOf(world.config)
   const logs = await logsTo(to, addresses, topics)
   // a lost bid's credit is not an entry
   const causes = logs.filter((log) => log.topics.length === 1)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawLog } from '../../src/chains/evm/logs.js'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import type { OnCall } from '../support/rpcProxy.js'
 import { answering, failing, RECORD_HASH, useSilentNodes } from './silentNodes.js'
 
@@ -223,7 +223,7 @@ describe('nodes with limitations', () => {
 it(
   `no lie of ${RUNS} liars beside an honest node with faults is indexed (seed ${SEED})`,
   async () => {
-    const random = sequence(SEED, 'falters')
+    const random = randomSequence(SEED, 'falters')
     const lie = { block: -1, name: 'gift', isOn: false }
     let fault: string | null = null
     let count = 0
@@ -237,12 +237,12 @@ it(
       await world.bid(run % 5, [`run-${run}`])
       lie.block = await head()
       lie.name = `gift-${run}`
-      await world.test.mine({ blocks: random() < 0.3 ? GAP : between(random(), 1, 6) })
+      await world.test.mine({ blocks: random() < 0.3 ? GAP : integerBetween(random(), 1, 6) })
       if (random() < 0.2) await lone.restart()
       lie.isOn = true
       count = 0
-      fault = pick(random(), Object.keys(FAULTS))
-      await drive(lone, between(random(), 1, 4))
+      fault = pickFrom(random(), Object.keys(FAULTS))
+      await drive(lone, integerBetween(random(), 1, 4))
       const { nextBlock } = lone.indexer.state
       expect(await journalled(lone), `${fault}, run ${run}`).toEqual(await onChain(nextBlock - 1))
       lie.isOn = false

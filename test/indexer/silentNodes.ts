@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Hex, toFunctionSelector, toHex } from 'viem'
 import { afterEach } from 'vitest'
-import { filterOf } from '../../src/chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../src/chains/evm/logs.js'
 import { emptyRecord, foldRecord, recordWords } from '../../src/chains/evm/record.js'
 import type { ChainConfig } from '../../src/config/index.js'
@@ -74,7 +74,7 @@ export function useSilentNodes() {
   }
 
   async function logsTo(to: number): Promise<RawLog[]> {
-    const { addresses, topics } = filterOf(world.config)
+    const { addresses, topics } = logFilterOf(world.config)
     const filter = { address: addresses, topics: [topics], fromBlock: '0x0', toBlock: toHex(to) }
     const params = [filter] as never
     return (await world.public.request({ method: 'eth_getLogs', params })) as unknown as RawLog[]

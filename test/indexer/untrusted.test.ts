@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { type Hex, pad } from 'viem'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
-import { openChain } from '../../src/daemon/families/evm.js'
+import { openEvmChain } from '../../src/daemon/families/evm.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
 import { createDatabase } from '../../src/testing/processes/postgres.js'
@@ -58,9 +58,11 @@ describe('a chain whose contracts keep no record', () => {
     const pool = createPool({ url, max: 2, applicationName: 'test' })
     ends.push(() => pool.end())
     await world.test.setCode({ address: OLDER, bytecode: OLDER_CODE })
-    const metrics = { rpc: { watch() {} } } as unknown as Parameters<typeof openChain>[1]['metrics']
+    const metrics = { rpc: { watch() {} } } as unknown as Parameters<
+      typeof openEvmChain
+    >[1]['metrics']
     const context = { pool, log: pino({ level: 'silent' }), metrics }
-    return openChain({ ...world.config, local: true, ...changes }, context)
+    return openEvmChain({ ...world.config, local: true, ...changes }, context)
   }
 
   const watchOnly = { minimum: [], quotes: false }

@@ -1,6 +1,6 @@
 import type { Hex } from '../../src/chains/chain.js'
 import { estimateFees, type Fees } from '../../src/chains/evm/gasFees.js'
-import type { Mined, NonceView } from '../../src/chains/evm/jobView.js'
+import type { MinedReceipt, NonceView } from '../../src/chains/evm/jobView.js'
 import type { NonceSender } from '../../src/chains/evm/signer.js'
 import { RpcError } from '../../src/chains/rpc/errors.js'
 import type { Purpose } from '../../src/registry/outbox.js'
@@ -118,7 +118,7 @@ export function reorg(model: Model, depth: number, isLost: boolean): void {
 
 /** The chain as one job's step sees it. `fault` may throw at any call. */
 export function modelSender(model: Model, id: string, fault: (call: string) => void): NonceSender {
-  const receipt = (job: NonceJob, head: number): Mined | null => {
+  const receipt = (job: NonceJob, head: number): MinedReceipt | null => {
     for (const { hash } of job.txs) {
       for (const [block, { txs }] of model.blocks.slice(0, head + 1).entries()) {
         const found = txs.find((mined) => mined.hash === hash)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findClaimable } from '../../src/db/airdrop/answers.js'
 import { listApiKeys } from '../../src/db/auth/apiKeys.js'
 import { creditsOf } from '../../src/db/bridge/credits.js'
-import { findSince, readClusterIds, readStretch } from '../../src/db/journal/feed.js'
+import { findSince, readClusterIds, readJournalRange } from '../../src/db/journal/feed.js'
 import { findJournalled } from '../../src/db/journal/transactions.js'
 import { findOwedPayments, findPaidTokens } from '../../src/db/outbox/owed.js'
 import { findPayouts } from '../../src/db/payments/open.js'
@@ -27,7 +27,7 @@ import {
   findNamesBeginning,
   readAvailability,
 } from '../../src/db/registry/lookups.js'
-import { findOwnedNames, positionOf } from '../../src/db/registry/owners.js'
+import { findOwnedNames, registrationPosition } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
 import { NOBODY } from '../../src/registry/primitives/address.js'
 import { clusterId } from '../../src/registry/primitives/clusterId.js'
@@ -149,7 +149,8 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'the place of a name',
     1,
-    (db) => positionOf(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
+    (db) =>
+      registrationPosition(db, NETWORK, { cluster: nameOf(OWNER, greatest - 1), wallet: null }),
   ],
   [
     'names below communities',
@@ -184,27 +185,28 @@ const READS: readonly (readonly [string, number, (db: Queryable) => Promise<unkn
   [
     'the first page of the feed',
     11,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1 }),
   ],
   [
     'a page in the middle',
     11,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 15_000 }),
   ],
   [
     'the newest page',
     12,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'newest', first: null }),
   ],
   [
     'a page of an actor',
     10,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
+    (db) =>
+      readJournalRange(db, NETWORK, { ...page, order: 'oldest', first: 1, from: walletOf(OWNER) }),
   ],
   [
     'a page of nobody',
     20,
-    (db) => readStretch(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY }),
+    (db) => readJournalRange(db, NETWORK, { ...page, order: 'newest', first: null, from: NOBODY }),
   ],
   ['the events since a time', 40, (db) => findSince(db, NETWORK, Date.UTC(2026, 0, 1) + LAST / 2)],
   ['ids of clusters', 2, (db) => readClusterIds(db, NETWORK, [1, ORDINARY], 1)],

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { PaymentWatcher } from '../../src/indexer/solana/watcher.js'
 import { chainProblem } from '../../src/ops/chainState.js'
-import { between, pick, sequence } from '../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../src/testing/faultProxy/random.js'
 import { type Alter, type SolanaProxy, startSolanaProxy } from './solanaProxy.js'
 import { useSolanaWorld } from './solanaWorld.js'
 import { renaming, settle, without, withState } from './support.js'
@@ -280,19 +280,19 @@ it(
   async () => {
     const paid = await names()
     for (let run = 0; run < RUNS; run++) {
-      const random = sequence(SEED, 'solana', run)
+      const random = randomSequence(SEED, 'solana', run)
       const honest = await another()
       const nodes = random() < 0.5 ? [liar, honest] : [honest, liar]
       const { watching } = await watch(nodes)
       const chosen = newName()
-      const fault = pick(random(), Object.keys(FAULTS))
-      const lie = pick(random(), Object.keys(LIES))
+      const fault = pickFrom(random(), Object.keys(FAULTS))
+      const lie = pickFrom(random(), Object.keys(LIES))
       const isLate = random() < 0.3
-      const signature = await world.pay(world.payer(between(random(), 0, 2)), chosen.name)
+      const signature = await world.pay(world.payer(integerBetween(random(), 0, 2)), chosen.name)
       paid.push(chosen.name)
       liar.alter = LIES[lie]!(signature, chosen)
       if (!isLate) honest.errorOf = FAULTS[fault]!()
-      for (let i = between(random(), 1, 3); i > 0; i--) await tryStep(watching)
+      for (let i = integerBetween(random(), 1, 3); i > 0; i--) await tryStep(watching)
       honest.errorOf = FAULTS[fault]!()
       await tryStep(watching)
       const what = `run ${run}: ${lie}, ${fault}`

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startTcpProxy, type TcpProxy } from '../../src/testing/faultProxy/tcpProxy.js'
 import { freePort } from '../../src/testing/processes/ports.js'
-import { commandOf, serverUser } from '../../src/testing/processes/postgres.js'
+import { serverCommand, serverUser } from '../../src/testing/processes/postgres.js'
 import { type Child, isAlive, spawnChild, waitFor } from '../../src/testing/processes/processes.js'
 import { queryOn } from './database.js'
 
@@ -253,7 +253,7 @@ async function createNode(
     PATRONI_REPLICATION_PASSWORD: PASSWORD,
     PATRONI_REWIND_PASSWORD: PASSWORD,
   }
-  const [command, args] = commandOf(serverUser(), 'patroni', [file])
+  const [command, args] = serverCommand(serverUser(), 'patroni', [file])
   let child: Child | undefined
   const pids = () => [...(child && !child.hasExited() ? [child.pid] : []), ...serverPids(dataDir)]
   const signal = (what: NodeJS.Signals) => {

@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../../chains/chain.js'
 import { type BalancePort, readRequirementInputs } from '../../chains/requirementInputs.js'
 import { communityNameAvailability, verifiedInClusters } from '../../db/registry/communityNames.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { areRequirementsMet, inputsNeeded } from '../../registry/community/requirements.js'
 import type { CommunityRules } from '../../registry/community/rules.js'
 import { type Context, chainsOf } from '../http/context.js'
@@ -45,7 +45,7 @@ export async function availabilityUnder(
     }),
   )
   const isKept = Promise.all(mayGet).then((each) => each.includes(true))
-  return (await inTime(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
+  return (await withTimeout(PAYERS_MS, isKept, true)) ? 'pending' : 'free'
 }
 
 /** Ports that may answer with balances of some seconds ago. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { queryingBy } from '../../db/pg/pool.js'
-import { type Asker, FairQueue } from '../../ops/fairQueue.js'
+import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { nextTurn } from '../../ops/turns.js'
 
 /** Questions of a kind to a chain at once: as many as its nodes are asked (STRANGERS in src/chains/rpc/nodes.ts). */
@@ -27,7 +27,7 @@ export class Questions {
   readonly #queues = new WeakMap<object, Map<PropertyKey, FairQueue>>()
 
   /** A port as one client asks it, whose questions are dropped once it has left. */
-  of<Port extends object>(port: Port, asker: Asker): Port {
+  of<Port extends object>(port: Port, asker: QueueClient): Port {
     return new Proxy(port, {
       get: (target, key) => {
         const value: unknown = Reflect.get(target, key)
@@ -59,7 +59,7 @@ export class Statements {
    * A pool as one client asks it: a statement waits in the line, and the work with its rows for the client's turn. What
    * is written once the answer is given is written too.
    */
-  of(pool: pg.Pool, { address }: Asker): pg.Pool {
+  of(pool: pg.Pool, { address }: QueueClient): pg.Pool {
     return queryingBy(pool, async (config) => {
       const found = await this.#queue.run({ address }, () => pool.query(config))
       await nextTurn({ address })

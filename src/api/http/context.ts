@@ -7,10 +7,10 @@ import {
   type ReleaseSigner,
 } from '../../chains/chain.js'
 import { readPageKey } from '../../db/deployment/deployment.js'
-import type { Patience } from '../../db/pg/pool.js'
+import type { Deadline } from '../../db/pg/pool.js'
 import type { EnsGateway } from '../../ens/gateway.js'
 import type { PrimaryNames } from '../../ens/primary.js'
-import { type Asker, FairQueue } from '../../ops/fairQueue.js'
+import { FairQueue, type QueueClient } from '../../ops/fairQueue.js'
 import { nextTurn, type Turn } from '../../ops/turns.js'
 import { FeedTail } from '../../push/feedTail.js'
 import { News } from '../../push/news.js'
@@ -40,7 +40,7 @@ export interface Context {
   /** Secret from which authentication keys are derived. */
   tokenKey: Uint8Array
   /** Time that the caller of a change waits; absent where nobody does. */
-  patience?: Patience
+  patience?: Deadline
   /** Caller, for changes and for answers that may wait; absent elsewhere. */
   caller?: Caller
   /** Requests that wait for a transaction of the network. */
@@ -89,7 +89,7 @@ interface AuthSettings {
 
 /** One holds the journal's lock, two send their first statements: more would only take connections from the reads. */
 const CHANGES = { atOnce: 3, waiting: 1_000 }
-const NOBODY: Asker = { address: '' }
+const NOBODY: QueueClient = { address: '' }
 
 const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 

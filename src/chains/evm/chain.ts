@@ -10,15 +10,15 @@ import {
   type EvmQuote,
   type Hex,
   type OwedMoney,
-  type OwedQuestion,
+  type OwedMoneyQuery,
   orUnavailable,
   type RegistrationRequest,
 } from '../chain.js'
-import { orIfRefused, transient } from '../rpc/errors.js'
+import { orIfRefused, transientError } from '../rpc/errors.js'
 import { type Call, createRpc, type Rpc } from '../rpc/evm.js'
 import { type Consumer, orIfUndecided, type PoolOptions } from '../rpc/nodes.js'
-import { servedByKey, servedFor } from '../rpc/served.js'
-import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
+import { cachedByKey, cachedFor } from '../rpc/served.js'
+import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { encodeClaim, encodeClaimFor } from './airdrop/distributor.js'
 import { encodePlaceBids } from './bridge/calls.js'
 import { decodeMessage, messageNames } from './bridge/hubMessage.js'
@@ -28,7 +28,12 @@ import { owedByPayments } from './community/owed.js'
 import { createCommunityPort } from './community/port.js'
 import { getHeader, type Header } from './logs.js'
 import { createSignatureCheck } from './smartWallet.js'
-import { findByNonce, holdsNonce, readTransaction, type TransactionQuery } from './transactions.js'
+import {
+  findByNonce,
+  hasUsedNonce,
+  readTransaction,
+  type TransactionQuery,
+} from './transactions.js'
 
 export interface Heads {
   latest: Header
@@ -89,7 +94,7 @@ export function createEvmChain({
       ),
     )
   }
-  const head = servedFor(HEAD_CACHE_MS, async () => {
+  const head = cachedFor(HEAD_CACHE_MS, async () => {
     const { latest, confirmed } = await heads()
     return { latest: latest.number, confirmed }
   })
@@ -123,14 +128,16 @@ export function createEvmChain({
     head,
     transaction: (hash, confirmed): Promise<ChainTx> =>
       asking(() =>
-        twiceSeen(rpc, (call) => readTransaction(call, { hash, confirmed, ours: config, head })),
+        confirmByTwoNodes(rpc, (call) =>
+          readTransaction(call, { hash, confirmed, ours: config, head }),
+        ),
       ),
     replacement: (sender, nonce, confirmed) =>
       asking(async () => {
         const question = { sender, nonce, confirmed }
         const hash = await rpc.onOneNode((call) => findByNonce(call, question))
         if (hash === null) return null
-        const isHeld = rpc.quorum((call) => holdsNonce(call, hash, question))
+        const isHeld = rpc.quorum((call) => hasUsedNonce(call, hash, question))
         return (await orIfUndecided(isHeld, false)) ? hash : null
       }),
     namesOfPacket: (packet) => {
@@ -149,10 +156,10 @@ function portForStrangers(forUse: EvmChain['forUse']): EvmPort {
     ...forUse('api'),
     refunds: forUse('refunds').refunds,
     isValidSignature: forUse('wallets').isValidSignature,
-    transaction: servedByKey(status.transaction, SIGHTINGS),
-    replacement: servedByKey(status.replacement, REPLACEMENT),
+    transaction: cachedByKey(status.transaction, TX_STATE_CACHE),
+    replacement: cachedByKey(status.replacement, REPLACEMENT),
     tokenBalance,
-    recentBalance: servedByKey(tokenBalance, BALANCES),
+    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
   }
 }
 
@@ -171,7 +178,7 @@ export async function readHeads(
     getHeader(call, 'latest'),
     tag && getHeader(call, tag),
   ])
-  if (!latest) throw transient('eth_getBlockByNumber: the node has no latest block')
+  if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   return {
     latest,
     confirmed: confirmedOf(latest.number, tagged?.number),
@@ -183,7 +190,7 @@ export async function readHeads(
 async function owedOn(
   rpc: Rpc,
   { communityPayments }: ChainConfig,
-  question: OwedQuestion,
+  question: OwedMoneyQuery,
 ): Promise<OwedMoney[]> {
   const by = (contract: Hex) => (call: Call) => owedByPayments(call, contract, question)
   const owed = await Promise.all([

@@ -10,18 +10,18 @@ import type {
 import { addressOfWord } from '../../registry/primitives/address.js'
 import { fromHex, txKey } from '../../registry/primitives/bytes.js'
 import type { Hex } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { transientError } from '../rpc/errors.js'
 import { type Call, inBatches } from '../rpc/nodes.js'
 import { decodePacket } from './bridge/packet.js'
 import { PAYMENT_TOPIC, readEnds, readPayments } from './community/logs.js'
 import { endpointAbi } from './contracts/index.js'
-import { EVENTS, isOfEvent, misshapen, topicsOf } from './events.js'
+import { EVENTS, isOfEvent, malformedLogError, topicsOf } from './events.js'
 import {
-  blockAt,
+  blockOfPosition,
   getReceipt,
   type LogFilter,
-  placeInChain,
-  placeOf,
+  logLocation,
+  logPosition,
   type RawLog,
   type RawReceipt,
 } from './logs.js'
@@ -57,11 +57,11 @@ export const mergeLogs = (parts: readonly DecodedLogs[]): DecodedLogs => ({
 
 /** Numbers of the blocks that have logs, ascending. */
 export const logBlocksOf = ({ places }: DecodedLogs): number[] => [
-  ...new Set(places.map((place) => blockAt(place))),
+  ...new Set(places.map((place) => blockOfPosition(place))),
 ]
 
 /** Number of decoded logs that cause an entry, a message or a payment, or end a payment. */
-export const sizeOf = ({ entries, sent, payments, ends }: DecodedLogs): number =>
+export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
 /** Event topics of hub and spoke. */
@@ -88,7 +88,7 @@ export interface OurContracts {
   communityPayments?: Hex | undefined
 }
 
-export function filterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
+export function logFilterOf({ role, contract, communityPayments }: OurContracts): LogFilter {
   const topics = topicsOf(role)
   if (!communityPayments) return { addresses: [contract], topics }
   return {
@@ -136,10 +136,10 @@ export async function decodeLogs(
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
     if (!isOfEvent(isPayment ? 'payments' : role, log) || !isCountOurs(log)) {
-      if (!chain.watchOnly || isPayment) throw misshapen(log)
+      if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }
-    found.places.push(placeOf(log))
+    found.places.push(logPosition(log))
     if (isPayment) paymentLogs.push(log)
     else (role === 'spoke' ? sentLogs : hubLogs).push(log)
   }
@@ -203,7 +203,7 @@ const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry
   })
 
 const receivedMessage = (log: RawLog): ReceivedMessage => ({
-  ...placeInChain(log),
+  ...logLocation(log),
   guid: fromHex(log.topics[1]!),
   bids: Number(log.data),
 })
@@ -211,7 +211,7 @@ const receivedMessage = (log: RawLog): ReceivedMessage => ({
 function creditMove(log: RawLog): CreditMove {
   const amount = BigInt(`0x${log.data.slice(-64)}`)
   return {
-    ...placeInChain(log),
+    ...logLocation(log),
     wallet: addressOfWord(fromHex(log.topics[1]!)),
     eid: Number(log.topics[2]),
     amountWei: log.topics[0] === CREDITED_TOPIC ? amount : -amount,
@@ -235,11 +235,11 @@ async function readPacketSent(
   return sentLogs.map((log) => {
     const receipt = receipts.get(log.transactionHash)
     if (!receipt)
-      throw transient(
+      throw transientError(
         `eth_getTransactionReceipt: ${log.transactionHash} has a log but no receipt yet`,
       )
     if (receipt.blockHash !== log.blockHash) {
-      throw transient(
+      throw transientError(
         `eth_getTransactionReceipt: ${log.transactionHash} is in another block than its log`,
       )
     }
@@ -254,11 +254,11 @@ function sentMessage(log: RawLog, receipt: RawReceipt, endpoint: Hex, sentMs: nu
     .filter(({ address }) => address.toLowerCase() === endpoint)
     .find(({ args }) => decodePacket(args.encodedPayload)?.guid === guid)?.args
   if (!ours)
-    throw transient(
+    throw transientError(
       `eth_getTransactionReceipt: ${log.transactionHash} does not have the packet of its message`,
     )
   return {
-    ...placeInChain(log),
+    ...logLocation(log),
     guid: fromHex(guid),
     from: fromHex(from),
     blockHash: fromHex(log.blockHash),

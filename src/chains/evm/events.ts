@@ -103,7 +103,7 @@ const isWord = (topic: Hex, padding: string): boolean =>
   topic.length === 2 + DIGITS && topic.startsWith(padding, 2)
 
 /** Error for a log that its contract can't have emitted. */
-export const misshapen = ({ address, blockNumber, logIndex }: RawLog): Error =>
+export const malformedLogError = ({ address, blockNumber, logIndex }: RawLog): Error =>
   new RefutedError(
     `eth_getLogs: log ${Number(logIndex)} of block ${Number(blockNumber)} is not one that ${address} emits`,
   )

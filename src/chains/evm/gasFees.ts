@@ -42,7 +42,7 @@ export const baseFeeOf = ({ maxFeePerGas, maxPriorityFeePerGas }: Fees): bigint 
  * @param capWei highest price of a unit of gas
  * @returns null where the cap does not allow the raise
  */
-export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function replacementFees(previous: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei) ?? previous
   const maxFeePerGas = raise(previous.maxFeePerGas, least.maxFeePerGas)
   const maxPriorityFeePerGas = raise(previous.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
@@ -55,7 +55,7 @@ export function outbid(previous: Fees, fresh: Fees, capWei: bigint): Fees | null
  * @param capWei highest price of a unit of gas
  * @returns null where the cap allows no more than was offered
  */
-export function offerAnew(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
+export function doubledFees(offered: Fees, fresh: Fees, capWei: bigint): Fees | null {
   const least = capFees(fresh, capWei)
   if (!least) return null
 

@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../config/index.js'
-import { orWithout, transient } from '../rpc/errors.js'
+import { orIfFailing, transientError } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 import { estimateFees, type Fees, priceCapWei } from './gasFees.js'
 
 const FEE_HISTORY_BLOCKS = '0x5'
@@ -43,7 +43,7 @@ export type TipDemand = ReturnType<typeof createTipDemand>
 
 /** The tip that a node suggests (eth_maxPriorityFeePerGas), wei; 0 where it suggests none. */
 const readDemand = async (ask: Call): Promise<bigint> =>
-  BigInt(await orWithout(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
+  BigInt(await orIfFailing(ask<`0x${string}`>('eth_maxPriorityFeePerGas', []), '0x0'))
 
 /**
  * Estimates fees from one node's answers. `createGasPriceCap` limits them.
@@ -73,7 +73,7 @@ async function readCap(ask: Call): Promise<bigint> {
     .slice(0, -1)
     .map((fee, i) => BigInt(fee) + BigInt(reward?.[i]?.[0] ?? '0x0'))
   // without prices the cap is its minimum, at which nothing is mined on a busy chain
-  if (prices.length === 0) throw transient('eth_feeHistory: no price of recent blocks')
+  if (prices.length === 0) throw transientError('eth_feeHistory: no price of recent blocks')
   return priceCapWei(prices, await readDemand(ask))
 }
 
@@ -91,5 +91,5 @@ export function createGasPriceCap(
     const caps = await rpc.onEveryNode(readCap)
     return caps.reduce((least, cap) => (cap < least ? cap : least))
   }
-  return servedFor(HOUR_MS, ask)
+  return cachedFor(HOUR_MS, ask)
 }

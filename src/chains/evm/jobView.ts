@@ -4,7 +4,7 @@ import type { JobProgress, NonceTx } from '../../registry/outbox.js'
 import type { Hex } from '../chain.js'
 import { RpcError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
-import { type PaidBid, readAreDelivered, readPacketState } from './bridge/calls.js'
+import { type PaidBid, readDeliveredFlags, readPacketState } from './bridge/calls.js'
 import type { Packet } from './bridge/packet.js'
 import type { LzReceiveOption } from './bridge/packetOptions.js'
 import { type EvmChain, readHeads } from './chain.js'
@@ -27,7 +27,7 @@ export type JobCall =
   | { kind: 'refuse' | 'release'; payments: Hex; of: readonly PaymentToEnd[] }
   | { kind: 'noop' }
 
-export interface Mined {
+export interface MinedReceipt {
   hash: Hex
   block: number
   succeeded: boolean
@@ -51,7 +51,7 @@ export interface NonceView {
    */
   nonce: 'later' | 'next' | 'unconfirmed' | 'confirmed'
   /** Receipt of the job's transaction that was mined. */
-  mined: Mined | null
+  mined: MinedReceipt | null
   /** True if more than one node confirms the view. */
   isSure: boolean
 }
@@ -76,7 +76,7 @@ type Heads = Awaited<ReturnType<EvmChain['head']>>
  * The view on which nodes agree: the least advanced state that any of them reports, and a receipt that two of them
  * confirm. Ignores nodes that have not yet reached the first node's confirmed block.
  */
-export function agreed(views: readonly NodeView[], isLocal: boolean): NonceView {
+export function agreedView(views: readonly NodeView[], isLocal: boolean): NonceView {
   const { confirmedHead, ...view } = views[0]!
   const known = views.filter(({ head }, i) => i === 0 || head >= confirmedHead)
   const done = DONE_STATES.find((state) => known.some((one) => one.done === state))!
@@ -100,7 +100,7 @@ export function agreed(views: readonly NodeView[], isLocal: boolean): NonceView 
 }
 
 /** Reads a job's state from one node. @param ask calls the node */
-export async function observe(
+export async function observeJob(
   ask: Call,
   { chain, account }: Signer,
   call: JobCall,
@@ -144,7 +144,8 @@ async function readDone(
 ): Promise<NonceView['done']> {
   if (call.kind === 'noop') return kind === 'noop' ? 'confirmed' : 'no'
   const isDoneAt = async (block: number): Promise<boolean> => {
-    if (call.kind === 'deliver') return readAreDelivered(ask, call.hub, call.bids, quantity(block))
+    if (call.kind === 'deliver')
+      return readDeliveredFlags(ask, call.hub, call.bids, quantity(block))
     if ('payments' in call) return areEnded(ask, call.payments, call.of, block)
     const state = await readPacketState(ask, call.endpoint, call.packet, quantity(block))
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
@@ -163,7 +164,11 @@ const atConfirmed = async <T>(
 ): Promise<T | null> =>
   confirmed < 0 ? null : orIf(question(confirmed), (error) => error instanceof RpcError, null)
 
-async function findReceipt(ask: Call, { txs }: NonceJob, confirmed: number): Promise<Mined | null> {
+async function findReceipt(
+  ask: Call,
+  { txs }: NonceJob,
+  confirmed: number,
+): Promise<MinedReceipt | null> {
   for (const { hash, gas, maxFeePerGas } of [...txs].reverse()) {
     const receipt = await getReceipt(ask, hash)
     if (!receipt) continue

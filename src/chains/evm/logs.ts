@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { fromHex } from '../../registry/primitives/bytes.js'
 import type { ConfirmationRules } from '../../registry/primitives/confirmation.js'
 import type { Hex } from '../chain.js'
-import { LackingError, transient } from '../rpc/errors.js'
+import { MissingDataError, transientError } from '../rpc/errors.js'
 import { type Call, numberOf, quantity } from '../rpc/evm.js'
 
 /** A log as nodes return it (execution API, `eth_getLogs`). */
@@ -35,7 +35,7 @@ export type RawReceipt = { logs: RawLog[] } & Record<
 export function hasSucceeded({ status }: Pick<RawReceipt, 'status'>): boolean {
   const value = typeof status === 'number' ? status : numberOf(status)
   if (value !== 0 && value !== 1)
-    throw transient('eth_getTransactionReceipt: the status has another form')
+    throw transientError('eth_getTransactionReceipt: the status has another form')
   return value === 1
 }
 
@@ -70,7 +70,7 @@ export async function getHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
-  if (!isHex(hash) || !isHex(parentHash)) throw transient(`${method}: a hash has another form`)
+  if (!isHex(hash) || !isHex(parentHash)) throw transientError(`${method}: a hash has another form`)
   const header = {
     number: numberOf(raw.number),
     hash,
@@ -78,7 +78,7 @@ export async function getHeader(
     timestampMs: numberOf(raw.timestamp) * 1_000,
   }
   if (typeof block === 'number' && header.number !== block)
-    throw transient(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
+    throw transientError(`eth_getBlockByNumber: asked for block ${block}, got ${header.number}`)
   return header
 }
 
@@ -86,7 +86,7 @@ export async function getHeader(
 export function assertLinked(headers: readonly Header[]): void {
   for (const [i, { number, parentHash }] of headers.entries())
     if (i > 0 && headers[i - 1]!.number === number - 1 && parentHash !== headers[i - 1]!.hash)
-      throw transient(
+      throw transientError(
         `block ${number} does not continue block ${number - 1}: the node changed its fork meanwhile`,
       )
 }
@@ -115,12 +115,12 @@ export async function readLogs(
     from === to ? null : getHeader(call, from),
   ])
   if (!last || (from !== to && !first))
-    throw new LackingError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
+    throw new MissingDataError(`eth_getLogs: the node does not have all blocks of ${from}-${to}`)
   const hashes = new Map([first ?? last, last].map(({ number, hash }) => [number, hash]))
   for (const log of logs) {
     const block = Number(log.blockNumber)
     if ((hashes.get(block) ?? log.blockHash) !== log.blockHash)
-      throw transient(`eth_getLogs: logs of block ${block} are of another fork`)
+      throw transientError(`eth_getLogs: logs of block ${block} are of another fork`)
     hashes.set(block, log.blockHash)
   }
   return { logs, first: first ?? last, last }
@@ -161,7 +161,7 @@ const isHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /** Transaction and position of a log, as the database stores them. */
-export const placeInChain = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
+export const logLocation = ({ transactionHash, blockNumber, logIndex }: RawLog) => ({
   txHash: fromHex(transactionHash),
   block: Number(blockNumber),
   logIndex: Number(logIndex),
@@ -171,11 +171,11 @@ export const placeInChain = ({ transactionHash, blockNumber, logIndex }: RawLog)
 const LOGS_OF_BLOCK = 1e6
 
 /** Position of a log in its chain, as one number that grows with block and log index. */
-export const placeOf = ({ blockNumber, logIndex }: RawLog): number =>
+export const logPosition = ({ blockNumber, logIndex }: RawLog): number =>
   Number(blockNumber) * LOGS_OF_BLOCK + Number(logIndex)
 
 /** Block number of a position. */
-export const blockAt = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
+export const blockOfPosition = (place: number): number => Math.floor(place / LOGS_OF_BLOCK)
 
 /**
  * Checks and sorts a node's logs, and drops duplicates.
@@ -193,7 +193,7 @@ function ordered(
     const block = numberOf(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
     if (!(isHex(data) && isHex(transactionHash) && isHex(blockHash) && topics.every(isHex)))
-      throw transient(`eth_getLogs: a log of block ${block} has another form`)
+      throw transientError(`eth_getLogs: a log of block ${block} has another form`)
     const index = numberOf(log.logIndex)
     if (
       log.removed ||
@@ -202,11 +202,11 @@ function ordered(
       index >= LOGS_OF_BLOCK ||
       (hash && log.blockHash !== hash)
     )
-      throw transient(
+      throw transientError(
         `eth_getLogs: got log ${index} of block ${block} (${log.blockHash}) for blocks ${from}-${to}`,
       )
     if (log.address !== first && !addresses.includes(log.address.toLowerCase() as Hex))
-      throw transient(`eth_getLogs: got a log of contract ${log.address}`)
+      throw transientError(`eth_getLogs: got a log of contract ${log.address}`)
     const place = block * LOGS_OF_BLOCK + index
     if (place <= previous) isSorted = false
     previous = place
@@ -214,10 +214,10 @@ function ordered(
   if (isSorted) return logs
   const byPlace = new Map<number, RawLog>()
   for (const log of logs) {
-    const place = placeOf(log)
+    const place = logPosition(log)
     const other = byPlace.get(place)
     if (other && !isDeepStrictEqual(other, log))
-      throw transient(
+      throw transientError(
         `eth_getLogs: two logs stand at place ${Number(log.logIndex)} of block ${Number(log.blockNumber)}`,
       )
     byPlace.set(place, log)

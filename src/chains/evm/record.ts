@@ -5,11 +5,11 @@ import { keccak256 } from '../../registry/primitives/keccak.js'
 import type { Hex } from '../chain.js'
 import {
   ContradictingError,
-  LackingError,
+  MissingDataError,
   NodeError,
   RefutedError,
   RpcError,
-  transient,
+  transientError,
 } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { HELD_TOPIC, PAYMENT_TOPIC } from './community/logs.js'
@@ -46,7 +46,7 @@ const WORD = 32
  * Contracts of a chain that keep a record: our own, unless the chains file sets `watchOnly` or `trust` for older or
  * third-party contracts.
  */
-export function keepersOf({
+export function recordKeepers({
   role,
   contract,
   communityPayments,
@@ -60,7 +60,7 @@ export function keepersOf({
 
 /** Record before the first log. */
 export const emptyRecord = (contracts: Omit<RecordedContracts, 'chainId'>): ChainRecord =>
-  keepersOf(contracts).map(() => Buffer.alloc(WORD))
+  recordKeepers(contracts).map(() => Buffer.alloc(WORD))
 
 /**
  * Record as stored with a checkpoint. It includes the block's parent hash and the contracts' addresses, so the record
@@ -73,14 +73,14 @@ export const packRecord = (
 ): Buffer =>
   Buffer.concat([
     parentHash,
-    ...keepersOf(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
+    ...recordKeepers(contracts).flatMap(({ address }, i) => [fromHex(address), record[i]!]),
   ])
 
 /** Bytes for each record keeper in a stored record: its address and its hash. */
 const STORED = 20 + WORD
 
 /** Running hash of each record keeper as of a checkpoint. Null for keepers that were not stored with it. */
-export function storedRecord(
+export function unpackRecord(
   contracts: RecordedContracts,
   parentHash: Buffer,
   stored: Buffer | null,
@@ -89,7 +89,7 @@ export function storedRecord(
   if (stored?.subarray(0, WORD).equals(parentHash))
     for (let at = WORD; at < stored.length; at += STORED)
       known.set(toHex(stored.subarray(at, at + 20)), stored.subarray(at + 20, at + STORED))
-  return keepersOf(contracts).map(({ address }) => known.get(address) ?? null)
+  return recordKeepers(contracts).map(({ address }) => known.get(address) ?? null)
 }
 
 /**
@@ -103,7 +103,7 @@ export function recordWords(
   logs: readonly RawLog[],
   timeOf: (log: RawLog) => number,
 ): RecordWords[] {
-  const keepers = keepersOf(contracts)
+  const keepers = recordKeepers(contracts)
   const found: RecordWords[] = []
   let bid: RawLog | null = null
   for (const log of keepers.length === 0 ? [] : logs) {
@@ -165,14 +165,14 @@ export async function readRecord(
 ): Promise<ChainRecord> {
   const block = { number, hash: toHex(blockHash) }
   const hashes: Buffer[] = []
-  for (const { address } of keepersOf(contracts)) {
+  for (const { address } of recordKeepers(contracts)) {
     const answer = await readAt<Hex>(call, 'eth_call', { to: address, data: RECORD_HASH }, block)
     // before its deployment the account has no code and has logged nothing
     const isUndeployed =
       answer === '0x' && (await readAt<Hex>(call, 'eth_getCode', address, block)) === '0x'
     const hash = isUndeployed ? Buffer.alloc(WORD) : fromHex(answer)
     if (hash.length !== WORD)
-      throw transient(`eth_call: recordHash() of ${address} answers in another form`)
+      throw transientError(`eth_call: recordHash() of ${address} answers in another form`)
     hashes.push(hash)
   }
   return hashes
@@ -196,7 +196,7 @@ async function readAt<T>(
   }
   const assertHeader = async () => {
     const header = await getHeader(call, number)
-    if (!header) throw new LackingError(`${method}: the node does not have block ${number}`)
+    if (!header) throw new MissingDataError(`${method}: the node does not have block ${number}`)
     if (header.hash !== hash)
       throw new ContradictingError(`${method}: the node has another block ${number} than ${hash}`)
   }
@@ -207,4 +207,4 @@ async function readAt<T>(
 }
 
 /** True if deployed code has a function `recordHash()`. Older versions of our contracts do not. */
-export const keepsRecord = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)
+export const hasRecordHash = (code: Hex): boolean => code.includes(`63${RECORD_HASH.slice(2)}`)

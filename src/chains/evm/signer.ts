@@ -22,17 +22,17 @@ import { readContract } from './contracts/read.js'
 import { capFees, type Fees, maxCostWei } from './gasFees.js'
 import { createTipDemand, readFees, type TipDemand } from './gasPrice.js'
 import {
-  agreed,
+  agreedView,
   type JobCall,
   type NonceJob,
   type NonceView,
-  observe,
+  observeJob,
   type Signer,
 } from './jobView.js'
 import { classifyTxError, demandedTipWei, type TxFailure } from './txErrors.js'
 
 /** Gas and fees of a transaction that a node has simulated, or why it would fail. */
-export type Prepared = { gas: bigint; fees: Fees } | { failure: TxFailure }
+export type PreparedTx = { gas: bigint; fees: Fees } | { failure: TxFailure }
 
 /** A job's view of its chain and signer. Each method may throw whatever the transport throws. */
 export type NonceSender = ReturnType<typeof createNonceSender>
@@ -48,10 +48,10 @@ const TX_GAS = 21_000n
 const MAX_TX_GAS = 1n << 24n
 
 /** Caches calls by node during one batch, so that all jobs of the batch see the same head. */
-export type Memo = (ask: Call) => Call
+export type CallCache = (ask: Call) => Call
 
 /** Starts a cache for one batch. Failed calls are not cached. */
-export function createMemo(): Memo {
+export function createCallCache(): CallCache {
   const nodes = new Map<Call, Map<string, Promise<unknown>>>()
   return (ask) => {
     const answers = nodes.get(ask) ?? new Map<string, Promise<unknown>>()
@@ -75,7 +75,7 @@ export function createMemo(): Memo {
 export function createNonceSender(
   { chain, account }: Signer,
   call: JobCall,
-  memo: Memo = (ask) => ask,
+  memo: CallCache = (ask) => ask,
   demand: TipDemand = createTipDemand(),
 ) {
   const { rpc, config } = chain
@@ -84,12 +84,12 @@ export function createNonceSender(
   return {
     async look(job: NonceJob): Promise<NonceView> {
       const views = await rpc.onEveryNode((ask) =>
-        observe(memo(ask), { chain, account }, call, job),
+        observeJob(memo(ask), { chain, account }, call, job),
       )
-      return agreed(views, config.local)
+      return agreedView(views, config.local)
     },
     /** Simulates at the newest block. A revert is returned as a failure, not thrown. */
-    prepare: (job: NonceJob, purpose: Purpose): Promise<Prepared> =>
+    prepare: (job: NonceJob, purpose: Purpose): Promise<PreparedTx> =>
       rpc.onOneNode(async (ask) => {
         const made = callFor(purpose)
         return made
@@ -187,7 +187,7 @@ async function prepareCall(
   ask: Call,
   from: Hex,
   { call, valueWei, demandWei }: CallOrder,
-): Promise<Prepared> {
+): Promise<PreparedTx> {
   // a rewind removed the payments: their fields are unknown until they are read again
   if ('of' in call && call.of.every(({ payment }) => payment === null))
     return { failure: { class: 'transient', reason: 'unknown_payment' } }

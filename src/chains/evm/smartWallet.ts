@@ -11,12 +11,12 @@ import {
   type EvmPort,
   type Hex,
   orUnavailable,
-  type SignatureQuestion,
+  type SignatureQuery,
 } from '../chain.js'
 import { orIfRefused } from '../rpc/errors.js'
 import type { Call, Rpc } from '../rpc/evm.js'
 import { DisagreementError } from '../rpc/nodes.js'
-import { servedByKey } from '../rpc/served.js'
+import { cachedByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 
 /** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
@@ -41,7 +41,7 @@ const YES = `0x${'1'.padStart(64, '0')}`
 
 export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
   const underWay = new Map<string, number>()
-  const hasCode = servedByKey(
+  const hasCode = cachedByKey(
     async (wallet: Hex) => (await rpc.call<Hex>('eth_getCode', [wallet, 'latest'])) !== '0x',
     CODE,
   )
@@ -75,7 +75,7 @@ export function createSignatureCheck(rpc: Rpc): EvmPort['isValidSignature'] {
 }
 
 /** Null for a wrapped signature that is malformed or not accepted. */
-function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuestion): Hex | null {
+function probeData({ wallet, hash, signature, acceptsErc6492 }: SignatureQuery): Hex | null {
   const wrapped = signature.endsWith(ERC6492_SUFFIX)
   if (wrapped && !acceptsErc6492) return null
   const parts = wrapped

@@ -1,6 +1,6 @@
 import { orIf } from '../../ops/log/errors.js'
 import type { ChainTx, Hex } from '../chain.js'
-import { RpcError, transient, wordsIn } from '../rpc/errors.js'
+import { messagesIn, RpcError, transientError } from '../rpc/errors.js'
 import { type Call, quantity } from '../rpc/evm.js'
 import { isRegistrationLog, type OurContracts } from './decodeLogs.js'
 import { getReceipt, hasSucceeded } from './logs.js'
@@ -43,7 +43,7 @@ export async function readTransaction(
   if (!receipt) {
     // just mined, and not indexed by the node yet: reported as pending
     if (Number(tx.blockNumber) > confirmed) return { state: 'mempool', ...sent }
-    throw transient('eth_getTransactionReceipt: none for a transaction of a confirmed block')
+    throw transientError('eth_getTransactionReceipt: none for a transaction of a confirmed block')
   }
   assertOf(hash, 'eth_getTransactionReceipt', receipt.transactionHash)
   const block = Number(receipt.blockNumber)
@@ -65,7 +65,7 @@ export async function readTransaction(
  * the status for good.
  */
 function assertOf(hash: Hex, method: string, got: Hex): void {
-  if (got.toLowerCase() !== hash) throw transient(`${method}: asked for ${hash}, got ${got}`)
+  if (got.toLowerCase() !== hash) throw transientError(`${method}: asked for ${hash}, got ${got}`)
 }
 
 /**
@@ -102,7 +102,7 @@ export async function findByNonce(
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
-    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(wordsIn(error)))
+    error instanceof RpcError && (error.fault === 'refused' || STATE_GONE.test(messagesIn(error)))
   /**
    * A block with pruned state counts as "unused". If that is wrong, the block found does not contain the transaction.
    */
@@ -111,7 +111,7 @@ export async function findByNonce(
       await orIf(call<Hex>('eth_getTransactionCount', [sender, quantity(block)]), isPruned, 0),
     ) > nonce
   if (!(await isUsedAt(confirmed))) return null
-  const used = await firstBlock(confirmed, isUsedAt)
+  const used = await findFirstBlock(confirmed, isUsedAt)
   const asked = [quantity(used), true]
   const block = await call<{ transactions: RawTransaction[] } | null>('eth_getBlockByNumber', asked)
   return (
@@ -124,7 +124,7 @@ export async function findByNonce(
  * Finds the first block from which a condition holds. Searches backwards from a block where it holds, because the
  * searched block is mostly recent and old state may be pruned.
  */
-export async function firstBlock(
+export async function findFirstBlock(
   last: number,
   holdsAt: (block: number) => Promise<boolean>,
 ): Promise<number> {
@@ -145,7 +145,7 @@ export async function firstBlock(
   return holds
 }
 
-export async function holdsNonce(
+export async function hasUsedNonce(
   call: Call,
   hash: Hex,
   { sender, nonce, confirmed }: NonceQuestion,

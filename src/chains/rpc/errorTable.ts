@@ -24,13 +24,13 @@ export interface ErrorParts {
 }
 
 /** What an error means: a fault, or `unable`: this node does not support the call, so the next one is asked. */
-export type Meaning = RpcFault | 'unable'
+export type ErrorMeaning = RpcFault | 'unable'
 
 /** A row matches if all of its conditions hold. */
 interface ErrorRow {
   /** Clients and providers that answer with this error, or the standard that defines it. */
   source: string
-  fault: Meaning
+  fault: ErrorMeaning
   /** Reason in snake_case. */
   reason: string
   statuses?: readonly [least: number, most: number]
@@ -42,7 +42,7 @@ interface ErrorRow {
 type Wordings = readonly (readonly [source: string, words: RegExp])[]
 
 /** Rows for several wordings of the same meaning. */
-const wordRows = (fault: Meaning, reason: string, wordings: Wordings): ErrorRow[] =>
+const wordRows = (fault: ErrorMeaning, reason: string, wordings: Wordings): ErrorRow[] =>
   wordings.map(([source, words]) => ({ source, fault, reason, words }))
 
 /**
@@ -60,7 +60,8 @@ const EVM_FAILURES: Wordings = [
 ]
 
 /** True if a node's message reports a failure by the rules of the EVM. */
-export const isOfEvm = (text: string): boolean => EVM_FAILURES.some(([, words]) => words.test(text))
+export const isEvmFailureText = (text: string): boolean =>
+  EVM_FAILURES.some(([, words]) => words.test(text))
 
 /** Wordings for a range or response that is too large. */
 const RANGES: Wordings = [
@@ -168,7 +169,7 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
  * Classifies an error by HTTP status, then by code, then by wording. The first matching row counts.
  * @returns the meaning, with a reason in snake_case
  */
-export function meaningOf(parts: ErrorParts): { fault: Meaning; reason: string } {
+export function classifyParts(parts: ErrorParts): { fault: ErrorMeaning; reason: string } {
   const { status, code, byFamily } = parts
   const byStatus = STATUS_TABLE.find((row) => holds(row, parts))
   if (byStatus) return byStatus

@@ -1,5 +1,5 @@
 import { orIf } from '../../ops/log/errors.js'
-import { isOfEvm, meaningOf, type RpcFault } from './errorTable.js'
+import { classifyParts, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { TOO_LARGE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
@@ -34,14 +34,14 @@ export class RpcError extends Error {
  * A node does not have an item that another node has returned. This is no fault of the node: the other one may have
  * invented the item.
  */
-export class LackingError extends RpcError {
+export class MissingDataError extends RpcError {
   constructor(message: string, options?: RpcErrorOptions) {
     super('transient', message, null, options)
   }
 }
 
 /** A node returned another item than a second node did. Unlike a silent node, it has answered. */
-export class ContradictingError extends LackingError {}
+export class ContradictingError extends MissingDataError {}
 
 /** An answer that contradicts data proved on the chain: its node lies, or has lost logs. */
 export class RefutedError extends RpcError {
@@ -74,7 +74,7 @@ export class NodeError extends Error {
 }
 
 /** An error that may not occur on another node or at a later attempt. */
-export const transient = (message: string): RpcError => new RpcError('transient', message)
+export const transientError = (message: string): RpcError => new RpcError('transient', message)
 
 /** Waits for an answer. Returns `fallback` where the node refuses. */
 export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
@@ -84,7 +84,7 @@ export const orIfRefused = <T, const F>(asked: Promise<T>, fallback: F): Promise
  * Waits for an answer that the caller can do without, and returns `fallback` if the call fails.
  * @throws errors other than RpcError; RpcError of fault `rate_limited`
  */
-export const orWithout = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
+export const orIfFailing = <T, const F>(asked: Promise<T>, fallback: F): Promise<T | F> =>
   orIf(asked, (error) => error instanceof RpcError && error.fault !== 'rate_limited', fallback)
 
 /** Fields that errors of HTTP clients may have. */
@@ -123,7 +123,7 @@ export function classifyRpcError(
 
   const { fault, reason } = meaningOfError(error, { status, said, faults })
   const options = { reason, cause: error }
-  if (fault === 'unable') return new LackingError(message, options)
+  if (fault === 'unable') return new MissingDataError(message, options)
   const isAsked = fault === 'rate_limited' || status >= 500
   return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
@@ -141,7 +141,7 @@ function meaningOfError(error: ErrorShape, { status, said, faults }: ReadError) 
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
   const byFamily = code === null ? undefined : faults?.get(code)
   const isRevert = revertData(error) !== null
-  return meaningOf({ status, code, text, isRevert, byFamily })
+  return classifyParts({ status, code, text, isRevert, byFamily })
 }
 
 /**
@@ -174,10 +174,10 @@ function harmless(said: string): string {
 
 /** True if a call failed by the rules of the EVM: every node gives the same answer. */
 export const isEvmFailure = (error: unknown): boolean =>
-  error instanceof RpcError && error.fault === 'refused' && isOfEvm(wordsIn(error))
+  error instanceof RpcError && error.fault === 'refused' && isEvmFailureText(messagesIn(error))
 
 /** A node's messages in an error. Only for classification: they may hold its URL or the request. */
-export const wordsIn = (error: RpcError): string => textOf(causesOf(error))
+export const messagesIn = (error: RpcError): string => textOf(causesOf(error))
 
 /** Messages of an error and its causes: some providers put the explanation in `data` only. */
 const textOf = (chain: readonly ErrorShape[]): string =>
@@ -203,10 +203,10 @@ function retryAfterMs(headers: Pick<Headers, 'get'> | undefined): number | null 
 }
 
 /** True if the same node may answer in a moment. */
-export const isPassing = (error: Error): boolean =>
+export const isRetryable = (error: Error): boolean =>
   error instanceof RpcError &&
   error.fault === 'transient' &&
-  !(error instanceof LackingError || error instanceof RefutedError)
+  !(error instanceof MissingDataError || error instanceof RefutedError)
 
 /** True if a node answered, but with other data than another node. */
 export const isContradicting = (error: Error | undefined): boolean =>

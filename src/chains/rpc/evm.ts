@@ -1,6 +1,6 @@
 import type { Hex } from '../chain.js'
-import { classifyRpcError, NodeError, type RpcFault, transient } from './errors.js'
-import { formed } from './forms.js'
+import { classifyRpcError, NodeError, type RpcFault, transientError } from './errors.js'
+import { checkedAnswer } from './forms.js'
 import { type JsonAnswer, jsonClient } from './http.js'
 import { type Call, NodePool, type Nodes, type PoolOptions, WrongChainError } from './nodes.js'
 
@@ -13,7 +13,7 @@ const QUANTITY = /^0x0*[0-9a-f]{1,13}$/i
 /** QUANTITY of the execution API. @throws RpcError transient for another form, or from 2^52 on */
 export function numberOf(value: unknown): number {
   if (typeof value !== 'string' || !QUANTITY.test(value))
-    throw transient('a number has another form')
+    throw transientError('a number has another form')
   return Number(value)
 }
 
@@ -50,7 +50,7 @@ export function createRpc({ chainId, ...options }: PoolOptions<Hex> & { chainId:
       throw new WrongChainError(
         `${host} is on chain id ${answered}, not ${chainId} (chain "${options.label}")`,
       )
-    if (!block) throw transient(`${host} has no block 0`)
+    if (!block) throw transientError(`${host} has no block 0`)
     return block.hash.toLowerCase() as Hex
   }
   return new NodePool({
@@ -104,11 +104,11 @@ export function callOver(
       const answer = (http.data ?? {}) as Answer
       // a broken proxy may return another request's answer. An error about the request as a whole has no id.
       if (answer.id !== body.id && (answer.id ?? null) !== null)
-        throw transient(`${method}: the answer has another id`)
+        throw transientError(`${method}: the answer has another id`)
       if (answer.error) throw new NodeError(answer.error)
       if (answer.id !== body.id || answer.result === undefined)
-        throw transient(`${method}: the answer holds no result`)
-      return formed<T>(method, answer.result)
+        throw transientError(`${method}: the answer holds no result`)
+      return checkedAnswer<T>(method, answer.result)
     } catch (error) {
       throw classifyRpcError(error, method, { response: http, faults })
     }

@@ -1,4 +1,4 @@
-import { transient } from './errors.js'
+import { transientError } from './errors.js'
 
 /** True if a part of an answer has the expected form. */
 type Form = (value: unknown) => boolean
@@ -116,8 +116,8 @@ const FORMS: Readonly<Record<string, Form>> = {
  * @returns the answer
  * @throws RpcError transient for an answer of another form than the method's
  */
-export function formed<T>(method: string, answer: unknown): T {
+export function checkedAnswer<T>(method: string, answer: unknown): T {
   if (FORMS[method] && !FORMS[method](answer))
-    throw transient(`${method}: the answer has another form`)
+    throw transientError(`${method}: the answer has another form`)
   return answer as T
 }

@@ -89,7 +89,7 @@ export class Node {
   }
 
   /** True if it failed more than once in a row. */
-  isAway = (): boolean => this.#faultsInARow > 1
+  isFailing = (): boolean => this.#faultsInARow > 1
 
   /** True if the node had faults and its rest has ended. */
   needsProbe = (nowMs: number): boolean =>

@@ -4,11 +4,11 @@ import type { NodeNumbers } from '../../ops/rpcMetrics.js'
 import { ChainUnavailableError } from '../chain.js'
 import {
   isContradicting,
-  isPassing,
-  LackingError,
+  isRetryable,
+  MissingDataError,
   RefutedError,
   RpcError,
-  transient,
+  transientError,
 } from './errors.js'
 import { type Head, judgeHeads, LEAST_BLOCK_MS, sharedHeightOf } from './headChoice.js'
 import { type Call, isFaultOfNode, Node, type Share, WrongChainError } from './node.js'
@@ -46,7 +46,7 @@ export interface AgreedOptions<T> {
 }
 
 /** An answer, and the number of nodes that gave it. */
-export interface Agreed<T> {
+export interface Agreement<T> {
   answer: T
   nodes: number
 }
@@ -193,7 +193,7 @@ export class NodePool<Hash extends string> {
    */
   async onEveryNode<T>(work: (call: Call) => Promise<T>, least = 1): Promise<T[]> {
     const all = this.#inOrder()
-    const awake = all.filter((node) => !node.isAway())
+    const awake = all.filter((node) => !node.isFailing())
     const needed = Math.min(least, this.size)
     const asked = awake.length >= needed ? awake : all
     const answers = await Promise.all(asked.map((node) => this.#ask(node, work)))
@@ -246,7 +246,7 @@ export class NodePool<Hash extends string> {
   async agreed<T>(
     ask: (call: Call, first: T | undefined, host: string) => Promise<T>,
     { isSame = isDeepStrictEqual, least = 2, isProved = false }: AgreedOptions<T> = {},
-  ): Promise<Agreed<T>> {
+  ): Promise<Agreement<T>> {
     const answers: { node: Node; result: T }[] = []
     const failed = new Map<Node, RpcError | WrongChainError>()
     const needed = Math.min(least, this.size)
@@ -256,7 +256,7 @@ export class NodePool<Hash extends string> {
       const answer = await this.#ask(node, (call) => ask(call, answers[0]?.result, node.host))
       if ('error' in answer) {
         // a single fault may be momentary, so the node is asked once more
-        const isNew = !failed.has(node) && !node.isAway() && isPassing(answer.error)
+        const isNew = !failed.has(node) && !node.isFailing() && isRetryable(answer.error)
         if (isNew) nodes.push(node)
         failed.set(node, answer.error)
         continue
@@ -303,7 +303,7 @@ export class NodePool<Hash extends string> {
     const refusals = errors.filter((error) => error instanceof RpcError && !isFaultOfNode(error))
     if (answered.length === 0 && refusals.length >= Math.min(2, this.size)) return refusals[0]!
     // an answer about the item explains more than an unavailable node
-    const cause = errors.find((error) => error instanceof LackingError) ?? errors.at(-1) ?? null
+    const cause = errors.find((error) => error instanceof MissingDataError) ?? errors.at(-1) ?? null
     if (!only) return this.#unavailable(cause)
     const silent = this.#nodes
       .filter((node) => node !== only)
@@ -336,7 +336,7 @@ export class NodePool<Hash extends string> {
       const head = await read(call)
       if (heightOf(head) >= sharedHeight) return head
       below.push(head)
-      throw new LackingError(`the head is below block ${sharedHeight}`)
+      throw new MissingDataError(`the head is below block ${sharedHeight}`)
     })
     return asked.catch((error: unknown) => {
       const [highest] = below.sort((a, b) => heightOf(b) - heightOf(a))
@@ -370,7 +370,7 @@ export class NodePool<Hash extends string> {
       const others = heads.flatMap((head, other) => (head && other !== i ? [head.height] : []))
       this.#options.onFault?.(
         node.url,
-        transient(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
+        transientError(`the head is ${heads[i]!.height}, others' ${others.join(', ')}`),
       )
     }
   }
@@ -407,7 +407,7 @@ export class NodePool<Hash extends string> {
     } catch (error) {
       if (error instanceof WrongChainError) node.rest(error, performance.now())
       else if (!(error instanceof RpcError)) throw error
-      else if (error instanceof LackingError) node.answered()
+      else if (error instanceof MissingDataError) node.answered()
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)

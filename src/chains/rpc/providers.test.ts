@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { LackingError, type RpcError } from './errors.js'
+import { MissingDataError, type RpcError } from './errors.js'
 import { callOver, createRpc } from './evm.js'
 
 const CHAIN_ID = 31_337
@@ -332,7 +332,7 @@ describe('errors of clients and providers', () => {
 
   it.each(named(UNABLE))('is what this node can’t do: $by, "$text"', async ({ said }) => {
     const error = await errorOf(said)
-    expect(error).toBeInstanceOf(LackingError)
+    expect(error).toBeInstanceOf(MissingDataError)
     expect(error.reason).toBe('method_missing')
   })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ContradictingError, LackingError, RefutedError, RpcError } from './errors.js'
+import { ContradictingError, MissingDataError, RefutedError, RpcError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
 /** Asks a pool of nodes that give these answers, in their order. A node whose answer is an error throws it. */
@@ -46,7 +46,7 @@ it.each([
 it.each([
   ['is away', AWAY],
   ['asked to wait', MUTED],
-  ['does not have the item', new LackingError('not there')],
+  ['does not have the item', new MissingDataError('not there')],
   ['refuses the question', REFUSED],
 ])('one answer is not enough beside a node that %s, before it or after it', async (_, silent) => {
   for (const answers of [
@@ -92,7 +92,7 @@ it('a range that is too much for one of two nodes has to be smaller', async () =
 })
 
 it('the error names a missing item rather than an unavailable node', async () => {
-  const lacking = new LackingError('not there')
+  const lacking = new MissingDataError('not there')
   await expect(ask(lacking, AWAY)).rejects.toMatchObject({ cause: lacking })
 })
 

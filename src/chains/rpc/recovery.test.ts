@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
-import { RpcError, transient } from './errors.js'
+import { RpcError, transientError } from './errors.js'
 import { type Call, NodePool } from './nodes.js'
 
 /** How soon two nodes answer again after an outage of one of them, measured by a clock of the test. */
@@ -21,11 +21,11 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 /** Kinds of outages. */
 const OUTAGES: Record<string, () => Promise<never>> = {
   fails: async () => {
-    throw transient('HTTP 502')
+    throw transientError('HTTP 502')
   },
   'hangs until the time limit of a light question': async () => {
     await wait(3_000)
-    throw transient('timed out')
+    throw transientError('timed out')
   },
   'is rate limited without a time': async () => {
     throw new RpcError('rate_limited', 'HTTP 429')

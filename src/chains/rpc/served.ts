@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
 /** Caches an answer for some time, ms. Failures are not cached. */
-export function servedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
-  return servedByKey(ask, { forMs: () => forMs, most: 1 })
+export function cachedFor<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
+  return cachedByKey(ask, { forMs: () => forMs, most: 1 })
 }
 
-export interface ServedOptions<T, A extends readonly unknown[] = []> {
+export interface CacheOptions<T, A extends readonly unknown[] = []> {
   /** How long an answer is cached, ms. */
   forMs: (answer: T) => number
   /** Most cached answers. The oldest is dropped. */
@@ -15,9 +15,9 @@ export interface ServedOptions<T, A extends readonly unknown[] = []> {
 }
 
 /** Caches answers by key. Concurrent calls with the same key share one request. Failures are not cached. */
-export function servedByKey<A extends readonly unknown[], T>(
+export function cachedByKey<A extends readonly unknown[], T>(
   ask: (...of: A) => Promise<T>,
-  { forMs, most, keyOf = (...of) => of.join(' ') }: ServedOptions<T, A>,
+  { forMs, most, keyOf = (...of) => of.join(' ') }: CacheOptions<T, A>,
 ): (...of: A) => Promise<T> {
   const known = new LRUCache<string, { answer: T }, { of: A }>({
     max: most,

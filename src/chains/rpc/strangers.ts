@@ -1,5 +1,5 @@
 import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
-import { LackingError } from './errors.js'
+import { MissingDataError } from './errors.js'
 import { type Call, type Nodes, orIfUndecided } from './nodes.js'
 
 /** How long "unknown" is cached, ms. Short, since the transaction may be on its way. */
@@ -9,7 +9,7 @@ const SEEN_MS = 1_000
 const CONFIRMED_MS = 60_000
 
 /** Lifetimes in the cache of transaction states, and its size. */
-export const SIGHTINGS = {
+export const TX_STATE_CACHE = {
   forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_MS
     return isFinal(seen) ? CONFIRMED_MS : SEEN_MS
@@ -32,7 +32,7 @@ const isSame = <T extends ChainTx | PaymentTx>(a: T, b: T): boolean =>
  * Reads a transaction's state. A final state needs two nodes: while they contradict each other, it is returned as
  * unconfirmed.
  */
-export async function twiceSeen<T extends ChainTx | PaymentTx>(
+export async function confirmByTwoNodes<T extends ChainTx | PaymentTx>(
   rpc: Pick<Nodes, 'onOneNode' | 'quorum'>,
   look: (call: Call) => Promise<T>,
 ): Promise<T> {
@@ -41,11 +41,12 @@ export async function twiceSeen<T extends ChainTx | PaymentTx>(
   const known = async (call: Call): Promise<T> => {
     const other = await look(call)
     // this node may have forgotten the transaction
-    if (other.state === 'unknown') throw new LackingError('the node does not know the transaction')
+    if (other.state === 'unknown')
+      throw new MissingDataError('the node does not know the transaction')
     return other
   }
   return orIfUndecided(rpc.quorum(known, isSame), { ...seen, isConfirmed: false })
 }
 
 /** Lifetime in the cache of balances, and its size. */
-export const BALANCES = { forMs: () => 3_000, most: 10_000 }
+export const BALANCE_CACHE = { forMs: () => 3_000, most: 10_000 }

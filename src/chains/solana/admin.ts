@@ -1,5 +1,5 @@
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { big, type Registrar } from './registrar.js'
+import { type Registrar, toAnchorNumber } from './registrar.js'
 
 /** The program that owns upgradeable programs. */
 export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
@@ -22,7 +22,7 @@ export function initialize(registrar: Registrar, upgradeAuthority: PublicKey, te
   const args = {
     ...authoritiesOf(terms),
     admin_authority: terms.admin,
-    reclaim_seconds: big(terms.reclaimSeconds),
+    reclaim_seconds: toAnchorNumber(terms.reclaimSeconds),
   }
   const programData = programDataAddress(registrar.programId)
   return registrar.instruction('initialize', args, {
@@ -67,6 +67,6 @@ export const withdraw = (
 ): TransactionInstruction =>
   registrar.instruction(
     'withdraw',
-    { lamports: big(lamports) },
+    { lamports: toAnchorNumber(lamports) },
     { treasury_authority: treasuryAuthority, destination },
   )

@@ -3,9 +3,9 @@ import { SOLANA } from '../../registry/families.js'
 import { AMOUNT_BITS } from '../../registry/payment/quote.js'
 import { orUnavailable, type PaymentTx, type RegistrationRequest } from '../chain.js'
 import type { Call, Consumer, PoolOptions } from '../rpc/nodes.js'
-import { servedByKey } from '../rpc/served.js'
+import { cachedByKey } from '../rpc/served.js'
 import { createSolanaRpc, type SolanaRpc } from '../rpc/solana.js'
-import { BALANCES, SIGHTINGS, twiceSeen } from '../rpc/strangers.js'
+import { BALANCE_CACHE, confirmByTwoNodes, TX_STATE_CACHE } from '../rpc/strangers.js'
 import { createBalancePort, createCommunityPort } from './community/port.js'
 import { createRefundPort } from './owed.js'
 import { createQuoter, type QuoterOptions } from './quote.js'
@@ -31,7 +31,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
   const { tokenBalance } = portFor('tokens')
   const transaction = (signature: string) =>
     orUnavailable(CHAIN, () =>
-      twiceSeen(rpc.forUse('status'), (call) =>
+      confirmByTwoNodes(rpc.forUse('status'), (call) =>
         lookUp(call, registrar, signature, config.commitment),
       ),
     )
@@ -42,7 +42,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     network,
     ...portFor('api'),
     tokenBalance,
-    recentBalance: servedByKey(tokenBalance, BALANCES),
+    recentBalance: cachedByKey(tokenBalance, BALANCE_CACHE),
     /** Balances for the judge of payments, read with a share of its own. */
     balances: createBalancePort(rpc.forUse('judge')),
     family: SOLANA,
@@ -56,7 +56,7 @@ export function createSolanaChain(options: Omit<QuoterOptions, 'registrar'>) {
     // the program stores amounts in 128 bits
     maxAmountWei: 2n ** AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),
-    transaction: servedByKey(transaction, SIGHTINGS),
+    transaction: cachedByKey(transaction, TX_STATE_CACHE),
     quote: (request: RegistrationRequest) => orUnavailable(CHAIN, () => quote(request)),
   }
 }

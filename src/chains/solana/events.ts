@@ -2,8 +2,8 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Payment, PaymentOutcome } from '../../registry/payment/payment.js'
 import type { PaidQuote } from '../../registry/payment/quote.js'
-import { transient } from '../rpc/errors.js'
-import { fieldsOf, type Registrar, registrarCoder } from './registrar.js'
+import { transientError } from '../rpc/errors.js'
+import { camelCaseFields, type Registrar, registrarCoder } from './registrar.js'
 
 /** A transaction as returned by `getTransaction` (encoding json). */
 export interface RawTransaction {
@@ -66,7 +66,7 @@ export interface DecodedTransaction {
   unknown: string[]
 }
 
-export const noEvents = (isOurs = false): DecodedTransaction => ({
+export const emptyTransaction = (isOurs = false): DecodedTransaction => ({
   isOurs,
   payments: [],
   communityPayments: [],
@@ -91,10 +91,10 @@ export function decodeTransaction(
 ): DecodedTransaction {
   const { writable = [], readonly = [] } = meta?.loadedAddresses ?? {}
   const keys = [...transaction.message.accountKeys, ...writable, ...readonly]
-  const facts = noEvents(keys.includes(id))
+  const facts = emptyTransaction(keys.includes(id))
   if (meta === null || meta.err !== null) return facts
   if (meta.innerInstructions === null)
-    throw transient('getTransaction: the node records no inner instructions')
+    throw transientError('getTransaction: the node records no inner instructions')
   for (const { programIdIndex, data } of meta.innerInstructions.flatMap(
     ({ instructions }) => instructions,
   )) {
@@ -111,7 +111,7 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   try {
     const event = registrarCoder.events.decode(data.toString('base64'))
     if (!event) return null
-    const fields = Object.entries(fieldsOf(event.data)).map(([name, value]) => {
+    const fields = Object.entries(camelCaseFields(event.data)).map(([name, value]) => {
       return [name, value instanceof PublicKey ? value.toBuffer() : value]
     })
     return { name: event.name, fields: Object.fromEntries(fields) }

@@ -2,7 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { Call } from '../rpc/nodes.js'
 import { type CommunityPaymentAccount, createCommunityProgram } from './community/program.js'
-import { type ReadAt, readOwnAccounts } from './reads.js'
+import { type ReadAtOptions, readOwnAccounts } from './reads.js'
 import type { PaymentAccount, Registrar } from './registrar.js'
 
 export type OpenPayment = PaymentAccount | CommunityPaymentAccount
@@ -16,7 +16,7 @@ export async function readOpenPayments(
   call: Call,
   registrar: Registrar,
   payments: readonly Pick<Payment, 'payer' | 'sequence' | 'target'>[],
-  at: ReadAt,
+  at: ReadAtOptions,
 ): Promise<(OpenPayment | null)[]> {
   const program = createCommunityProgram(registrar)
   const addresses = payments.map(({ payer: stored, target }) => {

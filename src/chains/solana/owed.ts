@@ -1,6 +1,6 @@
 import { SYSVAR_CLOCK_PUBKEY, type TransactionInstruction } from '@solana/web3.js'
-import { type OwedMoney, type OwedQuestion, orUnavailable, type RefundPort } from '../chain.js'
-import { transient } from '../rpc/errors.js'
+import { type OwedMoney, type OwedMoneyQuery, orUnavailable, type RefundPort } from '../chain.js'
+import { transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import { createCommunityProgram } from './community/program.js'
@@ -8,7 +8,7 @@ import { type OpenPayment, readOpenPayments } from './openPayments.js'
 import { unsignedTransaction } from './quote.js'
 import { readAccount, readLatestBlockhash } from './reads.js'
 import type { Registrar } from './registrar.js'
-import { COMMITMENT, createAssociated } from './tokens.js'
+import { createAssociated, WALLET_COMMITMENT } from './tokens.js'
 
 /** Offset of the time, an i64, in the clock account: it follows slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
@@ -27,12 +27,12 @@ export const createRefundPort = (rpc: SolanaRpc, registrar: Registrar): RefundPo
 async function owedByRegistrar(
   call: Call,
   registrar: Registrar,
-  { payments }: Pick<OwedQuestion, 'payments'>,
+  { payments }: Pick<OwedMoneyQuery, 'payments'>,
 ): Promise<OwedMoney[]> {
   const [accounts, nowMs, { blockhash }] = await Promise.all([
-    readOpenPayments(call, registrar, payments, { commitment: COMMITMENT }),
+    readOpenPayments(call, registrar, payments, { commitment: WALLET_COMMITMENT }),
     readClock(call),
-    readLatestBlockhash(call, COMMITMENT),
+    readLatestBlockhash(call, WALLET_COMMITMENT),
   ])
   return payments.flatMap((payment, i): OwedMoney[] => {
     const account = accounts[i]
@@ -61,9 +61,9 @@ function takeOf(registrar: Registrar, account: OpenPayment): TransactionInstruct
 
 /** Time of the cluster's clock account, by which the program decides, ms. */
 async function readClock(call: Call): Promise<number> {
-  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: COMMITMENT })
+  const clock = await readAccount(call, SYSVAR_CLOCK_PUBKEY, { commitment: WALLET_COMMITMENT })
   const data = Buffer.from(clock?.data[0] ?? '', 'base64')
   if (data.length < CLOCK_TIME_OFFSET + 8)
-    throw transient('getAccountInfo: the node shows no clock')
+    throw transientError('getAccountInfo: the node shows no clock')
   return Number(data.readBigInt64LE(CLOCK_TIME_OFFSET)) * 1_000
 }

@@ -8,7 +8,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { AmountError, type RegistrationRequest } from '../chain.js'
 import { withMargin } from '../margins.js'
 import type { Nodes } from '../rpc/nodes.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 import type { SolanaRpc } from '../rpc/solana.js'
 import type { SolanaQuote } from './port.js'
 import { createRates, weiToLamports } from './rates.js'
@@ -48,7 +48,7 @@ export function createQuoter(
   const { config, network, rpc, registrar, quoteKey, nowMs = Date.now } = options
   const rates = createRates(options.hub, config.feeds, nowMs)
 
-  const blockhashes = servedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
+  const blockhashes = cachedFor(BLOCKHASH_MS, () => readLatestBlockhash(rpc.call, 'confirmed'))
 
   return async ({ sender, names, referral, turn = () => nextTurn(NO_ASKER) }) => {
     const [now, { blockhash }, genesis] = await Promise.all([

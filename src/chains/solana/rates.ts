@@ -3,7 +3,7 @@ import type { SolanaConfig } from '../../config/index.js'
 import { ChainUnavailableError, type Hex, orUnavailable } from '../chain.js'
 import { readContract } from '../evm/contracts/read.js'
 import type { Call, Nodes } from '../rpc/nodes.js'
-import { servedFor } from '../rpc/served.js'
+import { cachedFor } from '../rpc/served.js'
 
 /** Chainlink's AggregatorV3Interface. */
 const AGGREGATOR = parseAbi([
@@ -83,7 +83,7 @@ export function createRates(
     return rates
   }
 
-  return servedFor(SERVES_MS, read)
+  return cachedFor(SERVES_MS, read)
 }
 
 async function readRates(call: Call, feeds: SolanaConfig['feeds']): Promise<HubRates> {

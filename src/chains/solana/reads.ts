@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
-import { LackingError, NodeError, RpcError, transient } from '../rpc/errors.js'
+import { MissingDataError, NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
@@ -23,7 +23,7 @@ const STOPPED_MS = 60_000
 
 /**
  * Checks that the node still has a slot.
- * @throws LackingError where the node has pruned the slot, or stopped before it
+ * @throws MissingDataError where the node has pruned the slot, or stopped before it
  */
 export async function assertKeepsSlot(
   call: Call,
@@ -35,11 +35,11 @@ export async function assertKeepsSlot(
     getSlot(call, commitment),
   ])
   if (slot < oldest)
-    throw new LackingError(`the node has pruned slot ${slot}: its first block is ${oldest}`)
+    throw new MissingDataError(`the node has pruned slot ${slot}: its first block is ${oldest}`)
   if (slot <= newest) return
   const timeS = await call<number | null>('getBlockTime', [newest]).catch(() => null)
   if (timeS !== null && Date.now() - timeS * 1_000 > STOPPED_MS)
-    throw new LackingError(`the node stands still at slot ${newest}, before slot ${slot}`)
+    throw new MissingDataError(`the node stands still at slot ${newest}, before slot ${slot}`)
 }
 
 /** Numbers of payments at a program: for names on the hub, and for community names. */
@@ -59,7 +59,7 @@ async function readStateAt(call: Call, registrar: Registrar, commitment: Commitm
   try {
     return { slot: context.slot, state: data && registrar.decodeState(data) }
   } catch (error) {
-    throw transient(`getAccountInfo: ${(error as Error).message}`)
+    throw transientError(`getAccountInfo: ${(error as Error).message}`)
   }
 }
 
@@ -79,7 +79,7 @@ export async function readCounts(
   return { slot, names: Number(sequence), communityNames: Number(communitySequence) }
 }
 
-/** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws LackingError before */
+/** Longest time for which a payment is held, ms. `initialize` fixed it: 1 to 30 days. @throws MissingDataError before */
 export async function readHeldMs(
   call: Call,
   registrar: Registrar,
@@ -87,7 +87,7 @@ export async function readHeldMs(
 ): Promise<number> {
   const days = Number((await readState(call, registrar, commitment))?.reclaimSeconds ?? 0) / 86_400
   if (!(days >= 1 && days <= 30))
-    throw new LackingError('getAccountInfo: the program is not initialized')
+    throw new MissingDataError('getAccountInfo: the program is not initialized')
   return days * 86_400_000
 }
 
@@ -123,7 +123,7 @@ interface RawAccounts {
 const ownData = ({ id }: Registrar, account: RawAccount | null | undefined): Buffer | null =>
   account?.owner === id ? Buffer.from(account.data[0], 'base64') : null
 
-export interface ReadAt {
+export interface ReadAtOptions {
   commitment: Commitment
   /** Oldest slot at which the node may answer. Absent: any slot. */
   minSlot?: number
@@ -137,7 +137,7 @@ export async function readOwnAccounts(
   call: Call,
   registrar: Registrar,
   addresses: readonly PublicKey[],
-  { commitment, minSlot = 0 }: ReadAt,
+  { commitment, minSlot = 0 }: ReadAtOptions,
 ): Promise<(Buffer | null)[]> {
   const options = {
     commitment,
@@ -148,7 +148,9 @@ export async function readOwnAccounts(
     const asked = page.map((address) => address.toBase58())
     const { context, value } = await call<RawAccounts>('getMultipleAccounts', [asked, options])
     if (context.slot < minSlot)
-      throw transient(`getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`)
+      throw transientError(
+        `getMultipleAccounts: the node is at slot ${context.slot}, before ${minSlot}`,
+      )
     return asked.map((_, i) => ownData(registrar, value[i]))
   })
 }
@@ -198,7 +200,7 @@ export async function readLatestBlockhash(
 ): Promise<LatestBlockhash> {
   const { value } = await call<{ value: LatestBlockhash }>('getLatestBlockhash', [{ commitment }])
   if (!decodeBase58(value.blockhash, 32))
-    throw transient(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
+    throw transientError(`getLatestBlockhash: "${value.blockhash.slice(0, 50)}" is not a blockhash`)
   return value
 }
 
@@ -254,7 +256,7 @@ export async function listTransactions(
     }
     const page: RawSignature[] = await call('getSignaturesForAddress', [address, options])
     if (page.length > PAGE || performance.now() > endMs)
-      throw transient('getSignaturesForAddress: no end of a list')
+      throw transientError('getSignaturesForAddress: no end of a list')
     newest ??= page[0]?.signature ?? null
     for (const { signature, slot, err } of page)
       if (err === null && slot >= downToSlot) listed.push({ signature, slot })
@@ -270,13 +272,13 @@ export async function listTransactions(
 }
 
 /** A node does not support a transaction's version. Another node, or this one later, may. */
-export class UnshownError extends LackingError {}
+export class UnsupportedVersionError extends MissingDataError {}
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
 
 /**
  * Reads a listed transaction. Null where the node does not have it.
- * @throws UnshownError; RpcError transient where the node refuses for another reason
+ * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason
  */
 export async function readListed(
   call: Call,
@@ -289,7 +291,7 @@ export async function readListed(
   } catch (error) {
     if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
     const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
-    throw isVersion ? new UnshownError(error.message) : transient(error.message)
+    throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
   }
 }
 
@@ -311,7 +313,9 @@ export async function readTransaction(
   if (!tx?.meta) return null
   // a broken proxy may mix up answers
   if (tx.transaction.signatures[0] !== signature)
-    throw transient(`getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`)
+    throw transientError(
+      `getTransaction: asked for ${signature}, got ${tx.transaction.signatures[0]}`,
+    )
   return { signature, slot: tx.slot, ...decodeTransaction(registrar, tx) }
 }
 
@@ -319,7 +323,7 @@ export async function readTransaction(
 export function signatureBytes(signature: string): Buffer {
   const bytes = decodeBase58(signature, SIGNATURE_BYTES)
   if (!bytes)
-    throw transient(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
+    throw transientError(`getSignaturesForAddress: "${signature.slice(0, 20)}…" is no signature`)
   return bytes
 }
 

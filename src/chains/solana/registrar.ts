@@ -97,9 +97,9 @@ export function createRegistrar(programIdText: string) {
     (name: 'settle' | 'refund') => (relayAuthority: PublicKey, payments: readonly PaymentKey[]) =>
       instruction(
         name,
-        { sequences: payments.map(({ sequence }) => big(sequence)) },
+        { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) },
         { relay_authority: relayAuthority },
-        payments.flatMap((one) => [payment(one), one.payer].map(writes)),
+        payments.flatMap((one) => [payment(one), one.payer].map(writableAccount)),
       )
 
   return {
@@ -118,9 +118,9 @@ export function createRegistrar(programIdText: string) {
         quote_id: [...quoteId],
         name: [...terms.name],
         referral: [...terms.referral],
-        amount_wei: big(terms.amountWei),
-        lamports: big(terms.lamports),
-        expires_at: big(terms.expiresAt),
+        amount_wei: toAnchorNumber(terms.amountWei),
+        lamports: toAnchorNumber(terms.lamports),
+        expires_at: toAnchorNumber(terms.expiresAt),
       }
       return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
@@ -132,29 +132,28 @@ export function createRegistrar(programIdText: string) {
     reclaim: (key: PaymentKey): TransactionInstruction =>
       instruction(
         'reclaim_payment',
-        { sequence: big(key.sequence) },
+        { sequence: toAnchorNumber(key.sequence) },
         { payer: key.payer, payment: payment(key) },
       ),
     /** @throws RangeError for other data */
     decodeState(data: Buffer): RegistrarState {
-      const { proposedAdmin, ...fields } = decode<RegistrarState & { proposedAdmin: PublicKey }>(
-        'State',
-        data,
-      )
+      const { proposedAdmin, ...fields } = decodeAccount<
+        RegistrarState & { proposedAdmin: PublicKey }
+      >('State', data)
       return {
         ...fields,
         proposedAdmin: proposedAdmin.equals(PublicKey.default) ? null : proposedAdmin,
       }
     },
     /** @throws RangeError for other data */
-    decodePayment: (data: Buffer) => decode<PaymentAccount>('Payment', data),
+    decodePayment: (data: Buffer) => decodeAccount<PaymentAccount>('Payment', data),
   }
 }
 
 /** Decodes an account, without its bumps. @throws RangeError for other data */
-export function decode<T>(name: string, data: Buffer): T {
+export function decodeAccount<T>(name: string, data: Buffer): T {
   try {
-    const { bump, treasuryBump, eventBump, reserved, ...fields } = fieldsOf(
+    const { bump, treasuryBump, eventBump, reserved, ...fields } = camelCaseFields(
       registrarCoder.accounts.decode<object>(name, data),
     )
     return fields as T
@@ -167,7 +166,7 @@ export function decode<T>(name: string, data: Buffer): T {
 }
 
 /** Converts decoded fields to this project's names and types: camelCase, bigint, Buffer. */
-export const fieldsOf = (raw: object): Record<string, unknown> =>
+export const camelCaseFields = (raw: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const given = Array.isArray(value) ? Buffer.from(value) : value
@@ -176,26 +175,26 @@ export const fieldsOf = (raw: object): Record<string, unknown> =>
     }),
   )
 
-export const signs = (pubkey: PublicKey): AccountMeta => ({
+export const signerAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: true,
   isWritable: true,
 })
-export const authority = (pubkey: PublicKey): AccountMeta => ({
+export const authorityAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: true,
   isWritable: false,
 })
-export const writes = (pubkey: PublicKey): AccountMeta => ({
+export const writableAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: false,
   isWritable: true,
 })
-export const reads = (pubkey: PublicKey): AccountMeta => ({
+export const readonlyAccount = (pubkey: PublicKey): AccountMeta => ({
   pubkey,
   isSigner: false,
   isWritable: false,
 })
-export const SYSTEM: AccountMeta = reads(SystemProgram.programId)
+export const SYSTEM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
-export const big = (value: bigint) => new anchor.BN(value.toString())
+export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

@@ -9,7 +9,7 @@ import { NATIVE } from '../../registry/community/rules.js'
 import type { BlockhashTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { withMargin } from '../margins.js'
-import { causesOf, orWithout, transient } from '../rpc/errors.js'
+import { causesOf, orIfFailing, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { type CountedPayment, createCommunityProgram } from './community/program.js'
@@ -183,7 +183,7 @@ async function signOn(
   ])
   // until the node has caught up, nothing new is signed
   if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
-    throw transient(
+    throw transientError(
       `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
     )
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
@@ -215,7 +215,7 @@ async function unitsOf(call: Call, tx: Transaction, commitment: Commitment): Pro
   const options = { encoding: 'base64', commitment, sigVerify: false, replaceRecentBlockhash: true }
   const asked = [tx.serialize().toString('base64'), options]
   const none: Simulation = { value: { err: null } }
-  const { value } = await orWithout(call<Simulation>('simulateTransaction', asked), none)
+  const { value } = await orIfFailing(call<Simulation>('simulateTransaction', asked), none)
   // sending the transaction will report the same error
   if (value.err !== null) return MAX_UNITS
   return value.unitsConsumed
@@ -238,7 +238,7 @@ async function readUnitPrice(
     isWritable ? [pubkey.toBase58()] : [],
   )
   const asked = [[...new Set(locked)]]
-  const recent = await orWithout(
+  const recent = await orIfFailing(
     call<{ prioritizationFee: number }[]>('getRecentPrioritizationFees', asked),
     [],
   )

@@ -1,18 +1,18 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { orIf } from '../../ops/log/errors.js'
-import { NodeError, RpcError, transient } from '../rpc/errors.js'
+import { NodeError, RpcError, transientError } from '../rpc/errors.js'
 import type { Call } from '../rpc/nodes.js'
 import { type RawAccount, readAccount } from './reads.js'
-import { reads, signs, writes } from './registrar.js'
+import { readonlyAccount, signerAccount, writableAccount } from './registrar.js'
 
 /** The SPL Token program, and the program of associated token accounts: one per wallet and mint. */
 export const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 
 /** Commitment that wallets show their users. */
-export const COMMITMENT = 'confirmed'
+export const WALLET_COMMITMENT = 'confirmed'
 /** Reads an account without its data: anybody may name an account of megabytes as a token. */
-const OWNER = { commitment: COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
+const OWNER = { commitment: WALLET_COMMITMENT, dataSlice: { offset: 0, length: 0 } } as const
 /** Position of the balance in spl-token's `Account`. Token-2022 uses the same. */
 const AMOUNT = { offset: 64, length: 8 }
 /** Instruction of the associated token program: creates the account unless it exists. */
@@ -33,9 +33,9 @@ export const createAssociated = (
   new TransactionInstruction({
     programId: ASSOCIATED_TOKEN_PROGRAM,
     keys: [
-      signs(payer),
-      writes(associatedTokenAddress(owner, mint)),
-      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(reads),
+      signerAccount(payer),
+      writableAccount(associatedTokenAddress(owner, mint)),
+      ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonlyAccount),
     ],
     data: Buffer.of(CREATE_IDEMPOTENT),
   })
@@ -51,7 +51,7 @@ export async function readMintDecimals(call: Call, mint: PublicKey): Promise<num
 
 /** Decimals of a mint of either token program. Null for anything else, which nodes refuse. */
 export async function readDecimals(call: Call, mint: PublicKey): Promise<number | null> {
-  const asked = [mint.toBase58(), { commitment: COMMITMENT }]
+  const asked = [mint.toBase58(), { commitment: WALLET_COMMITMENT }]
   const supply = await orIf(
     call<{ value: { decimals: number } }>('getTokenSupply', asked),
     isNoMint,
@@ -99,7 +99,7 @@ export async function readTokenAccounts(
   owner: PublicKey,
   mint: PublicKey,
 ): Promise<TokenAccount[]> {
-  const options = { encoding: 'base64', commitment: COMMITMENT, dataSlice: AMOUNT }
+  const options = { encoding: 'base64', commitment: WALLET_COMMITMENT, dataSlice: AMOUNT }
   const asked = [owner.toBase58(), { mint: mint.toBase58() }, options]
   const found = await orIf(
     call<{ value: RawTokenAccount[] }>('getTokenAccountsByOwner', asked),
@@ -109,7 +109,7 @@ export async function readTokenAccounts(
   return (found?.value ?? []).map(({ pubkey, account }) => {
     const amount = Buffer.from(account.data[0], 'base64')
     if (amount.length !== AMOUNT.length)
-      throw transient('getTokenAccountsByOwner: a node gave another slice than asked')
+      throw transientError('getTokenAccountsByOwner: a node gave another slice than asked')
     return { address: new PublicKey(pubkey), amount: amount.readBigUInt64LE() }
   })
 }

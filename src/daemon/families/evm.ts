@@ -1,17 +1,17 @@
 import { ChainUnavailableError, type Hex, isPaymentPort } from '../../chains/chain.js'
 import { createChainRpc, createEvmChain, type EvmChain } from '../../chains/evm/chain.js'
 import { createBalancePort } from '../../chains/evm/community/port.js'
-import { keepersOf, keepsRecord } from '../../chains/evm/record.js'
+import { hasRecordHash, recordKeepers } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { knownGenesis, registerChain, requireHub } from '../../db/journal/chains.js'
-import { keepPaymentsContract } from '../../db/outbox/contract.js'
+import { storePaymentsContract } from '../../db/outbox/contract.js'
 import { airdropWorker } from '../../indexer/airdrops.js'
 import { chainWorker } from '../../indexer/evm/worker.js'
 import { alarmFields } from '../../ops/alarms.js'
 import type { Logger } from '../../ops/log/log.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { EVM_RELAYERS } from '../../relayer/evmKind.js'
@@ -30,7 +30,7 @@ const IDENTITY_LIMIT_MS = 5_000
  * created it anew.
  * @throws ChainMismatchError, also for another hub; WrongChainError where the chain is contacted
  */
-export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
+export async function openEvmChain(config: ChainConfig, ctx: OpenContext): Promise<OpenedEvmChain> {
   const { pool, log } = ctx
   const { network, label, chainId, contract, communityPayments, startBlock, local, role } = config
   if (config.watchOnly && !config.trust)
@@ -59,7 +59,7 @@ export async function openChain(config: ChainConfig, ctx: OpenContext): Promise<
   const row = await register(asked ? fromHex(asked) : known)
   if (role === 'hub') await requireHub(pool, row)
   if (asked) await requireRecord(rpc, config).catch(unlessAway)
-  await keepPaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
+  await storePaymentsContract(pool, row, communityPayments ? fromHex(communityPayments) : null)
   if (row.halted)
     log.error(
       { chain: row.label, reason: row.halted, ...alarmFields('ClusterdChainHalted') },
@@ -98,9 +98,9 @@ const unlessAway = (error: Error): void => {
  * @throws ConfigError for a contract without a record; ChainUnavailableError
  */
 async function requireRecord(rpc: Rpc, config: ChainConfig): Promise<void> {
-  for (const { kind, address } of keepersOf(config)) {
+  for (const { kind, address } of recordKeepers(config)) {
     const code = await rpc.quorum((call) => call<Hex>('eth_getCode', [address, 'latest']))
-    if (code !== '0x' && !keepsRecord(code))
+    if (code !== '0x' && !hasRecordHash(code))
       throw new ConfigError(
         `The ${kind} contract ${address} of chain "${config.label}" keeps no record of its logs: it is older than the record, or not ours. Say "trust": "compared" (two nodes have to give the same) or "trusted" (one is enough) in the chains file.`,
       )
@@ -113,7 +113,7 @@ async function identityInTime(rpc: Rpc, label: string, log: Logger): Promise<Hex
     if (error.name !== 'ChainUnavailableError') throw error
     return null
   })
-  const genesis = await inTime(IDENTITY_LIMIT_MS, answer, null)
+  const genesis = await withTimeout(IDENTITY_LIMIT_MS, answer, null)
   if (genesis === null)
     log.warn({ chain: label }, 'the chain does not answer: it is identified when it does')
   return genesis
@@ -145,7 +145,7 @@ export const evmFamily: ChainFamily = {
   },
   async open({ chains }, ctx) {
     const opened: OpenedChain[] = []
-    for (const chain of chains) opened.push(await openChain(chain, ctx))
+    for (const chain of chains) opened.push(await openEvmChain(chain, ctx))
     return opened
   },
   relay(opened, { relayerKey: key, deliveries }, network) {

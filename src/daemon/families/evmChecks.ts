@@ -5,7 +5,7 @@ import { emptyRecord } from '../../chains/evm/record.js'
 import { relayerAccount } from '../../chains/evm/relayerAccount.js'
 import type { Rpc } from '../../chains/rpc/evm.js'
 import type { ChainConfig, Config } from '../../config/index.js'
-import { bad, check, type Finding, ok, type Result, warn } from '../../ops/finding.js'
+import { bad, type CheckResult, check, type Finding, ok, warn } from '../../ops/finding.js'
 import { knownRecordAt } from '../../record/prove.js'
 
 const ROLES = parseAbi([
@@ -87,7 +87,7 @@ const urlFinding = (about: string, chain: ChainConfig, url: string): Promise<Fin
   })
 
 /** Two nodes have to agree, so with three, one may be unavailable. */
-const fewUrls = (count: number): Result =>
+const fewUrls = (count: number): CheckResult =>
   count === 1
     ? warn('one node decides without a second', 'Name three `rpcUrls` of different providers.')
     : warn(

@@ -1,9 +1,9 @@
 import { claimOfAccount } from '../../registry/fold/community.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { AIRDROP_STATE, wordOf } from '../pg/codes.js'
+import { AIRDROP_STATE, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { Known, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredFields } from './airdrops.js'
 
 const byCommunity = prepare<Omit<OpenAirdrop, 'network' | 'state'> & { state: number }>(
   'airdrop',
@@ -22,12 +22,12 @@ export async function findOpenAirdrop(
   community: string,
 ): Promise<OpenAirdrop | null> {
   const [row] = await byCommunity(db, network, [community])
-  return row ? { ...row, network, state: wordOf(AIRDROP_STATE, row.state) } : null
+  return row ? { ...row, network, state: nameOfCode(AIRDROP_STATE, row.state) } : null
 }
 
 /** Airdrop that may be claimed from. */
 type Claimable = Pick<OpenAirdrop, 'community' | 'label' | 'total'> &
-  Known<'distributor' | 'token' | 'endsAtS'>
+  RequiredFields<'distributor' | 'token' | 'endsAtS'>
 
 const claimable = prepare<Claimable>(
   'airdrops_open',

@@ -1,17 +1,17 @@
 import type pg from 'pg'
 import type { Network } from '../../registry/primitives/network.js'
 import type { AirdropClaim } from '../generated/client.js'
-import { type Columns, insertRows, named } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { AIRDROP_STATE } from '../pg/codes.js'
 import { execute, type Plain, query } from '../pg/rows.js'
-import type { Known, OpenAirdrop } from './airdrops.js'
+import type { OpenAirdrop, RequiredFields } from './airdrops.js'
 
 /** An airdrop whose distributor is watched, with the checkpoint of its claims. */
 export type WatchedAirdrop = Pick<
   OpenAirdrop,
   'network' | 'airdrop' | 'community' | 'leafCount' | 'parentHash'
 > &
-  Known<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
+  RequiredFields<'distributor' | 'endsAtS' | 'fromBlock' | 'nextBlock'>
 
 export type SeenClaim = Omit<Plain<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
@@ -40,9 +40,9 @@ interface ConfirmedBlocks {
 const columnsOf = (airdrop: number, isConfirmed: boolean): Columns<SeenClaim> => [
   ['airdrop', 'int4', () => airdrop],
   ['confirmed', 'bool', () => isConfirmed],
-  ...named<SeenClaim>('int4', 'index', 'logIndex'),
-  ...named<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
-  ...named<SeenClaim>('int8', 'block'),
+  ...columnsNamed<SeenClaim>('int4', 'index', 'logIndex'),
+  ...columnsNamed<SeenClaim>('bytea', 'receiver', 'blockHash', 'txHash'),
+  ...columnsNamed<SeenClaim>('int8', 'block'),
 ]
 
 /**

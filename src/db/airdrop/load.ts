@@ -6,8 +6,14 @@ import { insertRows, type Rows } from '../pg/arrays.js'
 import { AIRDROP_STATE, lockKeys } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, query, readRows } from '../pg/rows.js'
-import { type Airdrop, AirdropError, claimedFrom, findAirdrop, noAirdrop } from './airdrops.js'
-import { pagesOf } from './pages.js'
+import {
+  type Airdrop,
+  AirdropError,
+  claimedFromText,
+  findAirdrop,
+  noAirdropText,
+} from './airdrops.js'
+import { treePages } from './pages.js'
 
 export interface LoadRequest extends Pick<Airdrop, 'network' | 'community' | 'label' | 'fileHash'> {
   /** True if the file may replace another one that nobody has claimed from. */
@@ -92,7 +98,7 @@ export async function removeAirdrop(
 ): Promise<void> {
   await inTransaction(pool, async (client) => {
     const stored = await findStored(client, network, community, 'FOR UPDATE')
-    if (!stored) throw new AirdropError(noAirdrop(network, community))
+    if (!stored) throw new AirdropError(noAirdropText(network, community))
     await deleteAirdrop(client, network, stored.airdrop)
   })
 }
@@ -141,7 +147,7 @@ async function lockLoads(client: pg.ClientBase, network: Network): Promise<void>
 
 function assertReplaceable(existing: StoredFile, { replaces }: LoadRequest): void {
   if (existing.claimed.seen > 0)
-    throw new AirdropError(claimedFrom(existing, 'it can not be replaced any more'))
+    throw new AirdropError(claimedFromText(existing, 'it can not be replaced any more'))
   if (!replaces)
     throw new AirdropError(
       `"${existing.community}" has another airdrop (${existing.leafCount} accounts): --replace puts this file in its place.`,
@@ -177,7 +183,7 @@ const pageRows = (airdrop: number, { nodes }: Tree): Rows<[page: number, bytes: 
     ['page', 'int4', ([page]) => page],
     ['nodes', 'bytea', ([, bytes]) => bytes],
   ],
-  items: [...pagesOf(nodes)],
+  items: [...treePages(nodes)],
 })
 
 const INSERTED_AT_ONCE = 5_000

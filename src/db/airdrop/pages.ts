@@ -21,7 +21,7 @@ function offsetOf(position: number): { page: number; offset: number } {
 }
 
 /** Pages of a tree. Levels fill from the left, so a page's last nodes may be missing. */
-export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
+export function treePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
     const { page } = offsetOf(position)
@@ -33,7 +33,7 @@ export function pagesOf(nodes: readonly Buffer[]): Map<number, Buffer> {
 }
 
 /** Pages that hold the proofs of the nodes at these positions. */
-export const pagesFor = (positions: readonly number[]): number[] => [
+export const pagesOfProofs = (positions: readonly number[]): number[] => [
   ...new Set(
     positions.flatMap((position) => proofPositions(position).map((node) => offsetOf(node).page)),
   ),
@@ -67,7 +67,7 @@ export async function readAirdropProofs(
   airdrop: number,
   positions: readonly number[],
 ): Promise<Map<number, string[]>> {
-  const names = pagesFor(positions)
+  const names = pagesOfProofs(positions)
   const rows =
     names.length === 0 ? [] : await pagesOfAirdrop(db, network, [airdrop, `{${names.join()}}`])
   const pages = new Map(rows.map(({ page, nodes }) => [page, nodes]))

@@ -1,13 +1,13 @@
 import type { CreditMove } from '../../registry/bridge/message.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { insertRows, named } from '../pg/arrays.js'
+import { columnsNamed, insertRows } from '../pg/arrays.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 const COLUMNS = [
-  ...named<CreditMove>('int8', 'block', 'eid'),
-  ...named<CreditMove>('int4', 'logIndex'),
-  ...named<CreditMove>('bytea', 'txHash', 'wallet'),
-  ...named<CreditMove>('numeric', 'amountWei'),
+  ...columnsNamed<CreditMove>('int8', 'block', 'eid'),
+  ...columnsNamed<CreditMove>('int4', 'logIndex'),
+  ...columnsNamed<CreditMove>('bytea', 'txHash', 'wallet'),
+  ...columnsNamed<CreditMove>('numeric', 'amountWei'),
 ]
 
 export const confirmCredits = (

@@ -3,7 +3,7 @@ import type { SentMessage } from '../../registry/bridge/message.js'
 import { JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { codeList } from '../pg/codes.js'
-import { execute, type Queryable, query, some } from '../pg/rows.js'
+import { execute, existsRow, type Queryable, query } from '../pg/rows.js'
 
 /** A bridge message as its spoke sent it. `chain` is the spoke. */
 export type StoredMessage = Pick<
@@ -42,7 +42,7 @@ export async function settleMessages(
 const OF_MESSAGE = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /** Messages `m` that no hub block has received, sent up to a time (`$2`, ms). */
 const OPEN = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
-  AND NOT ${some('received r WHERE r.network = m.network AND r.guid = m.guid')}`
+  AND NOT ${existsRow('received r WHERE r.network = m.network AND r.guid = m.guid')}`
 const IN_ORDER = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
 /** Most messages queued at once, which bounds memory. */
@@ -57,7 +57,7 @@ export const messagesToQueue = (
   query(
     db,
     network,
-    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${some('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
+    `SELECT ${OF_MESSAGE} FROM ${OPEN} AND NOT ${existsRow('jobs j WHERE j.network = m.network AND j.subject = m.guid')}
      ${IN_ORDER} LIMIT ${QUEUED_AT_ONCE}`,
     [sentBeforeMs],
   )

@@ -1,5 +1,5 @@
 import type { Network } from '../../registry/primitives/network.js'
-import { LEADER_ROLE, type LeaderRole, wordOf } from '../pg/codes.js'
+import { LEADER_ROLE, type LeaderRole, nameOfCode } from '../pg/codes.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
@@ -22,5 +22,5 @@ const LEADERS = {
 
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
   const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)
-  return held.map((leader) => ({ ...leader, role: wordOf(LEADER_ROLE, leader.role) }))
+  return held.map((leader) => ({ ...leader, role: nameOfCode(LEADER_ROLE, leader.role) }))
 }

@@ -1,13 +1,13 @@
 import { JOB_STATE } from '../../registry/outbox.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { execute, type Queryable } from '../pg/rows.js'
 
 const DAY_MS = 86_400_000
 /** How long transactions without effect and the signed bytes of ended jobs are kept. */
-export const KEPT_MS = 30 * DAY_MS
+export const RETENTION_MS = 30 * DAY_MS
 /** How long operators' commands are kept. */
-export const ACTIONS_KEPT_MS = 365 * DAY_MS
+export const ACTION_RETENTION_MS = 365 * DAY_MS
 /** Generations whose journal is kept: the current one, and the one before for comparison. */
 export const KEPT_GENERATIONS = 2
 /** Rows per statement, so that none holds a lock for long. */
@@ -15,7 +15,7 @@ const BATCH_ROWS = 1_000
 
 /** Ages are measured by the database's clock. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
-const KEPT_SINCE_MS = `${NOW_MS} - ${KEPT_MS}`
+const KEPT_SINCE_MS = `${NOW_MS} - ${RETENTION_MS}`
 
 /**
  * Transactions that a chain has shown and that had no effect. A row with a verdict stays, since a terminal status never
@@ -28,13 +28,13 @@ const BYTES = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <=
 const SESSIONS = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
 
 /** Commands belong to no network. */
-const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTIONS_KEPT_MS}`
+const ACTIONS = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${ACTION_RETENTION_MS}`
 
 const ENDED = `network = $1 AND generation <= (SELECT generation - ${KEPT_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /** Statements that delete expired rows, by what the rows are. Parameters: network and limit. */
 const expired = (network: Network): Record<string, string> => {
-  const journal = leaf('journal', network)
+  const journal = partitionOf('journal', network)
   return {
     'transactions that came to nothing': `DELETE FROM tracked_txs WHERE network = $1 AND hash = ANY (ARRAY(
       SELECT hash FROM tracked_txs WHERE ${SIGHTINGS} ORDER BY last_seen_ms LIMIT $2))`,
@@ -60,7 +60,7 @@ const expired = (network: Network): Record<string, string> => {
   }
 }
 
-export type Pruned = Record<string, number>
+export type RemovedCounts = Record<string, number>
 
 /**
  * Deletes expired rows, in small batches.
@@ -72,8 +72,8 @@ export async function removeExpired(
   network: Network,
   signal?: AbortSignal,
   alive = (): void => {},
-): Promise<Pruned> {
-  const counts: Pruned = {}
+): Promise<RemovedCounts> {
+  const counts: RemovedCounts = {}
   for (const [what, remove] of Object.entries(expired(network))) {
     let rows = 0
     for (let last = BATCH_ROWS; last === BATCH_ROWS && !signal?.aborted; rows += last) {

@@ -7,9 +7,9 @@ import { type DecodedEntry, decodeEntry } from '../../registry/journal/decode.js
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { inTransaction, type Patience } from '../pg/pool.js'
+import { type Deadline, inTransaction } from '../pg/pool.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { isLockTimeout } from '../pg/unavailable.js'
 import { writeChanges } from './append.js'
@@ -47,7 +47,7 @@ export interface SignedChanges {
   /** Id of the only cluster that the changes may affect. */
   within?: Buffer
   /** How long the caller waits. Nothing is written after that. */
-  patience?: Patience
+  patience?: Deadline
   limit?: ChangeLimit
   /** Additional statements in the same transaction. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
@@ -154,7 +154,7 @@ async function idOf(
 ): Promise<Buffer> {
   const created = changes.clusters.find((row) => row.serial === serial)
   if (created) return created.id
-  const text = `SELECT id FROM ${leaf('clusters', network)} WHERE network = $1 AND serial = $2`
+  const text = `SELECT id FROM ${partitionOf('clusters', network)} WHERE network = $1 AND serial = $2`
   const [row] = await query<{ id: Buffer }>(db, network, { name: `cluster_id_${network}`, text }, [
     serial,
   ])

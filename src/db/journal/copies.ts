@@ -5,7 +5,7 @@ import { execute, type Queryable, query, readRows } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 
 /** A network that this database mirrors. */
-export interface Copy {
+export interface MirroredNetwork {
   network: Network
   /** Newest hub block at which owners of names were proved. 0 before the first proof. */
   provedBlock: number
@@ -18,8 +18,8 @@ export interface Copy {
 const COPIES = `SELECT network, proved_block, proved_seq, ${NOW_MS} - mirrored_ms AS age_ms FROM journal_heads
   WHERE proved_block IS NOT NULL`
 
-export async function readCopies(db: Queryable): Promise<Map<Network, Copy>> {
-  const copies = await readRows<Copy>(db, COPIES)
+export async function readMirroredNetworks(db: Queryable): Promise<Map<Network, MirroredNetwork>> {
+  const copies = await readRows<MirroredNetwork>(db, COPIES)
   return new Map(copies.map((copy) => [copy.network, copy]))
 }
 
@@ -27,7 +27,7 @@ const REGISTERED = `SELECT j.seq, j.body FROM journal_heads h JOIN journal j USI
   WHERE h.network = $1 AND j.seq > $2 AND j.kind = ${ENTRY_KIND.bid} ORDER BY j.seq LIMIT $3`
 
 /** Bodies of the bids that won names, in order, from the entry after `after`. */
-export const readRegistered = (db: Queryable, network: Network, after: number, limit: number) =>
+export const readWinningBodies = (db: Queryable, network: Network, after: number, limit: number) =>
   query<{ seq: number; body: Buffer }>(db, network, REGISTERED, [after, limit])
 
 const PROVED = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4

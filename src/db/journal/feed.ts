@@ -3,14 +3,14 @@ import type { FeedItem, FeedRow } from '../../registry/journal/events.js'
 import { decodeWallet, NOBODY } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { inTransaction } from '../pg/pool.js'
-import { type Leaves, prepare } from '../pg/prepared.js'
+import { type PartitionNames, prepare } from '../pg/prepared.js'
 import { execute, type Queryable } from '../pg/rows.js'
-import { assertLeader, type OfLeader } from './head.js'
+import { assertLeader, type LeaderScope } from './head.js'
 
 export type FeedOrder = 'oldest' | 'newest'
 
 /** Selects entries with public events, by the numbers of their first events. */
-export interface StretchQuery {
+export interface JournalRangeQuery {
   order: FeedOrder
   /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
   first: number | null
@@ -25,7 +25,7 @@ export interface StretchQuery {
 }
 
 /** Entries of a network's feed in the requested order, with the head as of the same snapshot. */
-export interface FeedStretch {
+export interface JournalRange {
   rows: FeedRow[]
   /** Number of the feed. It changes with the journal's generation, and after a restored backup. */
   generation: number
@@ -49,7 +49,7 @@ const RANGE = {
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
 /** Limits the scan to a number of events ($4) from the position. Event numbers have no gaps. */
-const within = (l: Leaves, order: FeedOrder): string =>
+const within = (l: PartitionNames, order: FeedOrder): string =>
   order === 'oldest'
     ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
     : `AND j.public_first >= coalesce((SELECT max(b.public_first) FROM ${l.journal} b WHERE b.network = ${l.network}
@@ -57,13 +57,13 @@ const within = (l: Leaves, order: FeedOrder): string =>
         AND b.public_first <= coalesce($1::int8, h.public_seq) - $4::int8), 0)`
 const DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
-const entries = (l: Leaves, order: FeedOrder, filter: string): string =>
+const entries = (l: PartitionNames, order: FeedOrder, filter: string): string =>
   `SELECT ${ENTRY} FROM ${l.journal} j
    WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${DIRECTION[order]} LIMIT $3`
 
 /** The head comes as a separate first row. As columns of each entry, it would be read for each. */
-const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
+const stretch = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
      NULL::int8 AS public_first, NULL::int4 AS public_count, NULL::bytea AS actor, NULL::bytea AS body, NULL::bytea AS effects
    FROM journal_heads h WHERE h.network = ${l.network}
@@ -72,7 +72,7 @@ const stretch = (l: Leaves, order: FeedOrder, rows: string): string =>
    ORDER BY public_first ${DIRECTION[order]} NULLS FIRST`
 
 /** Prepares a statement for both orders. */
-const inOrder = (name: string, rows: (l: Leaves, order: FeedOrder) => string) => {
+const inOrder = (name: string, rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepare<Row>(`feed_${order}${name}`, (l) => stretch(l, order, rows(l, order)))
   return { oldest: of('oldest'), newest: of('newest') }
@@ -88,11 +88,11 @@ const byNobody = inOrder(
 )
 
 /** Reads entries with public events and the head in one statement. */
-export async function readStretch(
+export async function readJournalRange(
   db: Queryable,
   network: Network,
-  query: StretchQuery,
-): Promise<FeedStretch> {
+  query: JournalRangeQuery,
+): Promise<JournalRange> {
   const { order, from } = query
   const values = [query.first, query.floor, query.limit]
   const rows = from
@@ -199,7 +199,7 @@ const ADD_COPIED = `INSERT INTO feed_events
 
 /** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
 export async function copyEvents(
-  { pool, network, epoch }: OfLeader,
+  { pool, network, epoch }: LeaderScope,
   { generation, newest, count }: CopiedFeed,
   events: readonly (FeedItem & { json: string })[],
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { Head } from '../../registry/fold/rows.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
-import { prepare, versionOf } from '../pg/prepared.js'
+import { prepare, versionSql } from '../pg/prepared.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import { assertClock } from '../pg/unavailable.js'
 
@@ -19,7 +19,7 @@ export class LostLeadershipError extends FatalError {
   }
 }
 
-export type OfLeader = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
+export type LeaderScope = Pick<LeaderContext, 'pool' | 'network' | 'epoch'>
 
 export interface StoredHead extends Head {
   caughtUp: boolean
@@ -58,16 +58,16 @@ export async function readHead(db: Queryable, network: Network): Promise<StoredH
 }
 
 /** Versions of public answers: each text changes whenever its answers may change. */
-export interface Version {
+export interface AnswerVersions {
   /** Version of the public registry. */
   version: string
   /** Version of the set of names with unconfirmed bids. */
   factsVersion: string
 }
 
-const version = prepare<Version>('journal_version', versionOf)
+const version = prepare<AnswerVersions>('journal_version', versionSql)
 
-export async function readVersion(db: Queryable, network: Network): Promise<Version> {
+export async function readAnswerVersions(db: Queryable, network: Network): Promise<AnswerVersions> {
   return only(await version(db, network, []), network)
 }
 

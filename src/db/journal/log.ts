@@ -6,7 +6,7 @@ import type { Log } from '../generated/client.js'
 import { byteaArray } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { execute, type Plain, type Queryable, query, readRows } from '../pg/rows.js'
-import { assertLeader, type OfLeader } from './head.js'
+import { assertLeader, type LeaderScope } from './head.js'
 
 /** A log as of its newest signed checkpoint. */
 export type StoredLog = Omit<Plain<Log>, 'network'>
@@ -118,7 +118,7 @@ const FORGET_TILES = `DELETE FROM log_tiles WHERE network = $1
  * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
  */
 export async function writeLog(
-  { pool, network, epoch }: OfLeader,
+  { pool, network, epoch }: LeaderScope,
   log: StoredLog,
   { size, tiles }: { size: number; tiles: readonly FilledTile[] },
 ): Promise<void> {

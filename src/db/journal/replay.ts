@@ -3,10 +3,10 @@ import { decodeEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND, type Entry, entryKind } from '../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Journal } from '../generated/client.js'
-import { leaf, type PartitionedTable, STATE_TABLES } from '../pg/partitions.js'
+import { type PartitionedTable, partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { type Plain, query } from '../pg/rows.js'
-import { BEGIN, liveSchema } from '../pg/session.js'
-import { alone } from './alone.js'
+import { BEGIN_STATEMENT, liveSchema } from '../pg/session.js'
+import { inExclusiveSchema } from './alone.js'
 import { appendEntries } from './append.js'
 import { readHead } from './head.js'
 import { stateHash } from './stateHash.js'
@@ -44,7 +44,7 @@ const LEFT_TO_COMPARE = 1_000
 export async function replay(pool: pg.Pool, network: Network): Promise<Replayed> {
   const reader = await pool.connect()
   try {
-    return await alone(pool, network, 'replay', async (writer, schema) => {
+    return await inExclusiveSchema(pool, network, 'replay', async (writer, schema) => {
       const { generation, seq } = await readHead(reader, network)
       await createSchema(writer, network, {
         schema,
@@ -99,7 +99,7 @@ async function rebuildUpTo(replayed: Replay, endOf: (headSeq: number) => number)
       throw new Error(`replaying ${network}: generation ${generation} has ended: run it again`)
     const left = endOf(head.seq) - replayed.done
     if (left <= 0) return
-    await writer.query(BEGIN)
+    await writer.query(BEGIN_STATEMENT)
     await foldBatch(replayed, left)
     await writer.query('COMMIT')
   }
@@ -123,7 +123,7 @@ export async function createSchema(
   const live = liveSchema(writer)
   await writer.query(`CREATE SCHEMA ${schema}`)
   for (const table of tables) {
-    const name = leaf(table, network)
+    const name = partitionOf(table, network)
     await writer.query(
       `CREATE ${kind} ${schema}.${name} (LIKE ${live}.${name} INCLUDING ALL${check})`,
     )
@@ -145,7 +145,7 @@ async function readEntries(
   const rows = await query<Columns>(
     reader,
     network,
-    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${leaf('journal', network)}
+    `SELECT kind, chain, block, log_index, tx_key::text, at_ms AS cause_ms, body, ruleset FROM ${liveSchema(reader)}.${partitionOf('journal', network)}
      WHERE network = $1 AND generation = $2 AND seq > $3 ORDER BY seq LIMIT $4`,
     [generation, done, limit],
   )

@@ -9,7 +9,7 @@ import { execute, type Plain, query, readRows } from '../pg/rows.js'
 import { endLeaders, lockHead } from './head.js'
 
 /** What was reset in a network whose database went back in time. */
-export interface Restored {
+export interface RestoreReport {
   /** Feed numbers before and after. */
   feed: { from: number; to: number }
   /** Entries of the journal as it was restored. */
@@ -32,13 +32,13 @@ const LIVE = codeList(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 export async function beginAfterRestore(
   client: pg.ClientBase,
   network: Network,
-): Promise<Restored> {
+): Promise<RestoreReport> {
   const { seq: entries } = await lockHead(client, network, null)
   await endLeaders(client, network)
   const sql = `UPDATE journal_heads h SET feed_generation = ${NEXT_FEED}, caught_up = false
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
     WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
-  const [feed] = await query<Restored['feed']>(client, network, sql)
+  const [feed] = await query<RestoreReport['feed']>(client, network, sql)
   const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${LIVE})`
   const jobs = await execute(client, network, live)
   await notify(client, network)
@@ -78,7 +78,7 @@ const LOOK = `SELECT h.network, h.generation, h.seq, h.feed_generation, ${entryO
  * that lags is not compared.
  * @returns a function that compares, unless a comparison is running; a failed one is repeated with the next call
  */
-export function createMemory(
+export function createRestoreDetector(
   pool: pg.Pool,
   onBack: (network: Network) => void,
 ): () => Promise<void> {

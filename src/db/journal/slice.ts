@@ -3,9 +3,9 @@ import type { Head, Keys, Slice } from '../../registry/fold/rows.js'
 import { clusterId } from '../../registry/primitives/clusterId.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import { byteaArray } from '../pg/arrays.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { pipelined } from '../pg/pipeline.js'
-import { holderOf } from '../pg/prepared.js'
+import { nameHolderSql } from '../pg/prepared.js'
 import { type Queryable, readRows } from '../pg/rows.js'
 import { chooseClusters, loadClusters, loadMoves } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
@@ -125,16 +125,16 @@ async function probe(
   const clustersBy = (source: 'first' | 'id', ids: '$3' | '$4') => `
     SELECT '${source}', k.ord::int, c.serial, NULL
     FROM unnest(${ids}::bytea[]) WITH ORDINALITY k(id, ord) CROSS JOIN LATERAL (
-      SELECT serial FROM ${leaf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
+      SELECT serial FROM ${partitionOf('clusters', network)} WHERE network = ${code} AND id = k.id LIMIT 1) c`
   const text = `
     SELECT 'owner' AS source, k.ord::int AS ord, n.cluster, NULL::bool AS private
     FROM unnest($1::text[]) WITH ORDINALITY k(name, ord) CROSS JOIN LATERAL (
-      SELECT ${holderOf({ network: code, moves: leaf('moves', network) }, 'n.cluster')} AS cluster FROM ${leaf('names', network)} n
+      SELECT ${nameHolderSql({ network: code, moves: partitionOf('moves', network) }, 'n.cluster')} AS cluster FROM ${partitionOf('names', network)} n
       WHERE network = ${code} AND outcome = 1 AND name = k.name COLLATE "C" LIMIT 1) n
     UNION ALL
     SELECT 'wallet', k.ord::int, w.cluster, w.private
     FROM unnest($2::bytea[]) WITH ORDINALITY k(address, ord) CROSS JOIN LATERAL (
-      SELECT cluster, private FROM ${leaf('wallets', network)}
+      SELECT cluster, private FROM ${partitionOf('wallets', network)}
       WHERE network = ${code} AND verified AND address = k.address LIMIT 1) w
     UNION ALL ${clustersBy('first', '$3')}
     UNION ALL ${clustersBy('id', '$4')}`

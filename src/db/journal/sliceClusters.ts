@@ -1,9 +1,9 @@
 import type { ClusterName, Keys, MoveRow, Slice, WalletRow } from '../../registry/fold/rows.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { leaf } from '../pg/partitions.js'
-import { rowsHeldBy } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { partitionOf } from '../pg/partitions.js'
+import { heldNamesSql } from '../pg/prepared.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 /**
@@ -52,7 +52,7 @@ async function readWallets(
   const homes = new Set([...keys.wallets].map((key) => verified.get(key)?.cluster))
   const [mover = '', ...others] = keys.movers
   const serials = [...clusters.keys()]
-  const wallets = `SELECT * FROM ${leaf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
+  const wallets = `SELECT * FROM ${partitionOf('wallets', network)} w WHERE w.network = $1 AND w.cluster = k.serial`
   // OFFSET 0 stops the planner from joining whole tables
   const text = `SELECT w.cluster, w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up,
        w.created_seq, w.updated_seq
@@ -78,9 +78,9 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
   const { network, clusters } = slice
   const left = leftClusters(slice, keys)
   const serials = [...clusters.keys()]
-  const names = `SELECT n.name, n.seq FROM ${leaf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
-  const parts = rowsHeldBy(
-    { network: NETWORK_CODE[network], moves: leaf('moves', network) },
+  const names = `SELECT n.name, n.seq FROM ${partitionOf('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
+  const parts = heldNamesSql(
+    { network: NETWORK_CODE[network], moves: partitionOf('moves', network) },
     'k.serial',
   )
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
@@ -88,7 +88,7 @@ async function readNames(db: Queryable, slice: Slice, keys: Keys): Promise<void>
      CROSS JOIN LATERAL (
        (${names} ORDER BY n.seq LIMIT 1)
        UNION (${names} AND n.community)
-       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON})
+       UNION (${names} AND n.name = ANY ($4::text[]) AND n.outcome = ${WON_OUTCOME})
        UNION (${names} AND k.is_left ORDER BY n.seq LIMIT $5)
      ) n ORDER BY n.seq`
   const rows = await query<{ cluster: number; name: string; seq: number }>(
@@ -111,9 +111,9 @@ export async function loadMoves(
   keys: Keys,
 ): Promise<void> {
   const sliced = new Set(keys.slices.flatMap((id) => clusterSerials.get(id) ?? []))
-  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${leaf('moves', network)} m
+  const text = `SELECT m.source, m.target, m.seq, m.actor, n.name, n.seq AS name_seq FROM ${partitionOf('moves', network)} m
      LEFT JOIN LATERAL (
-       SELECT name, seq FROM ${leaf('names', network)} n
+       SELECT name, seq FROM ${partitionOf('names', network)} n
        WHERE n.network = $1 AND n.cluster = m.source AND m.source = ANY ($3::int8[]) ORDER BY n.seq LIMIT $4
      ) n ON true
      WHERE m.network = $1 AND (m.source = ANY ($2::int8[]) OR m.target = ANY ($2::int8[])) ORDER BY m.seq, n.seq`

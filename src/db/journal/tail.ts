@@ -4,7 +4,7 @@ import type { DecodedEntry } from '../../registry/journal/decode.js'
 import { ENTRY_KIND } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
 import type { TailBlock } from '../generated/client.js'
-import { type Columns, insertRows, named } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows } from '../pg/arrays.js'
 import { execute, type Plain, type Queryable, query } from '../pg/rows.js'
 
 /** An unconfirmed block with the journal entries that it will add once confirmed. */
@@ -16,8 +16,8 @@ export interface StoredTailBlock extends Omit<Plain<TailBlock>, 'network' | 'cha
 type Block = Omit<StoredTailBlock, 'entries'>
 const tailBlocks = (chain: number): Columns<Block> => [
   ['chain', 'int2', () => chain],
-  ...named<Block>('int8', 'block', 'timestampMs'),
-  ...named<Block>('bytea', 'hash', 'parentHash'),
+  ...columnsNamed<Block>('int8', 'block', 'timestampMs'),
+  ...columnsNamed<Block>('bytea', 'hash', 'parentHash'),
 ]
 
 interface Fact {

@@ -5,11 +5,11 @@ import type { ReadEvent } from '../../registry/log/leafReader.js'
 import { keyOfTile, TILE_WIDTH } from '../../registry/log/tiles.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { notify } from '../pg/notify.js'
-import { leaf, STATE_TABLES } from '../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../pg/partitions.js'
 import { execute } from '../pg/rows.js'
 import { NOW_MS } from '../pg/unavailable.js'
 import { writeBatch } from './append.js'
-import { readCopies } from './copies.js'
+import { readMirroredNetworks } from './copies.js'
 import { assertLeader, type LockedHead, lockHead } from './head.js'
 import {
   addTiles,
@@ -43,7 +43,7 @@ const COPIED = `UPDATE journal_heads SET feed_generation = $2, caught_up = false
 /** @throws Error for a network that has its own journal or log */
 export async function assertCopy(client: pg.ClientBase, network: Network): Promise<LockedHead> {
   const head = await lockHead(client, network, null)
-  const isCopy = (await readCopies(client)).has(network)
+  const isCopy = (await readMirroredNetworks(client)).has(network)
   const { log } = await readFollowedLog(client, network)
   if (!isCopy && (head.seq > 0 || log))
     throw new Error(`The database has a journal of ${network} of its own: name an empty one.`)
@@ -93,7 +93,7 @@ export class CopyWriter {
     const { generation } = next
     if (log && log.origin !== next.origin) {
       await forgetLogs(client, network, generation)
-      for (const table of TABLES) await client.query(`DELETE FROM ${leaf(table, network)}`)
+      for (const table of TABLES) await client.query(`DELETE FROM ${partitionOf(table, network)}`)
       await execute(client, network, EMPTY)
       head = await lockHead(client, network, null)
     }
@@ -147,7 +147,7 @@ export class CopyWriter {
     )
   }
 
-  /** Stores the end of the previous log, to which the first leaf refers. */
+  /** Stores the end of the previous log, to which the first partitionOf refers. */
   async follow(previous: PreviousLog | null): Promise<void> {
     if (previous) await keepPrevious(this.#client, this.#network, previous)
   }
@@ -162,7 +162,7 @@ export class CopyWriter {
     await writeLogRow(client, network, log)
     await execute(client, network, COPIED, [this.#generation])
     if (this.#added >= MANY_EVENTS)
-      for (const table of TABLES) await client.query(`ANALYZE ${leaf(table, network)}`)
+      for (const table of TABLES) await client.query(`ANALYZE ${partitionOf(table, network)}`)
     await notify(client, network)
   }
 }

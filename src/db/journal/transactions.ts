@@ -12,10 +12,10 @@ import type {
   WinningBid,
 } from '../../registry/status.js'
 import type { Fact, Journal, TrackedTx as StoredTx } from '../generated/client.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { journalEntrySql, type PartitionNames, prepare, prepareOne } from '../pg/prepared.js'
 import { confirmationsOf } from '../pg/receipts.js'
-import { execute, type Plain, type Queryable, some } from '../pg/rows.js'
+import { execute, existsRow, type Plain, type Queryable } from '../pg/rows.js'
 
 /** Journalled bids of a transaction, with their block and the newest timestamp. */
 export interface JournalledTx {
@@ -42,7 +42,7 @@ const journalled = prepare<JournalledRow>(
       SELECT n.seq, j.block, j.log_index, j.at_ms, j.body, j.effects
       FROM ${l.names} n
       JOIN journal_heads h ON h.network = ${l.network}
-      CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+      CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
       WHERE n.network = ${l.network} AND n.tx_key = i.tx_key AND substring(j.body FROM 1 FOR 32) = i.hash
       -- which keeps the planner from joining whole tables
       ORDER BY n.seq
@@ -85,10 +85,10 @@ const winning = prepare<{ name: string; body: Buffer }>(
   (l) => `SELECT n.name, j.body FROM unnest($1::text[]) AS i(name)
     CROSS JOIN LATERAL (
       SELECT n.name, n.seq FROM ${l.names} n
-      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
     ) n
     JOIN journal_heads h ON h.network = ${l.network}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j`,
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j`,
 )
 
 async function addWinners(
@@ -140,8 +140,8 @@ const inTail = prepare<TailRow>(
   (l) => `SELECT f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
       f.name IS NOT NULL
-        AND NOT ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
-        AND NOT ${some(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
+        AND NOT ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = f.name AND n.outcome = 1`)}
+        AND NOT ${existsRow(`facts e WHERE e.network = ${l.network} AND e.chain = f.chain AND e.name = f.name
             AND (e.block, e.log_index) < (f.block, f.log_index)`)} AS leads
     FROM facts f JOIN chains c ON c.network = f.network AND c.chain = f.chain
     WHERE f.network = ${l.network} AND f.tx_hash = $1 AND f.chain = $2 AND f.kind = ${ENTRY_KIND.bid}
@@ -262,7 +262,7 @@ export interface TxProgress {
   isKnown: boolean
 }
 
-const received = (l: Leaves, guid: string): string =>
+const received = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
 const progress = prepare<TxProgress>(

@@ -25,7 +25,7 @@ const IS_OPEN = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain
  * The previous contract is remembered, since payers withdraw credits there.
  * @throws ChainMismatchError
  */
-export async function keepPaymentsContract(
+export async function storePaymentsContract(
   pool: pg.Pool,
   { network, chain, label }: Pick<ChainRow, 'network' | 'chain' | 'label'>,
   contract: Buffer | null,

@@ -14,7 +14,7 @@ import {
 import { PAYMENT_STATE } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { assertRelayer } from '../journal/head.js'
-import { type Columns, insertRows, named, unnestOf } from '../pg/arrays.js'
+import { type Columns, columnsNamed, insertRows, unnestOf } from '../pg/arrays.js'
 import { inTransaction } from '../pg/pool.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 import { txJson } from './rows.js'
@@ -77,7 +77,7 @@ export async function insertNoop(
 }
 
 /** Who makes a change: the relayer's epoch, or null for the operator; and the signer of the nonce, if any. */
-export interface ChangedBy {
+export interface ChangeAuthor {
   epoch: number | null
   nowMs: number
   signer?: Buffer | undefined
@@ -110,7 +110,7 @@ export const asRelayer = <T>(
 export function saveJobs(
   pool: pg.Pool,
   changes: readonly JobChange[],
-  by: ChangedBy,
+  by: ChangeAuthor,
 ): Promise<boolean> {
   return unlessStale(pool, async (client) => {
     const change = changes[0]!
@@ -119,7 +119,10 @@ export function saveJobs(
     if (epoch !== null) await assertRelayer(client, network, epoch)
     await update(client, network, changes, by)
     if (signer && dailyCapWei !== undefined)
-      await reserve(client, { network, chain, signer }, newlySigned(change), { ...by, dailyCapWei })
+      await reserveSpending(client, { network, chain, signer }, newlySigned(change), {
+        ...by,
+        dailyCapWei,
+      })
   })
 }
 
@@ -150,7 +153,7 @@ export function saveWithNextNonce(
     // detaches a job that an earlier version left in this batch although the transaction does not include it
     const left = `UPDATE jobs SET batch = NULL WHERE network = $1 AND batch = $2 AND state = ${JOB_STATE.queued}`
     await execute(client, key.network, left, [job.id])
-    await reserve(client, key, newlySigned(change), { nowMs, dailyCapWei })
+    await reserveSpending(client, key, newlySigned(change), { nowMs, dailyCapWei })
   })
 }
 
@@ -159,7 +162,7 @@ const newlySigned = ({ job, after }: JobChange): bigint =>
   commitmentWei(after.txs) - commitmentWei(job.txs)
 
 /** Adds newly signed costs to the signer's day. @throws DailyCapError */
-export async function reserve(
+export async function reserveSpending(
   client: pg.ClientBase,
   { network, chain, signer }: SignerKey,
   wei: bigint,
@@ -195,11 +198,11 @@ const COLUMNS: Columns<JobProgress> = [
   ['state', 'int2', ({ state }) => JOB_STATE[state]],
   ['txs', 'jsonb', ({ txs }) => JSON.stringify(txs.map((tx: JobTx) => txJson(tx)))],
   ['included', 'jsonb', ({ included }) => included && JSON.stringify(included)],
-  ...named<JobProgress>('numeric', 'valueWei', 'spentWei'),
-  ...named<JobProgress>('int8', 'nonce', 'nextMs'),
-  ...named<JobProgress>('int4', 'failures'),
-  ...named<JobProgress>('text', 'reason', 'release'),
-  ...named<JobProgress>('bool', 'alone'),
+  ...columnsNamed<JobProgress>('numeric', 'valueWei', 'spentWei'),
+  ...columnsNamed<JobProgress>('int8', 'nonce', 'nextMs'),
+  ...columnsNamed<JobProgress>('int4', 'failures'),
+  ...columnsNamed<JobProgress>('text', 'reason', 'release'),
+  ...columnsNamed<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends JobChange {
   /** Id of the job that holds the shared transaction. Null where this job holds its own, or has none. */
@@ -229,7 +232,7 @@ async function update(
   client: pg.ClientBase,
   network: Network,
   changes: readonly JobChange[],
-  { nowMs, signer }: Omit<ChangedBy, 'epoch'>,
+  { nowMs, signer }: Omit<ChangeAuthor, 'epoch'>,
 ): Promise<void> {
   const all = changes.flatMap(withOthers)
   const count = await execute(client, network, UPDATE, [

@@ -9,7 +9,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
 import { IS_EVM } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { DUE } from './payouts.js'
+import { DUE_PAYOUTS } from './payouts.js'
 
 /** Most payments, and most tokens, in one answer. */
 export const OWED_LIMIT = 100
@@ -26,7 +26,7 @@ const BOUGHT_NOTHING = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
 /** Held payments for names on the hub, except payments that won their name and are not late. */
-const HELD_NAMES = `WITH ${DUE} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
+const HELD_NAMES = `WITH ${DUE_PAYOUTS} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${CHAIN}
   WHERE p.payer = $2 AND p.outcome IS NULL
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`

@@ -56,7 +56,7 @@ const PAYOUT = `kind IN (${codeList(JOB_KIND, 'settle', 'refund')})`
  * outcome, the payment won its name. `refund`: it lost, or the payment matches no quote of ours. Null while the outcome
  * is unknown.
  */
-export const DUE = `due AS (
+export const DUE_PAYOUTS = `due AS (
   SELECT p.*, CASE
       WHEN p.verdict = ${QUOTE_VERDICT.foreign} THEN ${refund}
       WHEN o.outcome = ${OUTCOME.won} THEN ${settle}
@@ -79,14 +79,14 @@ export async function queuePayouts(
   await execute(
     client,
     network,
-    `WITH ${DUE} DELETE FROM jobs j USING due d
+    `WITH ${DUE_PAYOUTS} DELETE FROM jobs j USING due d
      WHERE j.network = $1 AND j.state = ${JOB_STATE.queued} AND j.${PAYOUT} AND d.id = j.subject AND d.payout IS DISTINCT FROM j.kind`,
   )
   const releases = await queueReleases(client, { network, chain }, { releaseAfterMs, nowMs })
   const payouts = await execute(
     client,
     network,
-    `WITH ${DUE} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
+    `WITH ${DUE_PAYOUTS} INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
      SELECT network, payout, chain, id, $2, $2 FROM due
      WHERE chain = $3 AND payout IS NOT NULL
      ON CONFLICT DO NOTHING`,
@@ -96,13 +96,13 @@ export async function queuePayouts(
 }
 
 /** A payment is released at the latest at this share of its holding time. */
-export const RELEASED_BY = 0.7
+export const RELEASE_SHARE = 0.7
 
 /** Queues releases of payments that bought their name: they are in the journal, without a refusal. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
   SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
   WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
-    AND p.paid_ms + least($4::float8, ${RELEASED_BY} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
+    AND p.paid_ms + least($4::float8, ${RELEASE_SHARE} * (p.reclaimable_ms - p.paid_ms)) <= $2::int8
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${release}))
   ON CONFLICT DO NOTHING`
 

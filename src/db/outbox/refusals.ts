@@ -7,9 +7,9 @@ import { decodePayment, encodePayment } from '../../registry/journal/payment.js'
 import { BELOW_REFUSAL_COST, JOB_KIND, JOB_STATE } from '../../registry/outbox.js'
 import { PAYMENT_KIND, PAYMENT_STATE, type StoredPayment } from '../../registry/payment/payment.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { IS_LEFT, IS_PAYERS, UNSENT } from '../payments/refused.js'
+import { BELONGS_TO_PAYER, IS_LEFT_TO_PAYER, IS_UNSENT } from '../payments/refused.js'
 import { codeList } from '../pg/codes.js'
-import { leaf } from '../pg/partitions.js'
+import { partitionOf } from '../pg/partitions.js'
 import { type ChainKey, execute, query } from '../pg/rows.js'
 import { insertJobs, type NewJob } from './jobs.js'
 
@@ -27,7 +27,7 @@ export async function queueRefusals(
   await execute(
     client,
     network,
-    `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1
+    `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1
      WHERE j.network = $1 AND j.subject = ANY ($2::bytea[]) AND j.kind = ${JOB_KIND.refuse} AND j.state = ${JOB_STATE.confirmed}`,
     [payments.map(({ id }) => id)],
   )
@@ -73,7 +73,7 @@ export function endParked(
 /**
  * State in which an ended job `j` is checked again: at its receipt where it holds a nonce, otherwise at the beginning.
  */
-export const REOPENED = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
+export const REOPENED_STATE = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
 const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
@@ -86,7 +86,7 @@ export async function positionsOfRefused(
     client,
     network,
     `SELECT p.chain, p.block, p.sequence FROM payments p
-     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${IS_PAYERS}`,
+     WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER}`,
   )
   return new Set(rows.map(({ chain, block, sequence }) => `${chain}/${block}/${sequence}`))
 }
@@ -113,14 +113,14 @@ export async function requeueRefusals(
   nowMs: number,
 ): Promise<void> {
   // keeps jobs of payments that were left to the payer at a replaced contract
-  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${UNSENT} AND j.release IS NULL
-    AND ${IS_LEFT} IS NOT TRUE`
+  const unsent = `DELETE FROM jobs j WHERE j.network = $1 AND j.kind IN (${codeList(JOB_KIND, 'refuse', 'release')}) AND ${IS_UNSENT} AND j.release IS NULL
+    AND ${IS_LEFT_TO_PAYER} IS NOT TRUE`
   await execute(client, network, unsent)
   const refused = await query<PaymentKey>(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     JOIN ${leaf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
+     JOIN ${partitionOf('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_BYTE}) <> ${OUTCOME.won} ORDER BY e.seq`,

@@ -12,7 +12,7 @@ import type { StoredPayment } from '../../registry/payment/payment.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 import type { StoredMessage } from '../bridge/openMessages.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from '../payments/rows.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
 
 export interface JobRow<Tx extends JobTx = JobTx> extends Job<Tx> {
@@ -115,8 +115,8 @@ function jobOf(row: JobColumns): Job {
     ...row,
     id: String(row.id),
     batch: row.batch === null ? null : String(row.batch),
-    kind: wordOf(JOB_KIND, row.kind),
-    state: wordOf(JOB_STATE, row.state),
+    kind: nameOfCode(JOB_KIND, row.kind),
+    state: nameOfCode(JOB_STATE, row.state),
     txs: row.txs.map(txOf),
   }
 }

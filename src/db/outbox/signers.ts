@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { JOB_STATE, type JobState } from '../../registry/outbox.js'
 import { NETWORKS, type Network } from '../../registry/primitives/network.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { execute, type Queryable, query } from '../pg/rows.js'
 import type { SignerKey } from './jobs.js'
 
@@ -36,7 +36,7 @@ export async function signerNonces(
   const holders = jobs.map((job) => ({
     ...job,
     id: String(job.id),
-    state: wordOf(JOB_STATE, job.state),
+    state: nameOfCode(JOB_STATE, job.state),
   }))
   return { ...row!, holders }
 }
@@ -60,7 +60,7 @@ export async function moveNonce(
 }
 
 /** Stores the chain's transaction count that an operator has to confirm. Null clears it. */
-export async function noteClaim(
+export async function storeClaimedCount(
   client: pg.ClientBase,
   key: SignerKey,
   claimed: number | null,

@@ -5,7 +5,7 @@ import {
   JOB_STATE,
   type Job,
 } from '../../registry/outbox.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import { type ChainKey, type Queryable, query } from '../pg/rows.js'
 import { heldShareOf } from './payouts.js'
 
@@ -40,8 +40,8 @@ export async function openJobs(
   )
   return rows.map((row) => ({
     ...row,
-    kind: wordOf(JOB_KIND, row.kind),
-    state: wordOf(JOB_STATE, row.state),
+    kind: nameOfCode(JOB_KIND, row.kind),
+    state: nameOfCode(JOB_STATE, row.state),
   }))
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import type { Refund } from '../../registry/status.js'
 import type { Payment } from '../generated/client.js'
-import { IS_EVM, wordOf } from '../pg/codes.js'
+import { IS_EVM, nameOfCode } from '../pg/codes.js'
 import { prepare } from '../pg/prepared.js'
 import { confirmationsOf, RECEIPT_COLUMNS, type ReceiptRow, withReceipt } from '../pg/receipts.js'
 import type { Plain, Queryable } from '../pg/rows.js'
@@ -53,7 +53,7 @@ export async function findPayments(db: Queryable, network: Network, signature: B
   const rows = await paymentsByTx(db, network, [signature])
   return rows.map(({ outcome, ...row }) => ({
     ...withReceipt(row),
-    outcome: outcome === null ? null : wordOf(PAYMENT_OUTCOME, outcome),
+    outcome: outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, outcome),
   }))
 }
 
@@ -103,7 +103,7 @@ const paidNamesByTx = prepare<PaidNameColumns>(
 export async function findPaidNames(db: Queryable, network: Network, tx: Buffer) {
   const rows = await paidNamesByTx(db, network, [tx])
   return rows.map(({ isEvm, nextBlock, effects, jobState, jobReason, ...row }) => {
-    const outcome = row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome)
+    const outcome = row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome)
     const judgement = effects && judgementOf(effects)
     const isOwed = judgement !== null && judgement.outcome !== 'registered'
     return {

@@ -10,7 +10,7 @@ import {
 import type { Network } from '../../registry/primitives/network.js'
 import { IS_EVM } from '../pg/codes.js'
 import { type Queryable, query } from '../pg/rows.js'
-import { IS_PAYERS } from './refused.js'
+import { BELONGS_TO_PAYER } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf } from './rows.js'
 
 const QUEUED_AT_ONCE = 500
@@ -62,7 +62,7 @@ export async function openCommunityPayments(
     db,
     network,
     `SELECT ${PAYMENT_COLUMNS}, p.community, c.label,
-       ${IS_PAYERS} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
+       ${BELONGS_TO_PAYER} OR p.outcome IS NULL AND ${BOUGHT_BY} * (p.reclaimable_ms - p.paid_ms) < $4 - p.paid_ms AS is_payers
      FROM payments p JOIN chains c ON c.network = p.network AND c.chain = p.chain
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.confirmed}
        AND p.id <> ALL ($3::bytea[])

@@ -11,14 +11,14 @@ import {
 } from '../../registry/payment/payment.js'
 import { wordToName } from '../../registry/primitives/name.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { type Blocks, type Columns, named, writeLogRows } from '../pg/arrays.js'
+import { type Blocks, type Columns, columnsNamed, writeLogRows } from '../pg/arrays.js'
 import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 type TargetFields = Partial<Omit<NameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
 /** Columns that hold properties of a target by the same names. Null where the target's kind does not have them. */
 const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<Payment> =>
-  named<TargetFields>(type, ...properties).map(([column, , of]) => [
+  columnsNamed<TargetFields>(type, ...properties).map(([column, , of]) => [
     column,
     type,
     ({ target }) => of(target) ?? null,
@@ -27,8 +27,8 @@ const ofTarget = (type: string, ...properties: (keyof TargetFields)[]): Columns<
 const columnsOf = (chain: number, isConfirmed: boolean): Columns<Payment> => [
   ['chain', 'int2', () => chain],
   ['state', 'int2', () => PAYMENT_STATE[isConfirmed ? 'confirmed' : 'seen']],
-  ...named<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
-  ...named<Payment>('int8', 'block', 'sequence', 'paidMs'),
+  ...columnsNamed<Payment>('bytea', 'id', 'tx', 'blockHash', 'payer', 'referral'),
+  ...columnsNamed<Payment>('int8', 'block', 'sequence', 'paidMs'),
   ['kind', 'int2', ({ target }) => PAYMENT_KIND[target.kind]],
   ['token', 'text', ({ money }) => money.token],
   ['amount', 'numeric', ({ money }) => money.amount.toString()],

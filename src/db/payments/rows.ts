@@ -8,7 +8,7 @@ import {
   type StoredPayment,
 } from '../../registry/payment/payment.js'
 import type { Payment } from '../generated/client.js'
-import { wordOf } from '../pg/codes.js'
+import { nameOfCode } from '../pg/codes.js'
 import type { Plain } from '../pg/rows.js'
 
 /** Columns of `payments` that make a StoredPayment, for a table named `p`. */
@@ -31,8 +31,8 @@ export function paymentOf(row: PaymentRow): StoredPayment {
     payer,
     referral,
     paidMs,
-    state: wordOf(PAYMENT_STATE, row.state),
-    outcome: row.outcome === null ? null : wordOf(PAYMENT_OUTCOME, row.outcome),
+    state: nameOfCode(PAYMENT_STATE, row.state),
+    outcome: row.outcome === null ? null : nameOfCode(PAYMENT_OUTCOME, row.outcome),
     money: { token, amount },
     target: targetOf(row),
   }
@@ -52,7 +52,7 @@ function targetOf(row: PaymentRow): NameTarget | CommunityNameTarget {
       kind: 'name',
       name,
       ...quoted,
-      verdict: wordOf(QUOTE_VERDICT, verdict!),
+      verdict: nameOfCode(QUOTE_VERDICT, verdict!),
       reclaimableMs,
     }
   }

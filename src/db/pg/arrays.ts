@@ -38,7 +38,10 @@ export type Columns<Item> = readonly (readonly [
 ])[]
 
 /** Columns of one type whose values are an item's properties of the same names, in camelCase as in `readRows`. */
-export const named = <Item>(type: string, ...properties: (keyof Item & string)[]): Columns<Item> =>
+export const columnsNamed = <Item>(
+  type: string,
+  ...properties: (keyof Item & string)[]
+): Columns<Item> =>
   properties.map((property) => {
     const column = property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     return [column, type, (item) => item[property]]

@@ -6,7 +6,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 export type Codes<Word extends string = string> = Readonly<Record<Word, number>>
 
 /** Value of `names.outcome` for the bid that holds its name. */
-export const WON = OUTCOME.won
+export const WON_OUTCOME = OUTCOME.won
 
 /** Values of `leaders.role`. In each network, one process at a time leads each role. */
 export const LEADER_ROLE = { index: 0, relay: 1 } as const
@@ -27,7 +27,7 @@ export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 export type AirdropState = keyof typeof AIRDROP_STATE
 
 /** The word that a stored number stands for. @throws RangeError for an unknown number */
-export function wordOf<Word extends string>(codes: Codes<Word>, code: number): Word {
+export function nameOfCode<Word extends string>(codes: Codes<Word>, code: number): Word {
   for (const word in codes) if (codes[word] === code) return word
   throw new RangeError(
     `the database holds ${code} where one of ${Object.keys(codes).join(', ')} belongs`,

@@ -8,9 +8,16 @@ import { startMigrated } from '../../../test/support/migrated.js'
 import { Loops } from '../../ops/loops.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { assertLeader } from '../journal/head.js'
-import { createLeasePool, LEASE_MS, LOOK_MS, RENEW_MS, tryLead, whileLeading } from './leader.js'
+import {
+  createLeasePool,
+  LEASE_MS,
+  RENEW_MS,
+  STANDBY_POLL_MS,
+  tryLead,
+  whileLeading,
+} from './leader.js'
 import { createListener, notify } from './notify.js'
-import { createPool, FROZEN_MS, inTransaction } from './pool.js'
+import { createPool, FROZEN_CLIENT_MS, inTransaction } from './pool.js'
 import { MAX_SKEW_MS } from './unavailable.js'
 
 const YEAR_MS = 365 * 86_400_000
@@ -70,7 +77,7 @@ it.each(['hold', 'forget', 'cut'] as const)(
     proxy[fault]()
     if (fault === 'forget') proxy.hold()
     const startedMs = performance.now()
-    const second = await within(leadNext(), LEASE_MS + LOOK_MS)
+    const second = await within(leadNext(), LEASE_MS + STANDBY_POLL_MS)
     expect(performance.now() - startedMs).toBeLessThan(5_000)
     await within(first.lost, LEASE_MS)
     expect(second.epoch).toBe(first.epoch + 1)
@@ -105,7 +112,7 @@ it('a writer that froze in a transaction loses its locks', async () => {
     url: server.url,
     max: 2,
     applicationName: 'clusterd write',
-    idleTransactionMs: FROZEN_MS,
+    idleTransactionMs: FROZEN_CLIENT_MS,
   })
   let isHeld = () => {}
   const holding = new Promise<void>((resolve) => {
@@ -114,13 +121,13 @@ it('a writer that froze in a transaction loses its locks', async () => {
   const frozen = inTransaction(pool, async (client) => {
     await client.query('SELECT FROM journal_heads FOR UPDATE')
     isHeld()
-    await sleep(2 * FROZEN_MS)
+    await sleep(2 * FROZEN_CLIENT_MS)
     await client.query('SELECT 1')
   })
   frozen.catch(() => {})
   await holding
   const patient = createPool({ url: server.url, max: 1, applicationName: 'test' })
-  await within(patient.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_MS)
+  await within(patient.query('SELECT FROM journal_heads FOR UPDATE'), FROZEN_CLIENT_MS)
   await expect(frozen).rejects.toThrow()
   await Promise.all([pool.end(), patient.end()])
 })
@@ -138,7 +145,7 @@ it('a leader ends a writer of any role that froze while it sent a statement with
   await assertLeader(writer, 'mainnet', frozen.epoch)
   const copy = finished(writer.query(copyFrom('COPY deployment FROM STDIN')))
   copy.catch(() => {})
-  await within(ended, FROZEN_MS + 2 * RENEW_MS)
+  await within(ended, FROZEN_CLIENT_MS + 2 * RENEW_MS)
   await expect(copy).rejects.toThrow()
   await frozen.release()
 })

@@ -8,7 +8,7 @@ import { LeadLostError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { LEADER_ROLE, type LeaderRole } from './codes.js'
 import { type Listener, leadNotice } from './notify.js'
-import { createPool, FROZEN_MS } from './pool.js'
+import { createPool, FROZEN_CLIENT_MS } from './pool.js'
 import { query, readRows } from './rows.js'
 import { assertClock, isLockTimeout, NOW_MS } from './unavailable.js'
 
@@ -20,7 +20,7 @@ export const LEASE_MS = 3_500
 /** Pause between two renewals of a lease. */
 export const RENEW_MS = 1_000
 /** Pause between two polls of a standby. */
-export const LOOK_MS = 500
+export const STANDBY_POLL_MS = 500
 /** Timeout of a statement about leases, of a new connection for it, and of a lock that it waits for. */
 const ANSWER_LIMIT_MS = 1_000
 /** Connections of the pool for leases: leads and polls continue while one of them waits. */
@@ -41,7 +41,7 @@ const LOOK = `SELECT ${NOW_MS} AS now_ms, until_ms <= ${NOW_MS} AS is_free FROM 
  */
 const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
   WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
-    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_MS} ms'`
+    AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_CLIENT_MS} ms'`
 /**
  * Takes the lease. Waits for transactions of the former leader, since each of them locks the key that contains the
  * epoch.
@@ -178,7 +178,7 @@ export async function whileLeading(options: LeadOptions, work: Work): Promise<vo
     await leadOnce(options, loop, work).then(() => {
       failures = 0
     }, failed)
-    await freed.wait(LOOK_MS, signal)
+    await freed.wait(STANDBY_POLL_MS, signal)
   }
   unhear()
   loop.end()

@@ -7,7 +7,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { startTcpProxy, type TcpProxy } from '../../testing/faultProxy/tcpProxy.js'
 import { readLeaders } from '../deployment/leaders.js'
 import { LEADER_ROLE } from './codes.js'
-import { createLeasePool, LOOK_MS, whileLeading } from './leader.js'
+import { createLeasePool, STANDBY_POLL_MS, whileLeading } from './leader.js'
 import { createListener } from './notify.js'
 import { query } from './rows.js'
 
@@ -139,7 +139,7 @@ it.each(SEEDS)(
     ]
     for (let i = 0; i < FAULTS; i++) {
       await faults[random(faults.length)]!()
-      await sleep(random(2 * LOOK_MS))
+      await sleep(random(2 * STANDBY_POLL_MS))
       if (random(3) === 0) await expectAllHeld()
     }
     await expectAllHeld()
@@ -166,17 +166,17 @@ it('a lead that is given up is taken before the next poll', async () => {
     const leader = processes.find(({ leads }) => leads.size > 0)!
     const other = processes.find((process) => process !== leader)!
     processes.splice(processes.indexOf(leader), 1)
-    await sleep(LOOK_MS)
+    await sleep(STANDBY_POLL_MS)
     const startedMs = performance.now()
     const stopped = leader.stop()
     while (other.leads.size < LEADS.length) await sleep(5)
     gone.push(performance.now() - startedMs)
     await stopped
     await startProcess()
-    await sleep(2 * LOOK_MS)
+    await sleep(2 * STANDBY_POLL_MS)
   }
   expect(first.leads.size).toBe(0)
   const median = gone.sort((a, b) => a - b)[2]!
   console.log(`given up, a lead is taken after ${Math.round(median)} ms`)
-  expect(median).toBeLessThan(LOOK_MS)
+  expect(median).toBeLessThan(STANDBY_POLL_MS)
 })

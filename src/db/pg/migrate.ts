@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { onConnection } from './pool.js'
-import { inTries } from './tries.js'
+import { withRetries } from './tries.js'
 import { isLockTimeout } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr". */
@@ -61,7 +61,7 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string
   return onConnection(connectionTo(url), async (client) => {
     const applied: string[] = []
     while ((await compare(client, dir)).missing.length > 0)
-      applied.push(...(await inTries(client, () => applyNext(client, dir))))
+      applied.push(...(await withRetries(client, () => applyNext(client, dir))))
     return applied
   })
 }

@@ -5,7 +5,7 @@ import { onConnection } from './pool.js'
 import { type Queryable, readRows } from './rows.js'
 
 /** Channel on which processes notify each other. A notification's payload is the network that changed. */
-export const CHANNEL = 'clusterd'
+export const NOTIFY_CHANNEL = 'clusterd'
 /** Follows the network in a payload where only a chain's head changed. */
 const BLOCK = ' block'
 
@@ -13,22 +13,25 @@ const NOTIFY = { name: 'notify', text: 'SELECT pg_notify($1, $2)' }
 
 /** Notifies every listener of a network. In a transaction, the notification is sent at its commit. */
 export async function notify(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, [CHANNEL, network])
+  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network])
 }
 
 /** Notifies those listeners of a network that wait for a block. */
 export async function notifyBlock(db: Queryable, network: Network): Promise<void> {
-  await readRows(db, NOTIFY, [CHANNEL, network + BLOCK])
+  await readRows(db, NOTIFY, [NOTIFY_CHANNEL, network + BLOCK])
 }
 
 /** What a payload means for a network. The empty payload means that notifications may have been lost. */
-export function eventFor(network: Network, payload: string): 'notify' | 'block' | null {
+export function eventOfPayload(network: Network, payload: string): 'notify' | 'block' | null {
   if (payload === '' || payload === network) return 'notify'
   return payload === network + BLOCK ? 'block' : null
 }
 
 /** Notification for standbys of a network's leads: channel and payload. */
-export const leadNotice = (network: Network): [string, string] => [CHANNEL, `${network} lead`]
+export const leadNotice = (network: Network): [string, string] => [
+  NOTIFY_CHANNEL,
+  `${network} lead`,
+]
 
 /** Pause between two polls on the listener's connection: after a notification, and without one. */
 const LEAST_MS = 50
@@ -69,7 +72,7 @@ export function createListener({ url, signal, loops, onError, onRenewed, look }:
         if (!payload.endsWith(BLOCK)) heard.notify()
         tell(payload)
       })
-      await client.query(`LISTEN ${CHANNEL}`)
+      await client.query(`LISTEN ${NOTIFY_CHANNEL}`)
       if (hasListened) onRenewed?.()
       hasListened = true
       tell('')

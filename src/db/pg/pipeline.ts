@@ -5,7 +5,7 @@ import type pg from 'pg'
 export type Queryable = Pick<pg.Pool, 'query'>
 
 /** Pools and connections that go through a pooler. */
-export const pooled = new WeakSet<object>()
+export const pooledConnections = new WeakSet<object>()
 
 /** Socket of a connection, which the driver's types do not declare. */
 export const socketOf = (client: pg.ClientBase): Socket =>
@@ -30,7 +30,7 @@ export async function pipelined<T extends readonly unknown[]>(
       throw error
     })
   const db = { query } as Queryable
-  if (pooled.has(client)) pooled.add(db)
+  if (pooledConnections.has(client)) pooledConnections.add(db)
   const socket = socketOf(client)
   // COPY does not work in pipeline mode
   const driver = client as pg.ClientBase & { pipeline: boolean }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 import { ConnectingPool } from './connecting.js'
-import { pipelined, pooled, socketOf } from './pipeline.js'
+import { pipelined, pooledConnections, socketOf } from './pipeline.js'
 import {
-  BEGIN,
+  BEGIN_STATEMENT,
   directSession,
   localSettings,
   pinSchema,
@@ -94,12 +94,12 @@ export function queryingBy(
     },
   })
   viewed.set(view, pool)
-  if (pooled.has(pool)) pooled.add(view)
+  if (pooledConnections.has(pool)) pooledConnections.add(view)
   return view
 }
 
 /** Time after which the server ends a transaction whose client is silent, ms. */
-export const FROZEN_MS = 4_000
+export const FROZEN_CLIENT_MS = 4_000
 /** Timeout of a new connection, and of the wait for a free one. */
 const CONNECT_TIMEOUT_MS = 5_000
 const KEEP_ALIVE_MS = 5_000
@@ -155,7 +155,7 @@ export function createPool(
       client.on('error', () => {})
       open.add(client)
       if (isPooled) {
-        pooled.add(client)
+        pooledConnections.add(client)
         return
       }
       await pinSchema(client)
@@ -163,8 +163,8 @@ export function createPool(
     },
   }
   const pool = new ConnectingPool(config)
-  if (isPooled) pooled.add(pool)
-  begins.set(pool, isPooled ? [BEGIN, localSettings(limits)] : [BEGIN])
+  if (isPooled) pooledConnections.add(pool)
+  begins.set(pool, isPooled ? [BEGIN_STATEMENT, localSettings(limits)] : [BEGIN_STATEMENT])
   connections.set(pool, open)
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', onError)
@@ -207,7 +207,7 @@ export async function onConnection<T>(
     if (!isProbe) await pinSchema(client)
     return await work(client)
   } finally {
-    await inTime(CLOSE_LIMIT_MS, client.end(), undefined)
+    await withTimeout(CLOSE_LIMIT_MS, client.end(), undefined)
   }
 }
 
@@ -228,7 +228,7 @@ export async function freeConnections(pool: pg.Pool): Promise<number> {
 }
 
 /** How long a caller waits for a result. */
-export interface Patience {
+export interface Deadline {
   /** Fires when the caller no longer waits. */
   signal: AbortSignal
   /** Remaining time, ms. */
@@ -243,14 +243,14 @@ export interface Patience {
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  patience?: Patience,
+  patience?: Deadline,
 ): Promise<T> {
   const client = await pool.connect()
   let broken: Error | undefined
   try {
     patience?.signal.throwIfAborted()
     const begin = [
-      ...(begins.get(poolBehind(pool)) ?? [BEGIN]),
+      ...(begins.get(poolBehind(pool)) ?? [BEGIN_STATEMENT]),
       ...(patience ? [limitOf(patience)] : []),
     ]
     await pipelined(client, (db) => begin.map((text) => db.query(text)))
@@ -293,5 +293,5 @@ async function commit(client: pg.PoolClient): Promise<void> {
 }
 
 /** Timeout of each statement of a transaction. At least 1 ms, since 0 means none. */
-const limitOf = ({ leftMs }: Patience): string =>
+const limitOf = ({ leftMs }: Deadline): string =>
   `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

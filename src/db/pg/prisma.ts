@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma, PrismaClient } from '../generated/client.js'
-import { wordOf } from './codes.js'
+import { nameOfCode } from './codes.js'
 import { parseInt8, poolBehind } from './pool.js'
 import type { Plain } from './rows.js'
 
@@ -39,10 +39,10 @@ async function openClient(pool: pg.Pool): Promise<PrismaClient> {
 }
 
 /** Converts a row of Prisma. @throws RangeError for an int8 that a number can't hold */
-export function plain<Model extends object>(row: Model): Plain<Model> {
+export function fromPrisma<Model extends object>(row: Model): Plain<Model> {
   const entries = Object.entries(row).map(([key, value]) => [
     key,
-    key === 'network' ? wordOf(NETWORK_CODE, value) : toPlain(value),
+    key === 'network' ? nameOfCode(NETWORK_CODE, value) : toPlain(value),
   ])
   return Object.fromEntries(entries) as Plain<Model>
 }
@@ -64,7 +64,7 @@ type Stored<Fields> = {
 }
 
 /** Converts values for Prisma's filters and writes. Prisma's type of bytes excludes shared memory. */
-export function stored<Fields extends object>(fields: Fields): Stored<Fields> {
+export function toPrisma<Fields extends object>(fields: Fields): Stored<Fields> {
   const codes = 'network' in fields ? { network: NETWORK_CODE[fields.network as Network] } : {}
   return { ...fields, ...codes } as Stored<Fields>
 }

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 import type { Prisma } from '../generated/client.js'
-import { wordOf } from './codes.js'
-import { pooled, type Queryable } from './pipeline.js'
+import { nameOfCode } from './codes.js'
+import { pooledConnections, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
@@ -47,7 +47,7 @@ async function run(
   values: readonly unknown[],
 ): Promise<pg.QueryArrayResult> {
   const { name, text } = typeof statement === 'string' ? { text: statement } : statement
-  const isNamed = name !== undefined && !pooled.has(db)
+  const isNamed = name !== undefined && !pooledConnections.has(db)
   return db.query({ values: values as unknown[], rowMode: 'array', text, ...(isNamed && { name }) })
 }
 
@@ -66,7 +66,7 @@ export async function readRows<Row>(
   return rows.map((cells: unknown[]) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < cells.length; i++) row[properties[i]!] = cells[i]
-    if (typeof row.network === 'number') row.network = wordOf(NETWORK_CODE, row.network)
+    if (typeof row.network === 'number') row.network = nameOfCode(NETWORK_CODE, row.network)
     return row as Row
   })
 }
@@ -95,4 +95,4 @@ export async function execute(
  * SQL condition: true if `from` has a row for the current outer row. OFFSET 0 stops the planner from scanning the whole
  * table first, which is slow when it holds many dead rows.
  */
-export const some = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`
+export const existsRow = (from: string): string => `EXISTS (SELECT FROM ${from} OFFSET 0)`

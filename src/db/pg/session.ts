@@ -16,7 +16,7 @@ export interface SessionLimits {
 }
 
 /** Begins a transaction. Writers lock rows and read them again, which fails at higher isolation levels (40001). */
-export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+export const BEGIN_STATEMENT = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 
 const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { BEGIN } from './session.js'
+import { BEGIN_STATEMENT } from './session.js'
 
 const TRIES = 60
 const PAUSE_MS = 500
@@ -8,10 +8,10 @@ const PAUSE_MS = 500
 const TAKEN = ['55P03', '40P01']
 
 /** Repeats work in a transaction after lock timeouts and deadlocks. */
-export async function inTries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      await client.query(BEGIN)
+      await client.query(BEGIN_STATEMENT)
       const done = await work()
       await client.query('COMMIT')
       return done

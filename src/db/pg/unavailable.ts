@@ -1,6 +1,6 @@
 import { PG_MESSAGE } from '../../ops/causes.js'
 import { orIf } from '../../ops/log/errors.js'
-import { inTime } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/notify.js'
 
 /**
  * SQLSTATEs of an outage: connection failures, shutdown, crash, start-up, too many connections, full disk, timeouts (of
@@ -80,6 +80,6 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
 const PAGE_LIMIT_MS = 3_000
 
 /** Reads data for a page that has to work without the database too. Null while the database is unavailable. */
-export function nullIfAway<T>(reading: Promise<T>): Promise<T | null> {
-  return inTime(PAGE_LIMIT_MS, orIf(reading, isDatabaseUnavailable, null), null)
+export function nullIfUnavailable<T>(reading: Promise<T>): Promise<T | null> {
+  return withTimeout(PAGE_LIMIT_MS, orIf(reading, isDatabaseUnavailable, null), null)
 }

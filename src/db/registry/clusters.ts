@@ -1,8 +1,14 @@
 import { ACTOR_BYTES, actorOfChange, isClusterChangeKind } from '../../registry/journal/change.js'
 import { entryKind } from '../../registry/journal/entry.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, type Leaves, prepare, prepareOne } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import {
+  journalEntrySql,
+  nameHolderSql,
+  type PartitionNames,
+  prepare,
+  prepareOne,
+} from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
@@ -39,7 +45,7 @@ interface Row extends Omit<ClusterWallet, 'address'> {
 /**
  * SQL: a cluster with its public wallets, oldest first, and its private wallets for a `viewer` that is verified in it.
  */
-const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
+const clusterFor = (l: PartitionNames, serial: string, viewer: string): string => `
   SELECT c.id, cj.at_ms AS cluster_ms, cj.actor AS cluster_by,
     w.address, w.name, w.is_verified, w.is_private, w.is_backed_up, w.created_ms, w.updated_ms, w.updated_by,
     w.updated_kind, w.updated_body
@@ -49,7 +55,7 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
     SELECT FROM ${l.wallets} v
     WHERE v.network = ${l.network} AND v.cluster = c.serial AND v.address = ${viewer}::bytea AND v.verified
   ) AS is_member) m
-  CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.created_seq')}) cj
+  CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.created_seq')}) cj
   LEFT JOIN LATERAL (
     SELECT w.address, w.name, w.verified AS is_verified, w.private AS is_private, w.backed_up AS is_backed_up, w.created_seq,
       created.at_ms AS created_ms, updated.at_ms AS updated_ms, updated.actor AS updated_by,
@@ -60,14 +66,14 @@ const clusterFor = (l: Leaves, serial: string, viewer: string): string => `
       UNION ALL
       SELECT w.* FROM ${l.wallets} w WHERE w.network = ${l.network} AND w.cluster = c.serial AND w.private AND m.is_member
     ) w
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.created_seq')}) created
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'w.updated_seq')}) updated
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.created_seq')}) created
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'w.updated_seq')}) updated
   ) w ON true
   WHERE h.network = ${l.network}
   ORDER BY w.created_seq, w.address`
 
 /** Reads a cluster. If the wallet `viewer` (stored address) is verified in it, the result includes private wallets. */
-function clusterBy<Key>(name: string, serial: (l: Leaves) => string) {
+function clusterBy<Key>(name: string, serial: (l: PartitionNames) => string) {
   const read = prepare<Row>(name, (l) => clusterFor(l, `(${serial(l)})`, '$2'))
   return async (
     db: Queryable,
@@ -85,14 +91,14 @@ export const findClusterById = clusterBy<Buffer>(
 export const findClusterByName = clusterBy<string>(
   'cluster_by_name',
   (l) =>
-    `SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}`,
+    `SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}`,
 )
 
 const idByName = prepareOne<{ id: Buffer }, [name: string]>(
   'cluster_id_by_name',
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND serial = (
-      SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n
-      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}
+      SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n
+      WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}
     )`,
 )
 

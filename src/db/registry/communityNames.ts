@@ -5,10 +5,10 @@ import { rulesOfBody } from '../../registry/journal/storedRules.js'
 import { PAYMENT_KIND, PAYMENT_OUTCOME, PAYMENT_STATE } from '../../registry/payment/payment.js'
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { entryAt, holderOf, type Leaves, prepare } from '../pg/prepared.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { journalEntrySql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
 import type { Queryable } from '../pg/rows.js'
-import type { Stretch } from './owners.js'
+import type { JournalPage } from './owners.js'
 import { publicWallet } from './publicWallets.js'
 
 const rulesNow = prepare<{ body: Buffer }>(
@@ -17,7 +17,7 @@ const rulesNow = prepare<{ body: Buffer }>(
     CROSS JOIN LATERAL (
       SELECT seq FROM ${l.communities} WHERE network = ${l.network} AND name = $1 ORDER BY seq DESC LIMIT 1
     ) c
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'c.seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'c.seq')}) j
     WHERE h.network = ${l.network}`,
 )
 
@@ -38,9 +38,9 @@ const PAYERS = 8
  * SQL condition on a name below a community `n`: the payment that bought it was refused or reclaimed, so the next
  * payment gets the name.
  */
-const isFreed = (l: Leaves): string => `EXISTS (SELECT FROM payments was
+const isFreed = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
   JOIN journal_heads h ON h.network = ${l.network}
-  JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) e
+  JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) e
     ON e.chain = was.chain AND e.block = was.block AND e.log_index = was.sequence
   WHERE was.network = ${l.network} AND was.payer = n.address AND was.outcome <> ${PAYMENT_OUTCOME.released}
     AND was.community = n.community AND was.name = n.name)`
@@ -67,8 +67,8 @@ const availability = prepare<{ isTaken: boolean; payers: Buffer[] }>(
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreed(l)}))
       OR EXISTS (
-        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${holderOf(l, 'n.cluster')}
-        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON} AND w.name = $2 AND NOT w.private
+        SELECT FROM ${l.names} n JOIN ${l.wallets} w ON w.network = ${l.network} AND w.cluster = ${nameHolderSql(l, 'n.cluster')}
+        WHERE n.network = ${l.network} AND n.name = $1 AND n.outcome = ${WON_OUTCOME} AND w.name = $2 AND NOT w.private
       ) AS is_taken,
       array(
         SELECT p.payer FROM payments p
@@ -106,7 +106,7 @@ const standing = prepare<Standing>('community_standing', (l) => {
   const home = (wallet: string) =>
     `(SELECT cluster FROM ${l.wallets} WHERE network = ${l.network} AND address = ${wallet} AND verified)`
   return `SELECT
-      coalesce(${home('$2')} = (SELECT ${holderOf(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON}), false)
+      coalesce(${home('$2')} = (SELECT ${nameHolderSql(l, 'n.cluster')} FROM ${l.names} n WHERE network = ${l.network} AND name = $1 AND outcome = ${WON_OUTCOME}), false)
         AS is_owner,
       coalesce($2::bytea = $3::bytea OR ${home('$2')} = ${home('$3')}, false) AS is_own,
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $4 AND address = $3
@@ -123,7 +123,7 @@ interface Standing {
 }
 
 /** What a caller may know who wants a name for a wallet. Only for the caller. */
-export async function standingOf(
+export async function readCallerStanding(
   db: Queryable,
   network: Network,
   {
@@ -155,7 +155,7 @@ const owned = prepare<Omit<OwnedCommunityName, 'paid'> & { kind: number; body: B
   (l) => `SELECT n.community, n.name, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
-    CROSS JOIN LATERAL (${entryAt(l, 'h.generation', 'n.seq')}) j
+    CROSS JOIN LATERAL (${journalEntrySql(l, 'h.generation', 'n.seq')}) j
     LEFT JOIN LATERAL (${publicWallet(l, 'n.address')}) w ON w.verified
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network} AND n.address = $1 AND n.seq > $2
@@ -167,7 +167,7 @@ export async function findOwnedCommunityNames(
   db: Queryable,
   network: Network,
   address: Buffer,
-  { after, limit }: Stretch,
+  { after, limit }: JournalPage,
 ): Promise<OwnedCommunityName[]> {
   const rows = await owned(db, network, [address, after, limit])
   return rows.map(({ kind, body, ...name }) => ({
@@ -197,7 +197,7 @@ const verifiedIn = prepare<{ name: string }>(
   'verified_in_clusters',
   (l) => `SELECT i.name FROM unnest($2::text[]) AS i(name)
     CROSS JOIN LATERAL (
-      SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON} LIMIT 1
+      SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME} LIMIT 1
     ) n
     JOIN (${publicWallet(l, '$1')}) w ON w.verified AND w.cluster = n.cluster`,
 )

@@ -1,8 +1,8 @@
 import { keyOf } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { WON } from '../pg/codes.js'
-import { holderOf, type Leaves, prepare, rowsHeldBy } from '../pg/prepared.js'
-import { type Queryable, some } from '../pg/rows.js'
+import { WON_OUTCOME } from '../pg/codes.js'
+import { heldNamesSql, nameHolderSql, type PartitionNames, prepare } from '../pg/prepared.js'
+import { existsRow, type Queryable } from '../pg/rows.js'
 import { publicWallet } from './publicWallets.js'
 
 /**
@@ -38,7 +38,7 @@ export interface AddressHit {
  * SQL: public name of an address. First its entry in the cluster where it is verified, if that cluster holds a name.
  * Then its oldest name below a community. Then the same entry without a cluster name, or its oldest unverified entry.
  */
-const publicName = (l: Leaves, address: string): string => `
+const publicName = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
     coalesce(c.name, e.wallet_name) AS wallet_name, coalesce(c.verified, e.is_verified) AS is_verified,
     c.name IS NOT NULL AS is_of_community
@@ -51,12 +51,12 @@ const publicName = (l: Leaves, address: string): string => `
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
 /** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
-const publicEntry = (l: Leaves, address: string): string => `
+const publicEntry = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWallet(l, address)}) w LEFT JOIN LATERAL (${oldestName(l, 'w.cluster')}) held ON true`
 
-const oldestName = (l: Leaves, cluster: string): string => `
-  SELECT n.name FROM (${rowsHeldBy(l, cluster)}) held CROSS JOIN LATERAL (
+const oldestName = (l: PartitionNames, cluster: string): string => `
+  SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 
@@ -83,9 +83,9 @@ export interface NameHit {
 
 /** SQL: the cluster that holds the name of an input `i`. */
 const holderNamed = (
-  l: Leaves,
-): string => `SELECT ${holderOf(l, 'n.cluster')} AS cluster FROM ${l.names} n
-  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON} LIMIT 1`
+  l: PartitionNames,
+): string => `SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster FROM ${l.names} n
+  WHERE n.network = ${l.network} AND n.name = i.cluster AND n.outcome = ${WON_OUTCOME} LIMIT 1`
 
 // reads the holder of each bare name once: a cluster's name may come with a thousand wallets
 const byNames = prepare<NameHit & { ord: number }>('by_names', (l) => {
@@ -217,7 +217,7 @@ export async function findBundles(
 // a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
 const beginning = prepare<{ name: string }>(
   'names_beginning',
-  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON}
+  (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${WON_OUTCOME}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,
 )
 
@@ -236,8 +236,8 @@ export type Availability = 'free' | 'taken' | 'pending'
 const availability = prepare<{ ord: number; taken: boolean; pending: boolean }>(
   'availability',
   (l) => `SELECT i.ord,
-      ${some(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON}`)} AS taken,
-      ${some(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
+      ${existsRow(`${l.names} n WHERE n.network = ${l.network} AND n.name = i.name AND n.outcome = ${WON_OUTCOME}`)} AS taken,
+      ${existsRow(`facts f WHERE f.network = ${l.network} AND f.name = i.name`)} AS pending
     FROM unnest($1::text[]) WITH ORDINALITY AS i(name, ord)`,
 )
 

@@ -2,12 +2,12 @@ import { type Heads, readHeads } from '../../chains/evm/chain.js'
 import { mergeLogs } from '../../chains/evm/decodeLogs.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import { packRecord } from '../../chains/evm/record.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError, SilenceError } from '../../chains/rpc/nodes.js'
 import { haltChain } from '../../db/journal/chains.js'
 import { assertLeader, markCaughtUp, readHead } from '../../db/journal/head.js'
 import { chainErrorOf } from '../../ops/causes.js'
-import { type ChainState, type Ground, isHeadStale } from '../../ops/chainState.js'
+import { type ChainState, isHeadStale, type TrustGround } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import {
   groundOf,
@@ -21,19 +21,19 @@ import {
 import { isProvable } from '../../record/ranges.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { HeadClock } from '../headClock.js'
-import { measure } from '../progress.js'
+import { measureProgress } from '../progress.js'
 import { assertCheckpoint, DeepReorgError, isCheckpointReplaced } from './checkpoint.js'
 import { type AskedRecord, proveBlocks, recordByTop } from './proveBlocks.js'
 import { type FetchedRange, RangeFetcher } from './rangeFetcher.js'
-import { type Extension, extendTail } from './tail.js'
+import { extendTail, type TailExtension } from './tail.js'
 import {
   type ChainIndexerOptions,
   firstState,
+  type IndexerOutcome,
   logCount,
-  type Outcome,
   type TailBlock,
 } from './types.js'
-import { alarmOf, assertNoMoney, undecided } from './undecided.js'
+import { assertNoMoney, undecidedAlarm, undecidedErrorOf } from './undecided.js'
 import { firstBatch, writeFollowed } from './write.js'
 
 /**
@@ -51,7 +51,7 @@ const MOST_UNPROVED = 2 * FOLLOW_MAX_BLOCKS
  */
 const HALT_PATIENCE = { looks: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
-export const NO_PATIENCE = { looks: 1, ms: 0 }
+export const LOCAL_HALT_PATIENCE = { looks: 1, ms: 0 }
 
 /**
  * Indexes one chain. A hub's logs go through the tail into the journal, a spoke's messages into their table. Every
@@ -90,7 +90,7 @@ export class ChainIndexer {
    * Does the next piece of work towards the chain's head, without timers.
    * @throws ChainUnavailableError, LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<Outcome> {
+  async step(): Promise<IndexerOutcome> {
     return this.#options.chain.stages.during('node', async () => {
       try {
         return await this.#stepBy(2)
@@ -102,7 +102,7 @@ export class ChainIndexer {
   }
 
   /** @param nodes that have to give equal answers, where so many are configured */
-  async #stepBy(nodes: number): Promise<Outcome> {
+  async #stepBy(nodes: number): Promise<IndexerOutcome> {
     this.#nodes = nodes
     this.#unproved = null
     try {
@@ -128,7 +128,7 @@ export class ChainIndexer {
   }
 
   #fail(error: unknown): never {
-    const errorAlarm = alarmOf(undecided(error))
+    const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
     const lastError = chainErrorOf(error)
     Object.assign(this.state, { lastError, errorAlarm, lastStepMs: Date.now() })
     throw error
@@ -139,8 +139,8 @@ export class ChainIndexer {
    * time.
    */
   #mayGoOnAlone(error: unknown): boolean {
-    if (undecided(error) instanceof DisagreementError) this.#silentSinceMs = null
-    if (!(undecided(error) instanceof SilenceError)) return false
+    if (undecidedErrorOf(error) instanceof DisagreementError) this.#silentSinceMs = null
+    if (!(undecidedErrorOf(error) instanceof SilenceError)) return false
     this.#silentSinceMs ??= performance.now()
     const { singleNodeAfter = null } = this.#options.chain.config
     return singleNodeAfter !== null && performance.now() - this.#silentSinceMs >= singleNodeAfter
@@ -148,7 +148,8 @@ export class ChainIndexer {
 
   /** Counts a check that found the checkpoint replaced. True once the chain has to halt. */
   #isOutOfPatience(): boolean {
-    const { chain, haltPatience = chain.config.local ? NO_PATIENCE : HALT_PATIENCE } = this.#options
+    const { chain, haltPatience = chain.config.local ? LOCAL_HALT_PATIENCE : HALT_PATIENCE } =
+      this.#options
     this.#doubt ??= { looks: 0, sinceMs: performance.now() }
     this.#doubt.looks += 1
     return (
@@ -157,7 +158,7 @@ export class ChainIndexer {
     )
   }
 
-  async #advance(): Promise<Outcome> {
+  async #advance(): Promise<IndexerOutcome> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.halted = row.halted
@@ -174,7 +175,7 @@ export class ChainIndexer {
     const heads = await chain.heads()
     const { latest, confirmed: reported, confirmedMs } = heads
     const confirmed = await this.#confirmedBy(heads).catch((error: unknown) => {
-      if (!undecided(error)) throw error
+      if (!undecidedErrorOf(error)) throw error
       this.#unproved = error as Error
       return row.nextBlock - 1
     })
@@ -210,7 +211,7 @@ export class ChainIndexer {
     return header?.hash === toHex(last.hash)
   }
 
-  #showGround({ trust, nodes }: Ground): void {
+  #showGround({ trust, nodes }: TrustGround): void {
     Object.assign(this.state, { trust, trustNodes: nodes })
   }
 
@@ -219,7 +220,7 @@ export class ChainIndexer {
    * checkpoint in the transaction of the rows. A process that is killed anywhere continues from the checkpoint. The
    * signal ends the backfill early.
    */
-  async #backfill(to: number, latest: Header): Promise<Outcome> {
+  async #backfill(to: number, latest: Header): Promise<IndexerOutcome> {
     const { chain, row, signal, onProgress } = this.#options
     const { network, label, nextBlock: first } = row
     const nodes = this.#nodes
@@ -235,7 +236,7 @@ export class ChainIndexer {
         totalBlocks: to - first + 1,
         registrations: entries,
       }
-      onProgress?.(measure({ network, label, ...counts }, startedMs))
+      onProgress?.(measureProgress({ network, label, ...counts }, startedMs))
     }
     while (row.nextBlock <= to && !signal.aborted) {
       for await (const fetched of this.#fetcher.ranges(this.#place!, row.nextBlock, to, nodes)) {
@@ -243,7 +244,7 @@ export class ChainIndexer {
         await this.#assertContinues(fetched)
         if (!fetched.record && keepsRecord(chain)) {
           if (foldedFrom === row.nextBlock)
-            throw transient(`the contracts' record of block ${fetched.to} is not known`)
+            throw transientError(`the contracts' record of block ${fetched.to} is not known`)
           foldedFrom = row.nextBlock
           const blocks = { from: row.nextBlock, confirmed: to, latest }
           await this.#fetcher.foldAhead(this.#place!, blocks, nodes, show)
@@ -286,7 +287,7 @@ export class ChainIndexer {
     latest: Header,
     confirmedBlock: number,
     { place, isFull }: { place: Place; isFull: boolean },
-  ): Promise<Outcome> {
+  ): Promise<IndexerOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const asked = this.#askRecord(latest, confirmedBlock)
@@ -310,14 +311,14 @@ export class ChainIndexer {
       })
     } catch (error) {
       // until then, new blocks are shown as unconfirmed
-      if (!undecided(error)) throw error
+      if (!undecidedErrorOf(error)) throw error
       this.#unproved = error as Error
       confirming = []
     }
     if (extension || proved.length > 0) await this.#write('follow', proved, extension)
     // where nodes contradict each other about a block, one of them may have invented it: the block is read again, from
     // another node
-    const why = undecided(this.#unproved)
+    const why = undecidedErrorOf(this.#unproved)
     // a full tail is dropped once nodes no longer have the state to prove it: a catch-up proves its blocks by the
     // newest block's record
     const isPast = isFull && why instanceof SilenceError
@@ -355,7 +356,7 @@ export class ChainIndexer {
   async #write(
     at: 'backfill' | 'follow',
     proved: readonly ProvedRange[],
-    extension: Extension | null,
+    extension: TailExtension | null,
   ): Promise<void> {
     const { chain, row } = this.#options
     const last = proved.at(-1)
@@ -390,7 +391,7 @@ export class ChainIndexer {
     return this.#options.row.nextBlock + this.#tail.length - 1
   }
 
-  async #settle({ kind }: Outcome): Promise<void> {
+  async #settle({ kind }: IndexerOutcome): Promise<void> {
     const { pool, chain, row, epoch } = this.#options
     const { state } = this
     state.nextBlock = row.nextBlock
@@ -429,7 +430,7 @@ export class ChainIndexer {
     return looks.every((look) => row.nextBlock > look.confirmed - FOLLOW_MAX_BLOCKS)
   }
 
-  async #halt(reason: string): Promise<Outcome> {
+  async #halt(reason: string): Promise<IndexerOutcome> {
     const { pool, row, epoch } = this.#options
     await this.#inDatabase(() => haltChain(pool, row, epoch, reason))
     row.halted = reason
@@ -442,7 +443,7 @@ export class ChainIndexer {
  * The tail after a range of a catch-up. Keeps the range's last hash, since a local chain may restart from an older
  * state.
  */
-const behind = ({ to: block, lastHash: hash }: ProvedRange): Extension => ({
+const behind = ({ to: block, lastHash: hash }: ProvedRange): TailExtension => ({
   dropFrom: block,
   blocks: [{ block, hash, parentHash: Buffer.alloc(32), timestampMs: 0, decoded: mergeLogs([]) }],
 })

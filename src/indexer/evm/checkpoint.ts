@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
-import { takeRowsBack } from '../../db/journal/rewind/rows.js'
+import { removeNewestRows } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
@@ -79,7 +79,7 @@ async function restoreLocalCheckpoint(
   row: ChainRow,
   epoch: number,
 ): Promise<boolean> {
-  const common = await newestCommon(
+  const common = await newestCommonBlock(
     chain,
     await readHashes(pool, row.network, row.chain),
     row.nextBlock - 1,
@@ -94,13 +94,14 @@ async function restoreLocalCheckpoint(
     parentHash,
     parentMs: common.timestampMs,
   }
-  if (!(await inTransaction(pool, (client) => takeRowsBack(client, target, epoch)))) return false
+  if (!(await inTransaction(pool, (client) => removeNewestRows(client, target, epoch))))
+    return false
   Object.assign(row, { nextBlock, parentHash })
   return true
 }
 
 /** Newest known block that is on the chain. Null for none. @param known blocks, newest first */
-export async function newestCommon(
+export async function newestCommonBlock(
   chain: EvmChain,
   known: readonly { block: number; hash: Buffer }[],
   below: number,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { blockAt } from '../../chains/evm/logs.js'
+import { blockOfPosition } from '../../chains/evm/logs.js'
 import type { ChainRecord } from '../../chains/evm/record.js'
-import { ContradictingError, LackingError, transient } from '../../chains/rpc/errors.js'
-import type { Agreed, Call } from '../../chains/rpc/nodes.js'
+import { ContradictingError, MissingDataError, transientError } from '../../chains/rpc/errors.js'
+import type { Agreement, Call } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import {
   type CheckedRange,
@@ -26,7 +26,7 @@ import {
 } from '../../record/ranges.js'
 import { createRangeWidth } from '../../record/width.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { decodedOf, type TailBlock } from './types.js'
+import { logsOfBlocks, type TailBlock } from './types.js'
 
 /** Record as of a block, requested while logs are read. */
 export interface AskedRecord {
@@ -46,7 +46,7 @@ interface KnownTail {
 const rangeOf = (blocks: readonly TailBlock[]): ConfirmedRange => ({
   from: blocks[0]!.block,
   to: blocks.at(-1)!.block,
-  decoded: decodedOf(blocks),
+  decoded: logsOfBlocks(blocks),
   parentHash: blocks[0]!.parentHash,
   lastHash: blocks.at(-1)!.hash,
 })
@@ -86,7 +86,7 @@ export async function proveBlocks(
   if (isAlone || (!top && seen.decoded.places.length === 0))
     return [provedRange(chain, { ...proved, nodes: 1 })]
   // for the newest block's record, each log of the tail has to be in its block
-  const logs = { ...seen, decoded: decodedOf(top ? tail : blocks) }
+  const logs = { ...seen, decoded: logsOfBlocks(top ? tail : blocks) }
   const ask = async (call: Call): Promise<CheckedRange> => {
     if (await hasSame(call, chain, logs)) return proved
     if (!top) return source.read(call, seen.from, seen.to)
@@ -108,15 +108,15 @@ async function readAnew(
   const read = await inRanges(source, from, to)
   const isSame = read[0]!.parentHash.equals(parentHash) && read.at(-1)!.lastHash.equals(lastHash)
   if (!isSame)
-    throw transient(
+    throw transientError(
       `blocks ${from}-${to} of "${chain.config.label}" are of another fork than before`,
     )
 
   const places = new Set(read.flatMap((part) => part.decoded.places))
   const missing = decoded.places.find((one) => !places.has(one))
   if (missing !== undefined && !isProvable(chain))
-    throw new LackingError(
-      `a node leaves out a log of block ${blockAt(missing)} that was read by the block's hash`,
+    throw new MissingDataError(
+      `a node leaves out a log of block ${blockOfPosition(missing)} that was read by the block's hash`,
     )
   return read.map((part) => provedRange(chain, part))
 }
@@ -130,13 +130,13 @@ export async function recordByTop(
   chain: EvmChain,
   row: ChainRow,
   { tail, place, nodes }: KnownTail,
-): Promise<Agreed<ChainRecord>> {
+): Promise<Agreement<ChainRecord>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? row.parentHash
-  if (!hash) throw transient('the chain has no confirmed block')
+  if (!hash) throw transientError('the chain has no confirmed block')
   const number = top?.block ?? row.nextBlock - 1
   const own = await recordAt(chain, { number, hash: toHex(hash) }, nodes)
-  const made = foldedRecord(chain, place.record, decodedOf(tail))
+  const made = foldedRecord(chain, place.record, logsOfBlocks(tail))
   if (!isDeepStrictEqual(made, own.answer)) throw new Error(unrecorded(chain, number))
   return own
 }

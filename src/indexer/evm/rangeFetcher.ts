@@ -1,6 +1,6 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
 import { getHeader, type Header } from '../../chains/evm/logs.js'
-import { transient } from '../../chains/rpc/errors.js'
+import { transientError } from '../../chains/rpc/errors.js'
 import {
   type CheckedRange,
   checkedRanges,
@@ -56,7 +56,7 @@ export class RangeFetcher {
   ): Promise<void> {
     const chain = this.#chain
     const header = await chain.rpc.onOneNode((call) => getHeader(call, confirmed))
-    if (!header) throw transient(`eth_getBlockByNumber: block ${confirmed} is missing`)
+    if (!header) throw transientError(`eth_getBlockByNumber: block ${confirmed} is missing`)
     const early = await knownRecordAt(chain, header, nodes)
     const { number, hash } = early ? header : latest
     const record = early ?? (await recordAt(chain, latest, nodes))

@@ -6,7 +6,7 @@ import type { RewindTarget } from '../../db/journal/rewind/rows.js'
 import { readHashes } from '../../db/journal/tail.js'
 import { placeOf } from '../../record/prove.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
-import { newestCommon } from './checkpoint.js'
+import { newestCommonBlock } from './checkpoint.js'
 
 /**
  * The target of a rewind, checked against the chain: chain and database have to share the block before it. Otherwise
@@ -40,7 +40,7 @@ export async function rewindPoint(
   const known = await knownHashes(pool, row)
   const before = known.find((one) => one.block === block - 1)
   if (before && toHex(before.hash) !== header.hash) {
-    const common = await newestCommon(chain, known, block - 1)
+    const common = await newestCommonBlock(chain, known, block - 1)
     const hint =
       common === null ? 'earlier than all whose hashes are kept' : `${common.number + 1} or earlier`
     throw new Error(`block ${block - 1} of ${where} has been replaced too: choose ${hint}.`)
@@ -53,7 +53,7 @@ export async function suggestedBlock(
   chain: EvmChain,
   row: ChainRow,
 ): Promise<number | null> {
-  const common = await newestCommon(chain, await knownHashes(pool, row), row.nextBlock)
+  const common = await newestCommonBlock(chain, await knownHashes(pool, row), row.nextBlock)
   return common && common.number + 1
 }
 

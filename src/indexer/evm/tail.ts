@@ -1,7 +1,7 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { filterOf } from '../../chains/evm/decodeLogs.js'
+import { logFilterOf } from '../../chains/evm/decodeLogs.js'
 import { assertLinked, getBlockLogs, getHeader, type Header } from '../../chains/evm/logs.js'
-import { LackingError, transient } from '../../chains/rpc/errors.js'
+import { MissingDataError, transientError } from '../../chains/rpc/errors.js'
 import { type Call, inBatches } from '../../chains/rpc/nodes.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import { minimumEntries } from '../../record/minima.js'
@@ -19,7 +19,7 @@ export interface KnownBlocks {
 }
 
 /** How the chain continues the known blocks. */
-export interface Extension {
+export interface TailExtension {
   /** Blocks of the tail from this number on are no longer on the chain. */
   dropFrom: number
   /** Blocks to append, in order, each the parent of the next. */
@@ -40,14 +40,14 @@ export async function extendTail(
   known: KnownBlocks,
   latest: Header,
   maxBlocks: number,
-): Promise<Extension | null> {
+): Promise<TailExtension | null> {
   const { chain, row, tail } = known
   if (latest.number < row.nextBlock) return null
   const end = Math.min(latest.number, row.nextBlock + tail.length - 1 + maxBlocks)
   return chain.rpc.onOneNode(async (call) => {
-    const read = async (newest: Header | null): Promise<Extension | null> => {
+    const read = async (newest: Header | null): Promise<TailExtension | null> => {
       if (!newest)
-        throw new LackingError(`eth_getBlockByNumber: block ${end} below the head is missing`)
+        throw new MissingDataError(`eth_getBlockByNumber: block ${end} below the head is missing`)
       const headers = await newHeaders(call, known, newest)
       const blocks = await inBatches(headers, LOGS_AT_ONCE, (header) =>
         readBlock(call, chain, header),
@@ -71,7 +71,9 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
   )
   const headers = [...(await Promise.all(between)), latest].map((header) => {
     if (!header)
-      throw transient(`eth_getBlockByNumber: a block below the head ${latest.number} is missing`)
+      throw transientError(
+        `eth_getBlockByNumber: a block below the head ${latest.number} is missing`,
+      )
     return header
   })
   assertLinked(headers)
@@ -86,7 +88,7 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
     }
     const parent = await getHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
-      throw transient(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
+      throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)
     headers.unshift(parent)
   }
 }
@@ -95,13 +97,13 @@ async function newHeaders(call: Call, known: KnownBlocks, latest: Header): Promi
 async function failBelowCheckpoint({ chain, row }: KnownBlocks, below: number): Promise<never> {
   if (await isCheckpointReplaced(chain, row))
     throw new DeepReorgError(`block ${below} has been replaced`)
-  throw transient(
+  throw transientError(
     `block ${below + 1} is of a fork that leaves out block ${below}, which is on the chain`,
   )
 }
 
 async function readBlock(call: Call, chain: EvmChain, header: Header): Promise<TailBlock> {
-  const logs = await getBlockLogs(call, filterOf(chain.config), header)
+  const logs = await getBlockLogs(call, logFilterOf(chain.config), header)
   const decoded = await decodedLogs(call, chain, logs, () => header.timestampMs)
   return {
     block: header.number,

@@ -1,5 +1,5 @@
 import type { EvmChain } from '../../chains/evm/chain.js'
-import { type DecodedLogs, mergeLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount, mergeLogs } from '../../chains/evm/decodeLogs.js'
 import type { ChainRow } from '../../db/journal/chains.js'
 import type { StoredTailBlock } from '../../db/journal/tail.js'
 import type { ChainState } from '../../ops/chainState.js'
@@ -20,7 +20,7 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
 }
 
 /** Outcome of one step of a chain's indexer. */
-export type Outcome =
+export type IndexerOutcome =
   /** Confirmed blocks were written directly to the journal. */
   | { kind: 'backfilled'; blocks: number; entries: number }
   /** New blocks were added to the tail, or some became confirmed. */
@@ -78,7 +78,8 @@ export interface TailBlock extends Omit<StoredTailBlock, 'entries'> {
 }
 
 /** Logs of blocks, in order. */
-export const decodedOf = (blocks: readonly TailBlock[]): DecodedLogs =>
+export const logsOfBlocks = (blocks: readonly TailBlock[]): DecodedLogs =>
   mergeLogs(blocks.map(({ decoded }) => decoded))
 
-export const logCount = (blocks: readonly TailBlock[]): number => sizeOf(decodedOf(blocks))
+export const logCount = (blocks: readonly TailBlock[]): number =>
+  decodedLogCount(logsOfBlocks(blocks))

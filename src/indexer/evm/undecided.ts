@@ -3,12 +3,12 @@ import { DisagreementError, SilenceError, UndecidedError } from '../../chains/rp
 import type { AlarmName } from '../../ops/alarms.js'
 
 /** The UndecidedError that an error is or has as its cause. Null for other errors. */
-export function undecided(error: unknown): UndecidedError | null {
+export function undecidedErrorOf(error: unknown): UndecidedError | null {
   const { cause } = Object(error) as Error
   return [error, cause].find((one) => one instanceof UndecidedError) ?? null
 }
 
-export function alarmOf(error: UndecidedError | null): AlarmName | null {
+export function undecidedAlarm(error: UndecidedError | null): AlarmName | null {
   if (error instanceof DisagreementError) return 'ClusterdRpcContradiction'
   return error ? 'ClusterdRpcSilent' : null
 }

@@ -9,9 +9,9 @@ import { createNotify } from '../../ops/notify.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import { CONFIGURED_LOG_INDEX, configuredMinima } from '../../record/minima.js'
 import { bigIntToWord } from '../../registry/primitives/bytes.js'
-import type { Reporting } from '../progress.js'
+import type { IndexerCallbacks } from '../progress.js'
 import { ChainIndexer } from './chainIndexer.js'
-import type { Outcome } from './types.js'
+import type { IndexerOutcome } from './types.js'
 
 const HALTED_POLL_MS = 1_000
 /** After a socket has shown a head, the worker waits so many usual block times for the next one before it polls. */
@@ -29,7 +29,7 @@ export interface OpenChain {
 export function chainWorker(
   ctx: LeaderContext,
   { chain, row, identify }: OpenChain,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
 ): Worker {
   const { pool, network, epoch, log, metrics, signal } = ctx
   const { wsUrl, pollMs } = chain.config
@@ -48,7 +48,7 @@ export function chainWorker(
     notify.notify()
   }
 
-  const onProgress: Reporting['onProgress'] = (progress) => {
+  const onProgress: IndexerCallbacks['onProgress'] = (progress) => {
     signOfLife()
     reporting.onProgress(progress)
   }
@@ -65,7 +65,7 @@ export function chainWorker(
     isOpen = true
   }
 
-  const report = (outcome: Outcome, startedMs: number): void => {
+  const report = (outcome: IndexerOutcome, startedMs: number): void => {
     if ('entries' in outcome && outcome.entries > 0)
       metrics.entries.inc({ network }, outcome.entries)
     const { kind, ...numbers } = outcome
@@ -127,7 +127,7 @@ export async function unappliedMinima(
     .map(([block]) => block)
 }
 
-const isNews = (outcome: Outcome): boolean =>
+const isNews = (outcome: IndexerOutcome): boolean =>
   outcome.kind === 'backfilled' ||
   (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
 

@@ -1,4 +1,4 @@
-import { type DecodedLogs, sizeOf } from '../../chains/evm/decodeLogs.js'
+import { type DecodedLogs, decodedLogCount } from '../../chains/evm/decodeLogs.js'
 import { confirmCredits } from '../../db/bridge/credits.js'
 import { writeMessages, writeReceipts } from '../../db/bridge/messages.js'
 import { decideEntries, probeEntries, writeBatch } from '../../db/journal/append.js'
@@ -10,18 +10,18 @@ import { notify, notifyBlock } from '../../db/pg/notify.js'
 import { pipelined, type Queryable } from '../../db/pg/pipeline.js'
 import { inTransaction } from '../../db/pg/pool.js'
 import { failpoint } from '../../ops/failpoint.js'
-import type { Extension } from './tail.js'
-import { type ChainIndexerOptions, decodedOf, type TailBlock } from './types.js'
+import type { TailExtension } from './tail.js'
+import { type ChainIndexerOptions, logsOfBlocks, type TailBlock } from './types.js'
 
 /** Most entries in a transaction while there are other writers: signed changes wait for its lock, about 50 ms. */
-export const LIVE_BATCH = 1_000
+export const LIVE_BATCH_ENTRIES = 1_000
 
 /** The first of some blocks, as many as one transaction writes. At least one. */
 export function firstBatch(blocks: readonly TailBlock[]): readonly TailBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
-    logs += sizeOf(decoded)
-    return i > 0 && logs > LIVE_BATCH
+    logs += decodedLogCount(decoded)
+    return i > 0 && logs > LIVE_BATCH_ENTRIES
   })
   return end === -1 ? blocks : blocks.slice(0, end)
 }
@@ -46,14 +46,14 @@ function writeConfirmed(
     writePayments(db, row, blocks, payments),
     writeOutcomes(db, row, ends),
     forgetConfirmedTail(db, network, chain, to.nextBlock),
-    ...(sizeOf(logs) + received.length > 0 ? [notify(db, network)] : []),
+    ...(decodedLogCount(logs) + received.length > 0 ? [notify(db, network)] : []),
   ]
 }
 
 export interface FollowedWrite {
   /** Kind of step. It is part of the names of fail points. */
   at: 'backfill' | 'follow'
-  extension: Extension | null
+  extension: TailExtension | null
   minimumWei: bigint
   /** The checkpoint after the confirmed blocks. Null where none are confirmed now. */
   to: Checkpoint | null
@@ -97,7 +97,7 @@ export function writeFollowed(options: ChainIndexerOptions, write: FollowedWrite
 function writeExtension(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
-  { at, extension, minimumWei, to }: FollowedWrite & { extension: Extension },
+  { at, extension, minimumWei, to }: FollowedWrite & { extension: TailExtension },
 ): Promise<void>[] {
   const { network, chain } = row
   const { dropFrom } = extension
@@ -110,7 +110,7 @@ function writeExtension(
   const written = writeTail(db, network, chain, { dropFrom, blocks, minimumWei })
   // the next step reads the blocks above
   if (at === 'backfill') return [written]
-  const { received, sent, payments } = decodedOf(extension.blocks.filter(isTail))
+  const { received, sent, payments } = logsOfBlocks(extension.blocks.filter(isTail))
   const unconfirmed = { isConfirmed: false, block: dropFrom }
   return [
     written,

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LackingError } from '../../chains/rpc/errors.js'
+import { MissingDataError } from '../../chains/rpc/errors.js'
 import { type Call, DisagreementError } from '../../chains/rpc/nodes.js'
 import {
   assertKeepsSlot,
   type ListedTransaction,
   type ReadTransaction,
   readListed,
-  UnshownError,
+  UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
-import { measure } from '../progress.js'
+import { measureProgress } from '../progress.js'
 import type { PaymentWatcherOptions } from './types.js'
 
 /** Transactions in one database transaction. */
@@ -46,7 +46,7 @@ export async function inChunks(
     )
     const counts = { doneBlocks: done, totalBlocks: listed.length, registrations }
     onProgress?.(
-      measure(
+      measureProgress(
         { network: identity.network, label: rpc.label, unit: 'transactions', ...counts },
         startedMs,
       ),
@@ -84,11 +84,11 @@ async function agreedOn(
   let unshown: string[] = []
   const ask = async (call: Call) => {
     const tx = await readListed(call, registrar, listed, commitment).catch((error: Error) => {
-      if (error instanceof UnshownError) unshown.push(error.message)
+      if (error instanceof UnsupportedVersionError) unshown.push(error.message)
       throw error
     })
     if (rpc.size === 1 && tx?.slot !== slot)
-      throw new LackingError(
+      throw new MissingDataError(
         `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
       )
     // null counts as an answer only of a node that still has this slot

@@ -2,7 +2,7 @@ import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, it } from 'vitest'
 import {
-  noEvents,
+  emptyTransaction,
   type SeenCommunityPayment,
   type SeenPayment,
 } from '../../chains/solana/events.js'
@@ -65,7 +65,7 @@ const forCommunity = (
 const tx = (slot: number, events: Partial<ReadTransaction>): ReadTransaction => ({
   signature: bs58.encode(Buffer.alloc(64, slot)),
   slot,
-  ...noEvents(true),
+  ...emptyTransaction(true),
   ...events,
 })
 const trackerAt = (names = 0, communityNames = 0) =>

@@ -4,7 +4,7 @@ import { knownUpTo } from '../../registry/payment/quote.js'
 import { type HoldingProgram, outcomesOf, paymentsOf } from './row.js'
 
 /** The rows that result from some transactions. */
-export interface Tracked {
+export interface TrackedRows {
   payments: Payment[]
   /** Includes outcomes of earlier transactions whose payment was read only now. */
   outcomes: ConfirmedOutcome[]
@@ -48,7 +48,7 @@ export class SequenceTracker {
   }
 
   /** Adds transactions, in the order of the chain. */
-  advance(txs: readonly ReadTransaction[]): Tracked {
+  advance(txs: readonly ReadTransaction[]): TrackedRows {
     const payments = new Map<string, Payment>()
     for (const tx of txs) {
       const hasEvents = tx.payments.length + tx.communityPayments.length + tx.ends.length > 0

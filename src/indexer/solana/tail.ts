@@ -4,7 +4,7 @@ import {
   listTransactions,
   type ReadTransaction,
   readListed,
-  UnshownError,
+  UnsupportedVersionError,
 } from '../../chains/solana/reads.js'
 import { assertLeader } from '../../db/journal/head.js'
 import { writePayments } from '../../db/payments/payments.js'
@@ -64,7 +64,7 @@ async function readTail(
     .map((one) =>
       orIf(
         readListed(call, registrar, one, 'confirmed'),
-        (error) => error instanceof UnshownError,
+        (error) => error instanceof UnsupportedVersionError,
         null,
       ),
     )

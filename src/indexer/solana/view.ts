@@ -21,11 +21,11 @@ export const isAhead = (counted: Sequences, known: Sequences): boolean =>
  * True if both answers are possible for one program, whose counts never decrease. If two nodes contradict each other,
  * one of them hides payments, or counts payments that nobody made.
  */
-export const arePossible = (a: CountsAt, b: CountsAt): boolean =>
+export const areConsistent = (a: CountsAt, b: CountsAt): boolean =>
   !(a.slot < b.slot && isAhead(a, b)) && !(b.slot < a.slot && isAhead(b, a))
 
 /** All transactions that any of the nodes lists, oldest first. So one node can't hide what another lists. */
-export function unionOf(views: readonly ProgramView[]): ListedTransaction[] {
+export function unionOfLists(views: readonly ProgramView[]): ListedTransaction[] {
   const listed = views.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))
   return [...bySignature.values()].sort((a, b) => a.slot - b.slot)

@@ -21,12 +21,12 @@ import { chainErrorOf } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import { failpoint } from '../../ops/failpoint.js'
 import { firstState } from '../evm/types.js'
-import { alarmOf, undecided } from '../evm/undecided.js'
+import { undecidedAlarm, undecidedErrorOf } from '../evm/undecided.js'
 import { inChunks } from './chunks.js'
 import { SequenceTracker } from './sequence.js'
 import { createPaymentTail } from './tail.js'
 import type { PaymentWatcherOptions, WatchOutcome } from './types.js'
-import { arePossible, isAhead, type ProgramView, unionOf } from './view.js'
+import { areConsistent, isAhead, type ProgramView, unionOfLists } from './view.js'
 
 /**
  * Slots before the cursor that are searched for transactions that a node listed late. Each search doubles the number.
@@ -80,7 +80,7 @@ export class PaymentWatcher {
     } catch (error) {
       // the transaction may have been committed, so the cursor is read again
       this.#memory = null
-      const errorAlarm = alarmOf(undecided(error))
+      const errorAlarm = undecidedAlarm(undecidedErrorOf(error))
       Object.assign(state, { lastError: chainErrorOf(error), errorAlarm, lastStepMs: Date.now() })
       throw error
     }
@@ -102,11 +102,11 @@ export class PaymentWatcher {
         views.push(view)
         return view
       },
-      { isSame: arePossible },
+      { isSame: areConsistent },
     )
-    const agreed = views.filter((view) => arePossible(view, answer))
+    const agreed = views.filter((view) => areConsistent(view, answer))
     const isNew = ({ signature }: ListedTransaction) => !memory.tracker.hasRead(signature)
-    const fresh = unionOf(agreed).filter(isNew)
+    const fresh = unionOfLists(agreed).filter(isNew)
     const took = { transactions: 0, payments: 0, communityPayments: 0, outcomes: 0 }
     await inChunks(this.#options, fresh, async (txs) => {
       alive()

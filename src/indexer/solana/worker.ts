@@ -7,7 +7,7 @@ import { createNotify } from '../../ops/notify.js'
 import { StageClock } from '../../ops/stages.js'
 import type { Worker } from '../../ops/worker.js'
 import { firstState } from '../evm/types.js'
-import type { Reporting } from '../progress.js'
+import type { IndexerCallbacks } from '../progress.js'
 import type { ProgramIdentity } from './row.js'
 import type { WatchOutcome } from './types.js'
 import type { PaymentWatcher } from './watcher.js'
@@ -31,7 +31,7 @@ export interface SolanaSource {
 export function paymentWatcherWorker(
   ctx: LeaderContext,
   source: SolanaSource,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
 ): Worker {
   const { network, log } = ctx
   const { config, label, rpc } = source.chain
@@ -87,7 +87,7 @@ export function paymentWatcherWorker(
 async function openWatcher(
   ctx: LeaderContext,
   { chain, open }: SolanaSource,
-  reporting: Reporting,
+  reporting: IndexerCallbacks,
   stages: StageClock,
 ): Promise<PaymentWatcher> {
   const { config, label, rpc, registrar } = chain

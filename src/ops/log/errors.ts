@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { databaseSentence } from './databaseErrors.js'
-import { sourceOf } from './sources.js'
+import { sourcePosition } from './sources.js'
 
 /** Folder of our sources, in both forms of stack traces. */
 const OWN = [
@@ -52,7 +52,7 @@ export function loggedError(error: unknown, depth = 1): LoggedError {
     ...(message !== null && { message }),
     ...(depth === 1 &&
       !(isOurs && !BUILT_IN.test(type)) && {
-        stack: places.map((one) => (isOwnPlace(one) ? sourceOf(one) : one)),
+        stack: places.map((one) => (isOwnPlace(one) ? sourcePosition(one) : one)),
       }),
     ...(cause !== undefined && depth < MAX_CAUSES && { cause: loggedError(cause, depth + 1) }),
   }

@@ -9,7 +9,7 @@ const PARTS = /^(.+):(\d+):(\d+)$/
 const maps = new Map<string, SourceMap | null>()
 
 /** Position in the package's sources, or in the bundle where no source map exists. */
-export function sourceOf(place: string): string {
+export function sourcePosition(place: string): string {
   const [, at = '', line, column] = PARTS.exec(place) ?? []
   const file = at.startsWith('file:') ? fileURLToPath(at) : at
   if (!maps.has(file)) maps.set(file, readMap(file))

@@ -1,5 +1,5 @@
-import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
 import { ByteSink } from '../primitives/byteSink.js'
+import { bigIntToWord, wordToBigInt } from '../primitives/bytes.js'
 
 /**
  * Binary form described once for both directions: big-endian integers, length-prefixed variable parts. Readers throw

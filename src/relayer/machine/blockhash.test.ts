@@ -5,22 +5,23 @@ import type { BlockhashTx, JobKind } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type BlockhashAction,
-  type BlockhashSeen,
+  type ClusterSnapshot,
   type PaymentView,
   planBlockhashJob,
   viewOf,
 } from './blockhash.js'
-import { apply, type Event } from './index.js'
-import { type BlockhashJob, park } from './job.js'
+import { applyEvent, type JobEvent } from './index.js'
+import { type BlockhashJob, parkJob } from './job.js'
 
 const tx: BlockhashTx = { hash: 'sig', raw: 'AAAA', lastValidHeight: 500 }
 const now = { nowMs: 1_000_000, random: 0.5 }
-const step = (job: BlockhashJob, event: Event<BlockhashTx>): BlockhashJob => apply(job, event, now)
+const step = (job: BlockhashJob, event: JobEvent<BlockhashTx>): BlockhashJob =>
+  applyEvent(job, event, now)
 const queued = (kind: JobKind = 'refund'): BlockhashJob => newJob<BlockhashTx>('j', kind)
 const signed = step(queued(), { is: 'signed', nonce: null, tx })
 const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
-const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
+const seen = (change: Partial<ClusterSnapshot>): ClusterSnapshot => ({
   height: 500,
   status: null,
   payment: null,
@@ -29,11 +30,11 @@ const seen = (change: Partial<BlockhashSeen>): BlockhashSeen => ({
 const HELD: PaymentView = { is: 'held' }
 const GONE: PaymentView = { is: 'unknown' }
 const DONE = { isConfirmed: true, error: null }
-const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
 const expired = (reason = 'expired') => record({ is: 'expired', feeWei: 0n, reason })
 
 describe('a signed transaction', () => {
-  it.each<[string, Partial<BlockhashSeen>, BlockhashAction]>([
+  it.each<[string, Partial<ClusterSnapshot>, BlockhashAction]>([
     ['in no block yet', {}, { do: 'broadcast', tx }],
     ['that can land no more', { height: 501 }, { do: 'look' }],
     [
@@ -115,7 +116,7 @@ describe('a queued job', () => {
   })
 
   it('waits once it has ended', () => {
-    expect(planBlockhashJob(park(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
+    expect(planBlockhashJob(parkJob(queued()), seen({ payment: HELD }))).toEqual({ do: 'wait' })
   })
 })
 
@@ -165,7 +166,7 @@ describe('apply', () => {
   })
 
   it('parks on the operator’s request once its sent transaction has expired', () => {
-    const parking = park(sent)
+    const parking = parkJob(sent)
     expect(parking).toMatchObject({ state: 'sent', release: 'operator', txs: [tx] })
     expect(step(parking, { is: 'expired', feeWei: 0n, reason: 'expired' })).toMatchObject({
       state: 'parked',

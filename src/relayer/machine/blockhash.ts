@@ -1,7 +1,7 @@
 import type { TxStatus } from '../../chains/solana/signer.js'
 import type { BlockhashTx, JobKind, ParkReason } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
-import type { Event } from './index.js'
+import type { JobEvent } from './index.js'
 import { type BlockhashJob, hasEnded } from './job.js'
 
 /** The payment of a job, as the cluster shows it. */
@@ -38,7 +38,7 @@ export function viewOf(
  * View of a signed transaction on a cluster. The height is read before the status, so that a transaction included in
  * between is not lost.
  */
-export interface BlockhashSeen {
+export interface ClusterSnapshot {
   /** Height of the newest confirmed block. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
@@ -54,11 +54,11 @@ export type BlockhashAction =
   | { do: 'sign' }
   /** Send the same bytes, perhaps again: no block contains them. */
   | { do: 'broadcast'; tx: BlockhashTx }
-  | { do: 'record'; event: Event<BlockhashTx> }
+  | { do: 'record'; event: JobEvent<BlockhashTx> }
 
 export function planBlockhashJob(
   job: BlockhashJob,
-  { height, status, payment }: BlockhashSeen,
+  { height, status, payment }: ClusterSnapshot,
 ): BlockhashAction {
   if (hasEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -104,4 +104,4 @@ function planByPayment(job: BlockhashJob, payment: PaymentView): BlockhashAction
 }
 
 const expire = (reason: string): BlockhashAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: Event<BlockhashTx>): BlockhashAction => ({ do: 'record', event })
+const record = (event: JobEvent<BlockhashTx>): BlockhashAction => ({ do: 'record', event })

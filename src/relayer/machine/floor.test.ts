@@ -4,7 +4,7 @@ import { policy, queued, seen, signed } from '../../../test/model/nonceJobs.js'
 import { estimateFees, maxCostWei } from '../../chains/evm/gasFees.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, OFFER_ANEW_AFTER, type Policy } from './index.js'
+import { applyEvent, OFFER_ANEW_AFTER, type Policy } from './index.js'
 import type { NonceJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
@@ -37,7 +37,7 @@ function offerUntilTaken(
       const hash = `0x${job.txs.length}` as const
       const about = { hash, raw: hash, purpose, gas, valueWei, sentBlock: null, isRejected: false }
       const tx: NonceTx = { ...about, ...fees }
-      job = apply(job, { is: 'signed', nonce: 3, tx }, view)
+      job = applyEvent(job, { is: 'signed', nonce: 3, tx }, view)
       continue
     }
     if (action.do !== 'broadcast') break
@@ -45,8 +45,8 @@ function offerUntilTaken(
     sent += 1
     const isTaken =
       tx.maxPriorityFeePerGas >= pool.floorWei && tx.maxFeePerGas >= pool.baseFeeWei + pool.floorWei
-    if (isTaken) return { job: apply(job, { is: 'sent', hash: tx.hash }, view), sent }
-    job = apply(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
+    if (isTaken) return { job: applyEvent(job, { is: 'sent', hash: tx.hash }, view), sent }
+    job = applyEvent(job, { is: 'refused', hash: tx.hash, failure: pool.refusal }, view)
   }
   return { job, sent }
 }
@@ -116,7 +116,7 @@ it.each(['unreachable', 'rate_limited', 'insufficient_funds', 'nonce_too_low', '
   (reason) => {
     let job = signed
     for (let n = 0; n < 4 * OFFER_ANEW_AFTER; n++)
-      job = apply(
+      job = applyEvent(
         job,
         { is: 'refused', hash: '0x1', failure: { class: 'transient', reason } },
         seen(),

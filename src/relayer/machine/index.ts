@@ -1,6 +1,6 @@
 import type { Fees } from '../../chains/evm/gasFees.js'
-import type { Mined, NonceView } from '../../chains/evm/jobView.js'
-import type { Prepared } from '../../chains/evm/signer.js'
+import type { MinedReceipt, NonceView } from '../../chains/evm/jobView.js'
+import type { PreparedTx } from '../../chains/evm/signer.js'
 import type { TxFailure } from '../../chains/evm/txErrors.js'
 import { PAUSES_MS, pauseAfter } from '../../ops/notify.js'
 import {
@@ -11,7 +11,7 @@ import {
   type ParkReason,
   type Purpose,
 } from '../../registry/outbox.js'
-import { parked } from './job.js'
+import { parkedJob } from './job.js'
 
 /**
  * State machine of jobs, pure. `planNonceJob` (nonce.ts) and `planBlockhashJob` (blockhash.ts) choose the next action
@@ -25,8 +25,8 @@ export interface Moment {
 }
 
 /** An EVM chain's view of a job. */
-export interface Seen extends NonceView, Moment {
-  prepared: Prepared | null
+export interface ChainSnapshot extends NonceView, Moment {
+  prepared: PreparedTx | null
 }
 
 export interface Policy {
@@ -41,7 +41,7 @@ export const REPLACE_AFTER_BLOCKS = 2
 /** Blocks after which a transaction is cancelled that is below the base fee and may not be replaced. */
 export const CANCEL_AFTER_BLOCKS = 10
 
-export type Action =
+export type JobAction =
   | { do: 'wait' }
   /** Simulate, and estimate gas and fees. */
   | { do: 'prepare'; purpose: Purpose }
@@ -55,16 +55,16 @@ export type Action =
       valueWei: bigint
     }
   | { do: 'broadcast'; tx: NonceTx }
-  | { do: 'record'; event: Event<NonceTx> }
+  | { do: 'record'; event: JobEvent<NonceTx> }
 
-export type Event<Tx extends JobTx> =
+export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
   | { is: 'refused'; hash: string; failure: TxFailure }
   /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
   | { is: 'failed'; failure: TxFailure }
-  | { is: 'included'; hash: Mined['hash']; block: number }
+  | { is: 'included'; hash: MinedReceipt['hash']; block: number }
   | { is: 'reorged' }
   /** The transactions can't execute the job any more: their nonce was used, or their blockhash expired. */
   | { is: 'expired'; feeWei: bigint; reason: string }
@@ -72,9 +72,9 @@ export type Event<Tx extends JobTx> =
   | { is: 'parked'; reason: ParkReason }
 
 /** @param head newest block, for `sent` and `refused` of a nonce job */
-export function apply<Tx extends JobTx>(
+export function applyEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
-  event: Event<Tx>,
+  event: JobEvent<Tx>,
   at: Moment & { head?: number },
 ): JobProgress<Tx> {
   switch (event.is) {
@@ -112,7 +112,7 @@ export function apply<Tx extends JobTx>(
         spentWei: job.spentWei + event.feeWei,
       }
     case 'parked':
-      return parked(job, event.reason)
+      return parkedJob(job, event.reason)
   }
 }
 
@@ -127,7 +127,7 @@ function refused<Tx extends JobTx>(
   at: Moment & { head?: number },
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason: failure.reason }
-  if (failure.class === 'known') return apply(job, { is: 'sent', hash }, at)
+  if (failure.class === 'known') return applyEvent(job, { is: 'sent', hash }, at)
   const tried = pause(job, failure.reason, at)
   const isUntaken = failure.class === 'fee' || mayPriceHelp(failure, tried.failures)
   const paused = isUntaken ? withTx(tried, hash, { isRejected: true }) : tried
@@ -163,7 +163,7 @@ function failed<Tx extends JobTx>(
   if (failure.class !== 'revert' && failure.class !== 'permanent') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
-      ? parked(paused, parkReason(failure))
+      ? parkedJob(paused, parkReason(failure))
       : { ...paused, alone: true }
   // a cancel that fails its simulation keeps its nonce and tries again
   if (job.release !== null || isCancelling(job)) return paused
@@ -192,7 +192,7 @@ function expired<Tx extends JobTx>(
     txs: [],
     included: null,
   }
-  if (job.release !== null && job.release !== 'queue') return parked(free, job.release)
+  if (job.release !== null && job.release !== 'queue') return parkedJob(free, job.release)
   return { ...pause(free, reason, at), state: 'queued', release: null, alone: true }
 }
 

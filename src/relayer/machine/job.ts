@@ -20,15 +20,15 @@ export type NonceJob = JobProgress<NonceTx>
 export type BlockhashJob = JobProgress<BlockhashTx>
 
 /** Parks a job once no signed transaction can be mined any more. A cancel first uses up the job's nonce. */
-export function park<Job extends JobProgress>(job: Job): Job {
+export function parkJob<Job extends JobProgress>(job: Job): Job {
   if (hasEnded(job)) return job
   return job.state === 'queued'
-    ? parked(job, 'operator')
+    ? parkedJob(job, 'operator')
     : { ...job, release: 'operator', nextMs: 0 }
 }
 
 /** Resumes a parked job, with its spending and failures. */
-export function resume<Job extends JobProgress>(job: Job): Job {
+export function resumeJob<Job extends JobProgress>(job: Job): Job {
   // sent alone, so that it is not parked again for its cost
   if (job.state === 'parked')
     return {
@@ -44,13 +44,13 @@ export function resume<Job extends JobProgress>(job: Job): Job {
 }
 
 /** Resumes at once, with failures and spending reset. */
-export function retry<Job extends JobProgress>(job: Job): Job {
+export function retryJob<Job extends JobProgress>(job: Job): Job {
   if (job.state === 'confirmed') return job
-  return { ...resume(job), failures: 0, nextMs: 0, spentWei: 0n }
+  return { ...resumeJob(job), failures: 0, nextMs: 0, spentWei: 0n }
 }
 
 /** A parked job. It holds no nonce. */
-export function parked<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
+export function parkedJob<Job extends JobProgress>(job: Job, reason: ParkReason): Job {
   return {
     ...job,
     state: 'parked',

@@ -1,26 +1,26 @@
 import {
   baseFeeOf,
   capFees,
+  doubledFees,
   type Fees,
   maxCostWei,
-  offerAnew,
-  outbid,
+  replacementFees,
 } from '../../chains/evm/gasFees.js'
-import type { Mined } from '../../chains/evm/jobView.js'
+import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx, Purpose } from '../../registry/outbox.js'
 import {
-  type Action,
   CANCEL_AFTER_BLOCKS,
-  type Event,
+  type ChainSnapshot,
+  type JobAction,
+  type JobEvent,
   type Policy,
   REPLACE_AFTER_BLOCKS,
-  type Seen,
 } from './index.js'
 import { hasEnded, type NonceJob } from './job.js'
 
-const WAIT: Action = { do: 'wait' }
+const WAIT: JobAction = { do: 'wait' }
 
-export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action {
+export function planNonceJob(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   if (hasEnded(job)) return WAIT
   if (job.nonce === null) return planQueued(job, seen, policy)
   if (seen.mined) return planMined(job, seen, seen.mined)
@@ -28,7 +28,7 @@ export function planNonceJob(job: NonceJob, seen: Seen, policy: Policy): Action 
   return planUnused(job, seen, policy)
 }
 
-function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
+function planQueued(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
   if (seen.nowMs < job.nextMs) return WAIT
@@ -53,7 +53,7 @@ function planQueued(job: NonceJob, seen: Seen, policy: Policy): Action {
 }
 
 /** Action for a job with a mined transaction. */
-function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
+function planMined(job: NonceJob, seen: ChainSnapshot, mined: MinedReceipt): JobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
@@ -71,7 +71,7 @@ function planMined(job: NonceJob, seen: Seen, mined: Mined): Action {
 }
 
 /** Action for a job with a used nonce and no receipt: wait or end, but never take another nonce. */
-function planUsed(job: NonceJob, seen: Seen): Action {
+function planUsed(job: NonceJob, seen: ChainSnapshot): JobAction {
   if (seen.nonce === 'unconfirmed') return WAIT
   if (seen.done === 'confirmed') return end(job, seen, 0n)
   if (seen.done === 'unconfirmed') return WAIT
@@ -86,7 +86,7 @@ function planUsed(job: NonceJob, seen: Seen): Action {
 const REPORTED_DONE = 'said_to_be_done'
 
 /** Ends a job that is done. A single node has to report this twice, with a pause between. */
-function end({ reason, nextMs }: NonceJob, seen: Seen, feeWei: bigint): Action {
+function end({ reason, nextMs }: NonceJob, seen: ChainSnapshot, feeWei: bigint): JobAction {
   if (!seen.isSure && reason !== REPORTED_DONE)
     return record({ is: 'failed', failure: { class: 'transient', reason: REPORTED_DONE } })
   if (!seen.isSure && seen.nowMs < nextMs) return WAIT
@@ -99,19 +99,19 @@ const isReportedUsed = ({ reason }: NonceJob): boolean =>
   reason === NONCE_USED || reason === 'nonce_too_low'
 
 /** Blocks by which the node that accepted a transaction may have been ahead of another. */
-export const MOST_AHEAD = 100
+export const MAX_HEAD_LEAD_BLOCKS = 100
 
 /**
  * True if the transaction was sent. Ignores a `sentBlock` far above the head, which a wrong answer caused, since
  * nothing happens until that block.
  */
-const wasSent = ({ sentBlock }: NonceTx, { head }: Seen): boolean =>
-  sentBlock !== null && sentBlock <= head + MOST_AHEAD
+const wasSent = ({ sentBlock }: NonceTx, { head }: ChainSnapshot): boolean =>
+  sentBlock !== null && sentBlock <= head + MAX_HEAD_LEAD_BLOCKS
 
 /** A job whose nonce no transaction has used, as the rows of the table below need it. */
 interface UnusedNonce {
   job: NonceJob
-  seen: Seen
+  seen: ChainSnapshot
   /** The newest transaction. */
   tx: NonceTx
   isSent: boolean
@@ -183,7 +183,7 @@ export function unusedRowOf(nonce: UnusedNonce): UnusedRow {
   return UNUSED_NONCE.find(({ holds }) => holds(nonce))!
 }
 
-export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
+export function unusedNonceOf(job: NonceJob, seen: ChainSnapshot): UnusedNonce {
   const tx = job.txs.at(-1)!
   const isSent = wasSent(tx, seen)
 
@@ -194,7 +194,7 @@ export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
   const isCancelled = job.txs.some((other) => other.purpose === 'cancel')
 
   // a single node's report does not free a nonce, but is not waited for endlessly either, because later nonces wait too
-  const isLong = !isSent || seen.head - tx.sentBlock! > MOST_AHEAD
+  const isLong = !isSent || seen.head - tx.sentBlock! > MAX_HEAD_LEAD_BLOCKS
   const mayBeDone = seen.done === 'unconfirmed' || (seen.done === 'confirmed' && !isLong)
 
   return {
@@ -208,7 +208,7 @@ export function unusedNonceOf(job: NonceJob, seen: Seen): UnusedNonce {
 }
 
 /** Action for an unused nonce: send again, or replace. */
-function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
+function planUnused(job: NonceJob, seen: ChainSnapshot, policy: Policy): JobAction {
   const nonce = unusedNonceOf(job, seen)
   switch (unusedRowOf(nonce).action) {
     case 'reorged':
@@ -223,7 +223,7 @@ function planUnused(job: NonceJob, seen: Seen, policy: Policy): Action {
 }
 
 /** A replacement with higher fees, or else the last transaction again. If that can't be mined, a cancel. */
-function replace(job: NonceJob, seen: Seen, policy: Policy, purpose: Purpose): Action {
+function replace(job: NonceJob, seen: ChainSnapshot, policy: Policy, purpose: Purpose): JobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
   if ('failure' in seen.prepared) return record({ is: 'failed', failure: seen.prepared.failure })
   const tx = job.txs.at(-1)!
@@ -255,14 +255,14 @@ function raisedFees(
 ): Fees | null {
   const tx = txs.at(-1)!
   const isUntaken = txs.filter(({ isRejected }) => isRejected).length > 1
-  const raised = isUntaken ? null : outbid(tx, fresh, gasPriceCapWei)
+  const raised = isUntaken ? null : replacementFees(tx, fresh, gasPriceCapWei)
   if (raised && raised.maxFeePerGas <= capWei) return raised
-  return tx.isRejected ? offerAnew(tx, fresh, capWei) : null
+  return tx.isRejected ? doubledFees(tx, fresh, capWei) : null
 }
 
-function planStuck(tx: NonceTx, seen: Seen): Action {
+function planStuck(tx: NonceTx, seen: ChainSnapshot): JobAction {
   if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
   return record({ is: 'failed', failure: { class: 'revert', reason: 'fees_above_cap' } })
 }
 
-const record = (event: Event<NonceTx>): Action => ({ do: 'record', event })
+const record = (event: JobEvent<NonceTx>): JobAction => ({ do: 'record', event })

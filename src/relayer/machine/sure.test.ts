@@ -9,20 +9,27 @@ import {
   txOf,
 } from '../../../test/model/nonceJobs.js'
 import { newJob } from '../../../test/support/newJob.js'
-import type { Mined } from '../../chains/evm/jobView.js'
+import type { MinedReceipt } from '../../chains/evm/jobView.js'
 import type { NonceTx } from '../../registry/outbox.js'
-import { apply, type Seen } from './index.js'
-import { type NonceJob, park } from './job.js'
+import { applyEvent, type ChainSnapshot } from './index.js'
+import { type NonceJob, parkJob } from './job.js'
 import { planNonceJob } from './nonce.js'
 
 /** What a chain's only node reports. */
-const said = (change: Partial<Seen>): Seen => seen({ isSure: false, prepared, ...change })
-const mined: Mined = { hash: '0x1', block: 49, succeeded: true, isConfirmed: true, feeWei: 500n }
+const said = (change: Partial<ChainSnapshot>): ChainSnapshot =>
+  seen({ isSure: false, prepared, ...change })
+const mined: MinedReceipt = {
+  hash: '0x1',
+  block: 49,
+  succeeded: true,
+  isConfirmed: true,
+  feeWei: 500n,
+}
 /** The job after the next step. */
-function after(job: NonceJob, seen: Seen): NonceJob {
+function after(job: NonceJob, seen: ChainSnapshot): NonceJob {
   const action = planNonceJob(job, seen, policy)
   if (action.do !== 'record') throw new Error(action.do)
-  return apply(job, action.event, seen)
+  return applyEvent(job, action.event, seen)
 }
 
 it.each([
@@ -115,22 +122,25 @@ it('a receipt is stored before it ends its job', () => {
 const ABSURD = 0xffffffffff
 /** A month later: the node has dropped the transaction, whose nonce is the signer's next one. */
 const later = seen({ head: 200_000, prepared })
-const absurd = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
+const absurd = applyEvent(signed, { is: 'sent', hash: '0x1' }, { ...later, head: ABSURD })
 
 it('one absurd head at the time of sending does not make a job wait endlessly', () => {
   expect(planNonceJob(absurd, later, policy).do).not.toBe('wait')
-  const resent = apply(absurd, { is: 'sent', hash: '0x1' }, later)
+  const resent = applyEvent(absurd, { is: 'sent', hash: '0x1' }, later)
   expect(planNonceJob(resent, { ...later, head: later.head + 2 }, policy)).toMatchObject({
     do: 'sign',
   })
 })
 
 it('one absurd head does not prevent a cancel on the operator’s request', () => {
-  expect(planNonceJob(park(absurd), later, policy)).toMatchObject({ do: 'sign', purpose: 'cancel' })
+  expect(planNonceJob(parkJob(absurd), later, policy)).toMatchObject({
+    do: 'sign',
+    purpose: 'cancel',
+  })
 })
 
 it('one absurd head does no harm where the transaction is refused for its fees when sent again', () => {
-  const refused = apply(
+  const refused = applyEvent(
     absurd,
     { is: 'refused', hash: '0x1', failure: { class: 'fee', reason: 'underpriced' } },
     later,
@@ -150,7 +160,11 @@ it('one absurd head does no harm where the transaction is refused for its fees w
 })
 
 it('a node may have been ahead by some blocks when it took a transaction', () => {
-  const ahead = apply(signed, { is: 'sent', hash: '0x1' }, { ...later, head: later.head + 100 })
+  const ahead = applyEvent(
+    signed,
+    { is: 'sent', hash: '0x1' },
+    { ...later, head: later.head + 100 },
+  )
   expect(planNonceJob(ahead, later, policy)).toMatchObject({ do: 'wait' })
   expect(planNonceJob(ahead, { ...later, head: later.head - 1 }, policy)).toMatchObject({
     do: 'broadcast',

@@ -1,7 +1,7 @@
 import { ensureContracts } from '../contracts/localContracts.js'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { worldAccounts } from '../world.js'
-import { entryOf, type LocalChain } from './localChain.js'
+import { chainEntry, type LocalChain } from './localChain.js'
 import type { ChainDefinition } from './localChains.js'
 import { fund } from './localClients.js'
 import { chainVerbs, WorldError } from './verbs.js'
@@ -39,7 +39,7 @@ export async function attachChain(
     ...extras,
     ...verbs,
     wsUrl,
-    config: entryOf({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
+    config: chainEntry({ ...definition, chainId }, contracts, { rpcUrl, wsUrl }, POLL_MS),
     get pid() {
       return notOurs()
     },

@@ -73,7 +73,7 @@ export async function startLocalChain(
     hubEid,
     previous,
   )
-  const config = entryOf(definition, contracts, anvil, blockMs)
+  const config = chainEntry(definition, contracts, anvil, blockMs)
   const verbs = chainVerbs({ label, ...anvil, blockMs, idleMs: isKept ? IDLE_MS : undefined })
   closers.push(verbs.end)
   return {
@@ -106,7 +106,7 @@ export async function startLocalChain(
   }
 }
 
-export function entryOf(
+export function chainEntry(
   { price: _, ...identity }: ChainDefinition,
   contracts: ChainContracts,
   { rpcUrl, wsUrl }: { rpcUrl: string; wsUrl: string },

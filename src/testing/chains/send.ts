@@ -31,7 +31,7 @@ export interface Step {
 }
 
 /** Step that creates a contract. */
-export const creation = <const A extends Abi>(
+export const creationStep = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,
 ): Step => ({ label, data: encodeDeployData(code as EncodeDeployDataParameters) })
@@ -87,7 +87,7 @@ export async function sendInOrder(
 }
 
 /** Creates a contract. */
-export async function deployed(client: DeployClient, contract: Step): Promise<Address> {
+export async function deployContract(client: DeployClient, contract: Step): Promise<Address> {
   const [receipt] = await sendInOrder(client, [contract])
   return receipt!.contractAddress!
 }

@@ -10,9 +10,9 @@ import { endpointAbi, hubAbi, localMessageLibAbi } from '../../chains/evm/contra
 import { hubCode, paymentsCode, spokeCode } from '../../chains/evm/deployment/creation.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
-  deployed,
+  deployContract,
   nextContract,
   type Step,
   sendInOrder,
@@ -83,7 +83,7 @@ export async function deployMessageLibrary(
   const args = [endpoint, client.walletClient.account.address, verifier] as const
   const code = { abi: localMessageLibAbi, bytecode: localMessageLibBytecode, args }
   await sendInOrder(client, [
-    creation('deploying the message library', code),
+    creationStep('deploying the message library', code),
     contractCall('registering the message library', endpoint, {
       abi: endpointAbi,
       functionName: 'registerLibrary',
@@ -100,7 +100,7 @@ const RECLAIM_SECONDS = 604_800n
 export function deployCommunityPayments(
   settings: DeployClient & Pick<HubSettings, 'owner' | 'relayer' | 'pauser'>,
 ): Promise<Address> {
-  return deployed(settings, {
+  return deployContract(settings, {
     label: 'deploying the payments of communities',
     data: paymentsCode({ ...settings, reclaimSeconds: RECLAIM_SECONDS }),
   })
@@ -108,9 +108,9 @@ export function deployCommunityPayments(
 
 /** Deploys a token that anybody may mint. */
 export const deployLocalToken = (client: DeployClient): Promise<Address> =>
-  deployed(
+  deployContract(
     client,
-    creation('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
+    creationStep('deploying a token', { abi: localTokenAbi, bytecode: localTokenBytecode }),
   )
 
 /** One end of a bridge. The client's account owns endpoint and library. */
@@ -209,5 +209,5 @@ export function endpointCreation(eid: number, owner: Address): Step {
     )
   }
   const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8')) as { abi: Abi; bytecode: Hex }
-  return creation('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
+  return creationStep('deploying EndpointV2', { abi, bytecode, args: [eid, owner] })
 }

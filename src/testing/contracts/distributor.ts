@@ -6,7 +6,7 @@ import {
 } from '../../chains/evm/contracts/index.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
   nextContract,
   sendInOrder,
@@ -35,7 +35,7 @@ export async function deployDistributor(settings: DistributorSettings) {
   const distributor = await nextContract(settings)
   const args = [token, merkleRoot, endsAtS, deployer, operator] as const
   const code = { abi: airdropDistributorAbi, bytecode: airdropDistributorBytecode, args }
-  const steps = [creation('deploying a distributor', code)]
+  const steps = [creationStep('deploying a distributor', code)]
   if (mints > 0n)
     steps.push(
       contractCall('minting what a distributor gives out', token, {

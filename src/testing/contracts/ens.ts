@@ -13,7 +13,7 @@ import {
 } from '../../../contracts/evm/artifacts/local/LocalUniversalResolver.js'
 import {
   contractCall,
-  creation,
+  creationStep,
   type DeployClient,
   nextContract,
   sendInOrder,
@@ -30,9 +30,12 @@ export async function deployEns(client: DeployClient, parent: string): Promise<W
   const signer = operatorAccount('ensGateway').address
   const resolver = await nextContract(client)
   const [, registry, universal] = await sendInOrder(client, [
-    creation('deploying the resolver of ENS names', { ...resolverCode, args: [owner, signer, []] }),
-    creation('deploying ENS’s registry', registryCode),
-    creation('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
+    creationStep('deploying the resolver of ENS names', {
+      ...resolverCode,
+      args: [owner, signer, []],
+    }),
+    creationStep('deploying ENS’s registry', registryCode),
+    creationStep('deploying ENS’s universal resolver', { ...universalCode, args: [resolver] }),
   ])
   const universalResolver = lowerCase(universal!.contractAddress!)
   const reverseRegistrar = await client.publicClient.readContract({

@@ -5,7 +5,7 @@ import {
 } from '../../../contracts/evm/artifacts/local/PriceFeed.js'
 import { type ChainAt, localClients, walletOf } from '../chains/localClients.js'
 import { receiptOf } from '../chains/receipt.js'
-import { creation, type DeployClient, sendInOrder } from '../chains/send.js'
+import { creationStep, type DeployClient, sendInOrder } from '../chains/send.js'
 import { operatorAccount } from '../world.js'
 
 const FEED_DECIMALS = 8
@@ -26,7 +26,7 @@ export async function deployPriceFeeds(client: DeployClient): Promise<PriceFeeds
   const feed = (description: string, answer: bigint) => {
     const args = [description, FEED_DECIMALS, answer] as const
     const code = { abi: priceFeedAbi, bytecode: priceFeedBytecode, args }
-    return creation(`deploying the feed ${description}`, code)
+    return creationStep(`deploying the feed ${description}`, code)
   }
   const [solUsd, ethUsd] = await sendInOrder(client, [
     feed('SOL / USD', SOL_USD),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { FaultLimits } from './answers.js'
 import { FAULT_KINDS, type FaultKind, type FaultRequest, type Faults } from './kinds.js'
-import type { LiedAbout } from './lies.js'
+import type { LieMethod } from './lies.js'
 import { createPipe, type Pipe } from './pipe.js'
 import { relaySocket } from './sockets.js'
 import { createUpstream } from './upstream.js'
@@ -47,7 +47,7 @@ export interface FaultProxy {
   /** Keeps every connection open without an answer until `restore`, which answers the waiting calls. */
   silence(): void
   /** Makes the next answer to a method wrong, once. `restore` cancels it if it was not used. */
-  lieOnce(method: LiedAbout): void
+  lieOnce(method: LieMethod): void
   /** Freezes the finalized block until `restore`. */
   stallFinality(): Promise<void>
   restore(): void

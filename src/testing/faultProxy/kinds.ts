@@ -1,5 +1,5 @@
-import { LIED_ABOUT } from './lies.js'
-import { draw, pick } from './random.js'
+import { LIE_METHODS } from './lies.js'
+import { pickFrom, randomNumber } from './random.js'
 
 /** Faults of a whole HTTP request, or of a message on a socket. */
 const REQUEST_KINDS = [
@@ -33,7 +33,7 @@ const ANSWER_KINDS = {
   /** A range limit, in the wording of a random provider. */
   range_limit: ['eth_getLogs'],
   /** A wrong nonce, head, price, code or balance. Some values are absurd. */
-  lie: LIED_ABOUT,
+  lie: LIE_METHODS,
 } as const satisfies Record<string, readonly string[]>
 
 type RequestFault = (typeof REQUEST_KINDS)[number]
@@ -89,7 +89,8 @@ export function chooseFault(
   }
   const hits = FAULT_KINDS.filter(
     (kind) =>
-      touches(kind, method, isInBatch) && draw(seed, kind, method, ordinal) < (faults[kind] ?? 0),
+      touches(kind, method, isInBatch) &&
+      randomNumber(seed, kind, method, ordinal) < (faults[kind] ?? 0),
   )
-  return hits.length > 0 ? pick(draw(seed, 'which', method, ordinal), hits) : null
+  return hits.length > 0 ? pickFrom(randomNumber(seed, 'which', method, ordinal), hits) : null
 }

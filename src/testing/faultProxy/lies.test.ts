@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { useWorld } from '../../../test/support/useWorld.js'
 import { startAnvil } from '../chains/anvil.js'
 import { type FaultProxy, startFaultProxy } from './faultProxy.js'
-import { LIED_ABOUT } from './lies.js'
+import { LIE_METHODS } from './lies.js'
 import { createUpstream } from './upstream.js'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -28,7 +28,7 @@ const ask = async (method: string, params = PARAMS[method] ?? []) =>
   (await createUpstream(proxy.rpcUrl)(method, params)).result
 
 describe('a lie', () => {
-  it.each(LIED_ABOUT)('%s is answered wrongly once', async (method) => {
+  it.each(LIE_METHODS)('%s is answered wrongly once', async (method) => {
     const truth = await ask(method)
     proxy.lieOnce(method)
     expect(await ask(method)).not.toEqual(truth)

@@ -1,4 +1,4 @@
-import { between, pick, type sequence } from './random.js'
+import { integerBetween, pickFrom, type randomSequence } from './random.js'
 import { quantity, type RpcAnswer, type RpcCall, type Upstream } from './upstream.js'
 
 /** Larger than any counter, height or price of a chain. */
@@ -8,7 +8,7 @@ const MOST_AHEAD = 60
 const TIMES_DEARER = 1_000_000
 
 /** Methods whose answers can be replaced by a wrong one. */
-export const LIED_ABOUT = [
+export const LIE_METHODS = [
   'eth_getTransactionCount',
   'eth_blockNumber',
   'eth_getBlockByNumber',
@@ -18,12 +18,12 @@ export const LIED_ABOUT = [
   'eth_getCode',
   'eth_getBalance',
 ] as const
-export type LiedAbout = (typeof LIED_ABOUT)[number]
+export type LieMethod = (typeof LIE_METHODS)[number]
 
-type Next = ReturnType<typeof sequence>
+type Next = ReturnType<typeof randomSequence>
 
 /** A wrong answer, plausible or absurd. Null where the call's content has no wrong version. */
-export async function lieTo(
+export async function wrongAnswerTo(
   call: RpcCall,
   upstream: Upstream,
   next: Next,
@@ -32,10 +32,10 @@ export async function lieTo(
   if (call.method === 'eth_getBlockByNumber' && String(call.params[0]).startsWith('0x')) return null
   const { result } = await upstream(call.method, call.params)
   if (result === undefined || result === null) return null
-  return { result: wrongResult(call.method as LiedAbout, result, next) }
+  return { result: wrongResult(call.method as LieMethod, result, next) }
 }
 
-function wrongResult(method: LiedAbout, truth: unknown, next: Next): unknown {
+function wrongResult(method: LieMethod, truth: unknown, next: Next): unknown {
   switch (method) {
     case 'eth_getTransactionCount':
     case 'eth_blockNumber':
@@ -52,11 +52,14 @@ function wrongResult(method: LiedAbout, truth: unknown, next: Next): unknown {
     case 'eth_getCode':
       return truth === '0x' ? '0x60006000fd' : '0x'
     case 'eth_getBalance':
-      return pick(next(), ['0x0', quantity(ABSURD)])
+      return pickFrom(next(), ['0x0', quantity(ABSURD)])
   }
 }
 
 const ahead = (truth: unknown, next: Next): string =>
-  pick(next(), [quantity(ABSURD), quantity(Number(truth) + between(next(), 3, MOST_AHEAD))])
+  pickFrom(next(), [
+    quantity(ABSURD),
+    quantity(Number(truth) + integerBetween(next(), 3, MOST_AHEAD)),
+  ])
 
 const dearer = (truth: unknown): string => quantity((Number(truth) + 1) * TIMES_DEARER)

@@ -10,13 +10,13 @@ import {
   isAnswerFault,
   NOTIFICATION,
 } from './kinds.js'
-import type { LiedAbout } from './lies.js'
-import { between, draw, pick, sequence } from './random.js'
+import type { LieMethod } from './lies.js'
+import { integerBetween, pickFrom, randomNumber, randomSequence } from './random.js'
 import type { RpcAnswer, RpcCall, Upstream } from './upstream.js'
 import { RATE_LIMITS, SERVER_ERRORS, type Wording } from './wordings.js'
 
 /** Answer to the client. Null: the connection is cut. */
-export type Reply = { status: number; headers: Record<string, string>; text: string } | null
+export type PipeReply = { status: number; headers: Record<string, string>; text: string } | null
 
 export interface PipeOptions {
   upstream: Upstream
@@ -34,7 +34,7 @@ export type Pipe = ReturnType<typeof createPipe>
 export function createPipe(options: PipeOptions) {
   const { upstream, seed, faults, limits, onFault } = options
   /** Faults that a test requested: methods with a wrong next answer, and the finalized block while finality stalls. */
-  const staged = { lies: new Set<LiedAbout>(), finalized: null as string | null }
+  const staged = { lies: new Set<LieMethod>(), finalized: null as string | null }
   const forks = createForks(seed, upstream, limits.forkBlocks)
   const take = countRequests()
   /** Newest answer by method, for a client that has to get another client's answer. */
@@ -45,7 +45,7 @@ export function createPipe(options: PipeOptions) {
     (await upstream(call.method, withFinalized(call.params, staged.finalized)))
 
   const kindOf = (request: FaultRequest, isInBatch = false): FaultKind | null =>
-    staged.lies.has(request.method as LiedAbout)
+    staged.lies.has(request.method as LieMethod)
       ? 'lie'
       : chooseFault(seed, faults(), request, { isInBatch })
 
@@ -56,16 +56,16 @@ export function createPipe(options: PipeOptions) {
     kind: FaultKind | null,
   ): Promise<FaultyAnswer> => {
     if (kind === null || !isAnswerFault(kind)) return ask(call)
-    const next = sequence(seed, 'answer', request.method, request.ordinal)
+    const next = randomSequence(seed, 'answer', request.method, request.ordinal)
     const wrong = await wrongAnswer(kind, call, { upstream, forks, limits, next })
     if (!wrong) return ask(call)
 
-    if (kind === 'lie') staged.lies.delete(request.method as LiedAbout)
+    if (kind === 'lie') staged.lies.delete(request.method as LieMethod)
     onFault(kind, request)
     return wrong
   }
 
-  const single = (call: RpcCall): Promise<Reply> => {
+  const single = (call: RpcCall): Promise<PipeReply> => {
     const request = take(call.method, call.params)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
@@ -81,7 +81,7 @@ export function createPipe(options: PipeOptions) {
     })
   }
 
-  const batch = (calls: readonly RpcCall[]): Promise<Reply> => {
+  const batch = (calls: readonly RpcCall[]): Promise<PipeReply> => {
     const request = take(BATCH)
     const kind = kindOf(request)
     return faulty(options, request, kind, async () => {
@@ -103,7 +103,7 @@ export function createPipe(options: PipeOptions) {
   return {
     staged,
     /** Answers the body of a request: a call or a batch. */
-    async handle(body: string): Promise<Reply> {
+    async handle(body: string): Promise<PipeReply> {
       const parsed = JSON.parse(body) as RpcCall | RpcCall[]
       try {
         return await (Array.isArray(parsed)
@@ -130,12 +130,13 @@ async function faulty(
   request: FaultRequest,
   kind: FaultKind | null,
   work: () => Promise<{ status: number; text: string }>,
-): Promise<Reply> {
-  const random = (purpose: string) => draw(options.seed, purpose, request.method, request.ordinal)
+): Promise<PipeReply> {
+  const random = (purpose: string) =>
+    randomNumber(options.seed, purpose, request.method, request.ordinal)
   if (kind !== null && !isAnswerFault(kind)) options.onFault(kind, request)
   if (kind === 'rate_limit')
-    return worded(pick(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
-  if (kind === 'server_error') return worded(pick(random('wording'), SERVER_ERRORS), null)
+    return worded(pickFrom(random('wording'), RATE_LIMITS), options.limits.retryAfterS)
+  if (kind === 'server_error') return worded(pickFrom(random('wording'), SERVER_ERRORS), null)
   if (kind === 'hang') return new Promise<never>(() => {})
   // half of the dropped requests reach the node, so a transaction may be sent without an answer
   if (kind === 'drop' && random('half') < 0.5) return null
@@ -143,12 +144,12 @@ async function faulty(
   const { status, text } = await work()
   if (kind === 'drop') return null
   if (kind === 'delay') await sleep(delayOf(options, request))
-  const cut = kind === 'truncate' ? between(random('cut'), 1, text.length - 1) : text.length
+  const cut = kind === 'truncate' ? integerBetween(random('cut'), 1, text.length - 1) : text.length
   return { status, headers: JSON_HEADERS, text: text.slice(0, cut) }
 }
 
 const delayOf = ({ seed, limits }: PipeOptions, { method, ordinal }: FaultRequest): number =>
-  between(draw(seed, 'delay', method, ordinal), 1, limits.delayMs)
+  integerBetween(randomNumber(seed, 'delay', method, ordinal), 1, limits.delayMs)
 
 /** Numbers requests by method, from 1. */
 function countRequests() {
@@ -166,7 +167,7 @@ const withFinalized = (params: readonly unknown[], block: string | null): readon
 
 const withParams = (call: RpcCall): RpcCall => ({ ...call, params: call.params ?? [] })
 
-function worded({ status, code, message }: Wording, retryAfterS: number | null): Reply {
+function worded({ status, code, message }: Wording, retryAfterS: number | null): PipeReply {
   const headers: Record<string, string> =
     retryAfterS === null ? {} : { 'retry-after': String(retryAfterS) }
   if (code === 0)

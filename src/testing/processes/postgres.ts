@@ -52,7 +52,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     port: options.port,
     commandFor(at) {
       const binary = path.join(native, 'bin', 'postgres')
-      const [command, args] = commandOf(user, binary, [
+      const [command, args] = serverCommand(user, binary, [
         '-D',
         dataDir,
         '-p',
@@ -136,7 +136,7 @@ export function serverUser(): ServerUser {
     : { prefix: [], ids: { uid: NOBODY, gid: NOBODY } }
 }
 
-export function commandOf(
+export function serverCommand(
   user: ServerUser,
   binary: string,
   args: string[],
@@ -189,7 +189,7 @@ async function makeDataDir(native: string, user: ServerUser, dataDir: string): P
 function initDataDir(native: string, user: ServerUser, dataDir: string): Promise<void> {
   const options = ['-U', 'postgres', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   const commandFor = (fresh: string) =>
-    commandOf(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
+    serverCommand(user, path.join(native, 'bin', 'initdb'), ['-D', fresh, ...options])
   return fillDataDir(user, dataDir, commandFor)
 }
 

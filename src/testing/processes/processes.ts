@@ -67,7 +67,11 @@ export interface ProcessHandle {
 }
 
 /** @param stopSignal ends the child gracefully, within `graceMs` */
-export function handleOf(child: Child, stopSignal: NodeJS.Signals, graceMs: number): ProcessHandle {
+export function processHandle(
+  child: Child,
+  stopSignal: NodeJS.Signals,
+  graceMs: number,
+): ProcessHandle {
   return {
     pid: child.pid,
     stop: () => child.end(stopSignal, graceMs),

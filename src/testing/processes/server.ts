@@ -1,8 +1,8 @@
 import { freePort } from './ports.js'
 import {
   type Child,
-  handleOf,
   type ProcessHandle,
+  processHandle,
   type SpawnOptions,
   spawnChild,
   waitFor,
@@ -35,7 +35,7 @@ export async function startServer(
     const child = await spawnChild({ ...commandFor(port), exitSignal: 'SIGINT' })
     await waitFor(() => child.hasExited() || isReady(child, port), READY_DEADLINE_MS)
     if (!child.hasExited() && isReady(child, port))
-      return { port, ...handleOf(child, 'SIGINT', STOP_GRACE_MS) }
+      return { port, ...processHandle(child, 'SIGINT', STOP_GRACE_MS) }
 
     const log = child.logTail()
     await child.end('SIGINT', STOP_GRACE_MS)

@@ -2,7 +2,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { createUpstream } from '../faultProxy/upstream.js'
 import { locatePart } from '../processes/platform.js'
-import { type Child, handleOf, type ProcessHandle, spawnChild } from '../processes/processes.js'
+import {
+  type Child,
+  type ProcessHandle,
+  processHandle,
+  spawnChild,
+} from '../processes/processes.js'
 import { programCommand } from '../processes/programs.js'
 import type { SurfpoolAnswer, SurfpoolRequest } from './surfpoolChild.js'
 
@@ -43,7 +48,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     return {
       rpcUrl,
       wsUrl,
-      ...handleOf(child, 'SIGTERM', STOP_GRACE_MS),
+      ...processHandle(child, 'SIGTERM', STOP_GRACE_MS),
     }
   } catch (error) {
     await child.end('SIGKILL', 0)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { between, sequence, shuffled } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, randomSequence, shuffled } from '../../../src/testing/faultProxy/random.js'
 import { fullDisk, readOnlyDatabase } from './databaseWeathers.js'
 import type { Ledger } from './ledger.js'
 import type { Observer } from './observer.js'
@@ -75,7 +75,7 @@ export function startDisruptions(
   runMs: number,
   log: (line: string) => void,
 ): Disruptions {
-  const next = sequence(seed, 'disruptions')
+  const next = randomSequence(seed, 'disruptions')
   const counts: DisruptionCounts = {}
   const longestMs = Math.min(LONGEST_MS, runMs * LONGEST_SHARE)
   const site: Site = {
@@ -102,7 +102,9 @@ async function disrupt(site: Site, log: (line: string) => void): Promise<void> {
   )
   const running = new Set<Promise<void>>()
   while (!signal.aborted) {
-    await sleep(between(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(() => {})
+    await sleep(integerBetween(next(), PAUSE_MS.min, PAUSE_MS.max), undefined, { signal }).catch(
+      () => {},
+    )
     if (running.size >= AT_ONCE) await Promise.race(running)
     if (signal.aborted) break
     const isFirst = first.length > 0

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { actAtPace } from './wallets.js'
 import { askApi, type Question, tally } from './watchers.js'
 
@@ -29,7 +29,14 @@ export function runMembers(
   const members = wallets.slice(0, MEMBERS)
   const done = Promise.all(
     members.map((account, i) =>
-      runMember(apis, members, account, sequence(seed, 'member', i), { secrets, counts }, signal),
+      runMember(
+        apis,
+        members,
+        account,
+        randomSequence(seed, 'member', i),
+        { secrets, counts },
+        signal,
+      ),
     ),
   ).then(() => {})
   return { secrets, counts, done }
@@ -85,15 +92,15 @@ async function act(
 ): Promise<boolean> {
   const change = async (method: string, path: string, body?: unknown) =>
     (await askApi(apis, path, { method, body, headers, onFailure })) !== null
-  const someone = added.length > 0 ? pick(next(), added) : account.address.toLowerCase()
-  const name = `w-${between(next(), 1, 30)}`
+  const someone = added.length > 0 ? pickFrom(next(), added) : account.address.toLowerCase()
+  const name = `w-${integerBetween(next(), 1, 30)}`
   const chance = next()
   if (chance < 0.45) {
     const isPrivate = next() < 0.5
     const address = randomAddress(next)
     if (isPrivate) secrets.add(address)
     const invited =
-      next() < 0.4 ? [{ address: pick(next(), members).address, name: `m-${name}` }] : []
+      next() < 0.4 ? [{ address: pickFrom(next(), members).address, name: `m-${name}` }] : []
     const isTaken = await change('POST', '/v1/clusters/wallets', [
       { address, name, isPrivate },
       ...invited,
@@ -105,7 +112,7 @@ async function act(
     return change('PUT', '/v1/clusters/wallets/names', [{ address: someone, name }])
   if (chance < 0.8) return change('DELETE', '/v1/clusters/wallets', [someone])
   // joins a cluster to which it was invited; names move with the last wallet of a cluster
-  const host = pick(next(), members).address
+  const host = pickFrom(next(), members).address
   const cluster = await askApi<{ clusterId: string | null }>(apis, `/v1/clusters/address/${host}`)
   return cluster?.clusterId
     ? change('POST', `/v1/clusters/verify/${cluster.clusterId}`)

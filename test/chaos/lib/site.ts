@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import type { FaultProxy } from '../../../src/testing/index.js'
 import type { ChaosDaemon } from './daemons.js'
 import type { Ledger } from './ledger.js'
@@ -34,7 +34,7 @@ export const count = ({ counts }: Site, kind: string, by = 1): void => {
 
 /** Waits for a random time in a range, at most until the end of the run. */
 export async function rest({ next, signal }: Site, minMs: number, maxMs: number): Promise<void> {
-  await sleep(between(next(), minMs, maxMs), undefined, { signal }).catch(() => {})
+  await sleep(integerBetween(next(), minMs, maxMs), undefined, { signal }).catch(() => {})
 }
 
 /** Waits for the time of an outage: between two seconds and the run's longest. */
@@ -49,7 +49,7 @@ export function withOne<T extends object>(
 ): Promise<string> | null {
   const free = parts.filter((part) => !site.busy.has(part))
   if (free.length === 0) return null
-  const part = pick(site.next(), free)
+  const part = pickFrom(site.next(), free)
   site.busy.add(part)
   return act(part).finally(() => site.busy.delete(part))
 }

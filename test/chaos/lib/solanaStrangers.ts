@@ -8,9 +8,9 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { createCommunityProgram } from '../../../src/chains/solana/community/program.js'
-import { createRegistrar, reads } from '../../../src/chains/solana/registrar.js'
+import { createRegistrar, readonlyAccount } from '../../../src/chains/solana/registrar.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { fundSolana } from '../../../src/testing/solana/sendSolana.js'
 import { COMMUNITY } from './community.js'
 import type { Ledger } from './ledger.js'
@@ -49,10 +49,10 @@ export async function runSolanaStranger(
   ledger: Ledger,
   { seed, signal, dust }: { seed: number; signal: AbortSignal; dust: Dust },
 ): Promise<void> {
-  const next = sequence(seed, 'stranger', 'solana')
+  const next = randomSequence(seed, 'stranger', 'solana')
   const makers = dustOf(solana, stranger, next)
   await actAtPace(next, PACE_MS, signal, async () => {
-    const kind = pick(next(), Object.keys(makers) as (keyof typeof makers)[])
+    const kind = pickFrom(next(), Object.keys(makers) as (keyof typeof makers)[])
     const transaction = new Transaction({
       feePayer: stranger.publicKey,
       ...(await solana.connection.getLatestBlockhash('confirmed')),
@@ -82,7 +82,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     registrar.register(
       {
         payer: publicKey.toBytes(),
-        name: nameToWord(`dust-${between(next(), 1, 1_000)}`),
+        name: nameToWord(`dust-${integerBetween(next(), 1, 1_000)}`),
         amountWei: 1n,
         lamports: 1n,
         expiresAt: BigInt(Math.floor(Date.now() / 1_000) + EXPIRES_AFTER_S),
@@ -97,7 +97,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
       amount: 1n,
       referral: NOBODY,
       community: nameToWord(COMMUNITY),
-      name: nameToWord(`stall-${between(next(), 1, STALLS)}`),
+      name: nameToWord(`stall-${integerBetween(next(), 1, STALLS)}`),
       number: someBytes().readBigUInt64LE(),
     })
   return {
@@ -110,7 +110,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
         { length: MEMOS },
         () => new TransactionInstruction({ programId: MEMO, keys: [], data: FOUR }),
       ),
-      pick(next(), [register, pay])(),
+      pickFrom(next(), [register, pay])(),
     ],
     /** Transactions that nodes list among the program's, although they contain nothing of it. */
     'gifts of 1 lamport': () =>
@@ -121,7 +121,7 @@ function dustOf({ programId }: ChaosSolana, { publicKey }: Keypair, next: () => 
     'forged events': () => [
       new TransactionInstruction({
         programId: registrar.programId,
-        keys: [reads(registrar.eventAuthority), reads(registrar.programId)],
+        keys: [readonlyAccount(registrar.eventAuthority), readonlyAccount(registrar.programId)],
         data: Buffer.concat([EVENT_TAG, someBytes(), someBytes()]),
       }),
       SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: registrar.programId, lamports: 0 }),

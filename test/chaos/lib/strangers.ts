@@ -25,7 +25,7 @@ import {
 } from '../../../src/chains/evm/bridge/packetOptions.js'
 import { communityPaymentsAbi, endpointAbi } from '../../../src/chains/evm/contracts/index.js'
 import { fund, walletOf } from '../../../src/testing/chains/localChain.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { addressWord } from '../../../src/testing/world.js'
 import { type BatchCall, batchOf } from '../../support/batch.js'
@@ -134,7 +134,7 @@ const inOne = ({ chain, account, batch }: Stranger, calls: readonly BatchCall[])
 /** Strangers' actions on LayerZero itself, on the path of our messages. */
 const MESSAGE_ACTIONS = {
   'stray messages': async (stranger, next) =>
-    inOne(stranger, [await strayPacket(stranger, pick(next(), stranger.far), next)]),
+    inOne(stranger, [await strayPacket(stranger, pickFrom(next(), stranger.far), next)]),
   /**
    * One of our messages between two others in one transaction, which then has three packets. On a hub: three other
    * messages.
@@ -146,7 +146,7 @@ const MESSAGE_ACTIONS = {
     const own = chain.isHub
       ? null
       : { from: batch, hubCalldata: bidsFor([name!]), valueWei: BID_WEI }
-    const stray = () => strayPacket(stranger, pick(next(), far), next)
+    const stray = () => strayPacket(stranger, pickFrom(next(), far), next)
     await inOne(stranger, [
       await stray(),
       own ? await bridgeCall(at, own) : await stray(),
@@ -155,7 +155,7 @@ const MESSAGE_ACTIONS = {
   },
   /** Somebody else executes a message to this chain, verified or not, with its value or a wei more. */
   executions: async ({ chain, account, far }, next) => {
-    const from = pick(next(), far)
+    const from = pickFrom(next(), far)
     const head = await from.reader.getBlockNumber()
     const sent = await from.reader.getContractEvents({
       abi: endpointAbi,
@@ -164,12 +164,12 @@ const MESSAGE_ACTIONS = {
       strict: true,
       fromBlock: head > RECENT_BLOCKS ? head - RECENT_BLOCKS : 0n,
     })
-    const { args } = pick(next(), sent)
+    const { args } = pickFrom(next(), sent)
     const packet = decodePacket(args.encodedPayload)!
     const { value } = decodeLzReceiveOption(args.options)!
     await send(chain, account, {
       ...executeCall(chain.endpoint, packet),
-      value: value + pick(next(), [0n, 0n, 1n]),
+      value: value + pickFrom(next(), [0n, 0n, 1n]),
     })
   },
 } satisfies Record<string, StrangerAction>
@@ -191,9 +191,9 @@ export async function runStrangers(
   setMaxListeners(0, signal)
   await Promise.all(
     strangers.map((stranger) => {
-      const next = sequence(seed, 'stranger', stranger.chain.label)
+      const next = randomSequence(seed, 'stranger', stranger.chain.label)
       return actAtPace(next, PACE_MS, signal, async () => {
-        const kind = pick(next(), KINDS)
+        const kind = pickFrom(next(), KINDS)
         await ACTIONS[kind](stranger, next)
         dust[kind] = (dust[kind] ?? 0) + 1
       })
@@ -202,7 +202,7 @@ export async function runStrangers(
 }
 
 /** A name for which wallets pay too. */
-const someStall = (next: () => number): string => `stall-${between(next(), 1, STALLS)}`
+const someStall = (next: () => number): string => `stall-${integerBetween(next(), 1, STALLS)}`
 
 const ACTIONS = {
   ...MESSAGE_ACTIONS,
@@ -220,7 +220,7 @@ const ACTIONS = {
     send(chain, account, paymentFor(chain, someStall(next), 1n, { community: 'nobody-has-this' })),
   /** A payment in a token whose behaviour changes from payment to payment. */
   'hostile tokens': async ({ chain, account, token }, next) => {
-    const mode = { functionName: 'setMode', args: [between(next(), 0, MODES - 1)] } as const
+    const mode = { functionName: 'setMode', args: [integerBetween(next(), 0, MODES - 1)] } as const
     await send(chain, account, {
       to: token,
       data: encodeFunctionData({ abi: testTokenAbi, ...mode }),
@@ -228,20 +228,20 @@ const ACTIONS = {
     await send(
       chain,
       account,
-      paymentFor(chain, someStall(next), pick(next(), [1n, PRICE_WEI]), { token }),
+      paymentFor(chain, someStall(next), pickFrom(next(), [1n, PRICE_WEI]), { token }),
     )
   },
   /** Meaningless calls to every contract. */
   'bogus messages': async ({ chain, account }, next) => {
     const bytes = keccak256(toHex(next().toString()))
     await send(chain, account, {
-      to: pick(next(), [chain.contract, chain.payments]),
+      to: pickFrom(next(), [chain.contract, chain.payments]),
       data: bytes,
       value: 1n,
     })
   },
   withdrawals: async ({ chain, account, token }, next) => {
-    const args = [pick(next(), [zeroAddress, token]), account.address] as const
+    const args = [pickFrom(next(), [zeroAddress, token]), account.address] as const
     const data = encodeFunctionData({ abi: communityPaymentsAbi, functionName: 'withdraw', args })
     await send(chain, account, { to: chain.payments, data })
   },

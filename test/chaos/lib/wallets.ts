@@ -4,7 +4,12 @@ import { type Hex, keccak256, parseEther, parseGwei, toHex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { encodePlaceBids } from '../../../src/chains/evm/bridge/calls.js'
 import { fund } from '../../../src/testing/chains/localChain.js'
-import { between, draw, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import {
+  integerBetween,
+  pickFrom,
+  randomNumber,
+  randomSequence,
+} from '../../../src/testing/faultProxy/random.js'
 import { bridgeCall } from '../../../src/testing/index.js'
 import { PRICE_WEI, paymentFor, setUpCommunity } from './community.js'
 import type { Ledger, SentTx } from './ledger.js'
@@ -60,7 +65,7 @@ export async function runWallets(
   setMaxListeners(0, signal) // each wallet listens
   await Promise.all(
     wallets.map((account, i) =>
-      runWallet(world, account, ledger, sequence(seed, 'wallet', i), signal),
+      runWallet(world, account, ledger, randomSequence(seed, 'wallet', i), signal),
     ),
   )
 }
@@ -73,7 +78,7 @@ async function runWallet(
   signal: AbortSignal,
 ): Promise<void> {
   await actAtPace(next, PACE_MS, signal, async () => {
-    const chain = next() < 0.6 ? hub : pick(next(), chains)
+    const chain = next() < 0.6 ? hub : pickFrom(next(), chains)
     const action = await decide(hub, chain, account, next)
     // a wallet shows an error where the chain reorganizes meanwhile
     await perform(chain, account, action, ledger, next)
@@ -88,25 +93,27 @@ export async function actAtPace(
   act: () => Promise<void>,
 ): Promise<void> {
   while (!signal.aborted) {
-    await sleep(between(next(), paceMs.min, paceMs.max), undefined, { signal }).catch(() => {})
+    await sleep(integerBetween(next(), paceMs.min, paceMs.max), undefined, { signal }).catch(
+      () => {},
+    )
     if (!signal.aborted) await act().catch(() => {})
   }
 }
 
 /** Mostly contested names, sometimes a name of its own. */
 export function someNames(next: () => number, most: number): string[] {
-  const count = between(next(), 1, most)
+  const count = integerBetween(next(), 1, most)
   const names = Array.from({ length: count }, () =>
     next() < 0.6
-      ? `contested-${between(next(), 1, CONTESTED_NAMES)}`
-      : `own-${toHex(between(next(), 0, 2 ** 32)).slice(2)}`,
+      ? `contested-${integerBetween(next(), 1, CONTESTED_NAMES)}`
+      : `own-${toHex(integerBetween(next(), 0, 2 ** 32)).slice(2)}`,
   )
   return [...new Set(names)]
 }
 
 /** A payment for a name for which others pay on other chains. Some are below the price. */
 function buy(chain: ChaosChain, next: () => number): WalletAction {
-  const name = `stall-${between(next(), 1, STALLS)}`
+  const name = `stall-${integerBetween(next(), 1, STALLS)}`
   const amountWei = next() < UNDERPAID ? PRICE_WEI - 1n : PRICE_WEI
   return { kind: 'buy', ...paymentFor(chain, name, amountWei) }
 }
@@ -250,7 +257,7 @@ export async function bringBack(
 ): Promise<number> {
   let brought = 0
   for (const { hash, raw } of lost) {
-    if (draw(seed, 'bring back', hash) < 0.3) continue
+    if (randomNumber(seed, 'bring back', hash) < 0.3) continue
     await chain.reader.sendRawTransaction({ serializedTransaction: raw }).then(
       () => {
         brought += 1

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import type { EventItem, StatusAnswer } from '../../../src/testing/index.js'
 import type { Ledger } from './ledger.js'
 
@@ -90,7 +90,7 @@ export function watchStatuses(
   seed: number,
   signal: AbortSignal,
 ): StatusWatcher {
-  const next = sequence(seed, 'statuses')
+  const next = randomSequence(seed, 'statuses')
   const terminal = new Map<string, string>()
   const breaches: string[] = []
   const answers = new Map<string, string>()
@@ -112,7 +112,9 @@ export function watchStatuses(
       // newer transactions are polled more often, since their statuses still change
       const recent = ledger.txs.slice(-3 * POLLS_A_ROUND)
       const from = [recent, recent, ledger.txs]
-      const chosen = Array.from({ length: POLLS_A_ROUND }, () => pick(next(), pick(next(), from)))
+      const chosen = Array.from({ length: POLLS_A_ROUND }, () =>
+        pickFrom(next(), pickFrom(next(), from)),
+      )
       await Promise.all([...new Set(chosen)].filter((tx) => tx !== undefined).map(look))
       await sleep(ROUND_MS)
     }

@@ -1,6 +1,6 @@
 import type { FaultProxy } from '../../../src/testing/faultProxy/faultProxy.js'
-import { LIED_ABOUT } from '../../../src/testing/faultProxy/lies.js'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { LIE_METHODS } from '../../../src/testing/faultProxy/lies.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import { FAULT_KINDS, type Faults } from '../../../src/testing/index.js'
 import { reorgNewest } from './ledger.js'
 import { count, outage, proxiesOf, rest, strike, type Weather, withOne } from './site.js'
@@ -16,7 +16,7 @@ const DRAWN_KINDS = FAULT_KINDS.filter((kind) => kind !== 'lie')
 
 export const reorg: Weather = (site) =>
   withOne(site, site.world.chains, async (chain) => {
-    const depth = between(site.next(), 1, REORG_BLOCKS)
+    const depth = integerBetween(site.next(), 1, REORG_BLOCKS)
     const lost = await reorgNewest(chain, depth, site.ledger)
     count(site, 'reorgs')
     count(site, 'transactions taken back', lost.length)
@@ -27,8 +27,8 @@ export const reorg: Weather = (site) =>
 /** A few kinds of faults at low probabilities, so that work continues between them. */
 function someFaults(next: () => number): Exclude<Faults, (...args: never) => unknown> {
   const faults: Partial<Record<(typeof FAULT_KINDS)[number], number>> = {}
-  for (let n = between(next(), 1, MOST_FAULTS); n > 0; n--)
-    faults[pick(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
+  for (let n = integerBetween(next(), 1, MOST_FAULTS); n > 0; n--)
+    faults[pickFrom(next(), DRAWN_KINDS)] = Number((next() * MOST_PROBABLE).toFixed(3))
   return faults
 }
 
@@ -40,7 +40,7 @@ export function faultsFor({ chains }: ChaosWorld, proxy: FaultProxy, next: () =>
 }
 
 export const changeFaults: Weather = async (site) => {
-  const proxy = pick(site.next(), proxiesOf(site.world))
+  const proxy = pickFrom(site.next(), proxiesOf(site.world))
   const faults = faultsFor(site.world, proxy, site.next)
   proxy.set(faults)
   count(site, 'changes of faults')
@@ -67,7 +67,7 @@ export const silenceNode: Weather = (site) =>
 
 /** One wrong answer of one node. */
 export const lie: Weather = (site) => {
-  const method = pick(site.next(), LIED_ABOUT)
+  const method = pickFrom(site.next(), LIE_METHODS)
   return withOne(
     site,
     site.world.chains.flatMap(({ proxies }) => proxies),

@@ -23,7 +23,7 @@ import {
   airdropDistributorAbi,
   airdropDistributorBytecode,
 } from '../../../src/chains/evm/contracts/index.js'
-import { pagesOf, proofFrom } from '../../../src/db/airdrop/pages.js'
+import { proofFrom, treePages } from '../../../src/db/airdrop/pages.js'
 import { claimPermissionTypedData } from '../../../src/registry/airdrop/permission.js'
 import { airdropLeaf, buildTree } from '../../../src/registry/airdrop/tree.js'
 import { toHex } from '../../../src/registry/primitives/bytes.js'
@@ -168,7 +168,7 @@ function plant(allocations: readonly { account: Hex; amount: bigint }[]) {
     airdropLeaf(BigInt(i), Buffer.from(hexToBytes(account)), amount),
   )
   const { nodes, positions } = buildTree(leaves)
-  const pages = pagesOf(nodes)
+  const pages = treePages(nodes)
   const claims = allocations.map(
     (allocation, i): Claim => ({
       ...allocation,

@@ -2,9 +2,14 @@ import { type Hex, keccak256, toHex } from 'viem'
 import { HELD_TOPIC, PAYMENT_TOPIC } from '../../../src/chains/evm/community/logs.js'
 import { BID_TOPIC, BID_WITH_REFERRAL_TOPIC } from '../../../src/chains/evm/decodeLogs.js'
 import type { RawLog } from '../../../src/chains/evm/logs.js'
-import { emptyRecord, foldRecord, keepersOf, recordWords } from '../../../src/chains/evm/record.js'
+import {
+  emptyRecord,
+  foldRecord,
+  recordKeepers,
+  recordWords,
+} from '../../../src/chains/evm/record.js'
 import { nameToWord } from '../../../src/registry/primitives/name.js'
-import { between, pick } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom } from '../../../src/testing/faultProxy/random.js'
 import type { RawBlock, Recording } from './recording.js'
 
 /** Name and transaction of an invented bid. */
@@ -137,7 +142,7 @@ function withRecords(recording: Recording): Recording {
   const timeOf = ({ blockNumber }: RawLog) => Number(blocks[Number(blockNumber)]!.timestamp) * 1_000
   try {
     const records = new Map(recording.records)
-    for (const [i, { address }] of keepersOf(config).entries()) {
+    for (const [i, { address }] of recordKeepers(config).entries()) {
       const hashes: Hex[] = []
       let record = emptyRecord(config)
       let next = 0
@@ -223,10 +228,10 @@ const OTHER_LIES: Readonly<Record<string, (truth: Truth, head: number) => ShownC
   }),
   'hides its newest blocks': (truth) => ({
     recording: truth.recording,
-    headOffset: -between(truth.random(), 1, 20),
+    headOffset: -integerBetween(truth.random(), 1, 20),
   }),
   'invents newer blocks': (truth, head) => {
-    const count = between(truth.random(), 1, 90)
+    const count = integerBetween(truth.random(), 1, 90)
     return { recording: extended(truth, head, count), headOffset: count }
   },
 }
@@ -260,13 +265,13 @@ export function drawLie(
     })
   const fittingBlocks = (kind: string): readonly number[] =>
     LOG_LIES[kind] ? blocks.filter((block) => changesLogOf(kind, block)) : blocks
-  const kind = pick(
+  const kind = pickFrom(
     random(),
     LIES.filter((one) => fittingBlocks(one).length > 0),
   )
   const logLie = LOG_LIES[kind]
   const hasOwnRecord = random() < 0.5
-  const block = pick(random(), fittingBlocks(kind))
+  const block = pickFrom(random(), fittingBlocks(kind))
   const truth = { recording, block, random }
   if (!logLie) {
     const byHead = new Map<number, ShownChain>()

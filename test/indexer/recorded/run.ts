@@ -8,7 +8,7 @@ import { ChainIndexer, FOLLOW_MAX_BLOCKS } from '../../../src/indexer/evm/chainI
 import { PaymentJudge } from '../../../src/indexer/judge.js'
 import { PAUSES_MS, pauseAfter } from '../../../src/ops/notify.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
-import { between, pick, sequence } from '../../../src/testing/faultProxy/random.js'
+import { integerBetween, pickFrom, randomSequence } from '../../../src/testing/faultProxy/random.js'
 import { type TestClock, useTestClock } from './clock.js'
 import { FAULTS, isLasting } from './faults.js'
 import type { History, recordHistories, Side } from './histories.js'
@@ -167,17 +167,17 @@ function expectTrue(shown: Served, truth: Served, what: string): void {
 
 /** Draws a run's choices from its number. */
 function drawCase(world: RecordedWorld, [seed, number]: readonly [number, number]) {
-  const random = sequence(seed, 'run', number)
-  const history = pick(random(), world.histories)
-  const mode = pick(random(), MODES)
+  const random = randomSequence(seed, 'run', number)
+  const history = pickFrom(random(), world.histories)
+  const mode = pickFrom(random(), MODES)
   const side = sideOf(mode)
   const recording = history.sides[side]
   const busy = history.busy[side]
   const size = random() < 0.7 ? 2 : 3
-  const place = between(random(), 0, size - 1)
-  const fault = pick(random(), Object.keys(FAULTS))
+  const place = integerBetween(random(), 0, size - 1)
+  const fault = pickFrom(random(), Object.keys(FAULTS))
   const extent = random()
-  const targets = isLive(mode) ? [pick(random(), busy)] : busy
+  const targets = isLive(mode) ? [pickFrom(random(), busy)] : busy
   const lie = drawLie(recording, targets, random)
   const isOneSteady = size === 3 && random() < 0.5
   const whose = lie.hasOwnRecord ? ' with its own record' : ''
@@ -262,12 +262,12 @@ export async function falteringRun(
     await driver.open()
     if (isLive(mode)) {
       while (driver.state.nextBlock < scene.head - 1) expect(await driver.step(), label).toBe(null)
-      scene.head += between(random(), 1, 4)
+      scene.head += integerBetween(random(), 1, 4)
     }
 
     scene.isLying = true
     scene.fault = fault
-    const steps = between(random(), 1, 8)
+    const steps = integerBetween(random(), 1, 8)
     for (let i = 0; i < steps; i++) {
       if (random() < 0.1) await driver.open()
       const wasCaughtUp = driver.state.isCaughtUp
@@ -275,7 +275,7 @@ export async function falteringRun(
       await check()
       if (mode === 'first catch-up' && driver.state.isCaughtUp && !wasCaughtUp)
         expect(driver.state.nextBlock, label).toBeGreaterThan(scene.head - 2 - FOLLOW_MAX_BLOCKS)
-      if (isLive(mode) && random() < 0.6) scene.head += between(random(), 1, 3)
+      if (isLive(mode) && random() < 0.6) scene.head += integerBetween(random(), 1, 3)
     }
     expect(await statusOf(world, FORGED_TX), label).not.toBe('finalized')
 

@@ -129,7 +129,7 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
 })
 
 /** @param block number or tag in JSON-RPC form */
-export async function readAreDelivered(
+export async function readDeliveredFlags(
   call: Call,
   hub: Hex,
   bids: readonly PaidBid[],
@@ -150,7 +150,7 @@ export async function readAreDelivered(
  * Value that a packet's message needs at delivery, wei. It is the sum of the bids, and 0 for a withdrawal. Null for a
  * message that the hub refuses: then the hub accepts any value and credits all of it.
  */
-export function askedWei(packet: Packet): bigint | null {
+export function requiredValueWei(packet: Packet): bigint | null {
   const call = decodeMessage(fromHex(packet.message))
   if (call.kind === 'bids') return call.amountsWei.reduce((sum, amount) => sum + amount, 0n)
   return call.kind === 'withdrawal' ? 0n : null

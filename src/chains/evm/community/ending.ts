@@ -3,7 +3,7 @@ import { NATIVE } from '../../../registry/community/rules.js'
 import type { CommunityNameTarget, StoredPayment } from '../../../registry/payment/payment.js'
 import { toHex } from '../../../registry/primitives/bytes.js'
 import type { Hex } from '../../chain.js'
-import { transient } from '../../rpc/errors.js'
+import { transientError } from '../../rpc/errors.js'
 import { type Call, quantity } from '../../rpc/evm.js'
 import type { BridgeCall } from '../bridge/calls.js'
 import { communityPaymentsAbi } from '../contracts/index.js'
@@ -23,7 +23,7 @@ export const REFUSAL_GAS = 31_000n
 const abi = communityPaymentsAbi
 /** ICommunityPayments.Outcome */
 const NONE = 0
-export const HELD = 1
+export const HELD_OUTCOME = 1
 
 /**
  * Calls `refuse` or `release` of the payments contract as the relayer role. The contract skips payments that are not
@@ -44,15 +44,20 @@ export function releaseAndWithdrawData(
   word: Hex,
 ): Hex {
   const { money, target } = of[0]!
-  const args = [of.map(structOf), word, addressOf(money.token), target.recipient as Hex] as const
+  const args = [
+    of.map(paymentStruct),
+    word,
+    tokenAddress(money.token),
+    target.recipient as Hex,
+  ] as const
   return encodeFunctionData({ abi, functionName: 'releaseAndWithdraw', args })
 }
 
 const structs = (of: readonly PaymentToEnd[]) =>
-  of.flatMap(({ payment }) => (payment ? [structOf(payment)] : []))
+  of.flatMap(({ payment }) => (payment ? [paymentStruct(payment)] : []))
 
 /** The contract's struct `ICommunityPayments.Payment` for a payment. */
-export const structOf = ({
+export const paymentStruct = ({
   payer,
   money,
   target,
@@ -62,7 +67,7 @@ export const structOf = ({
   reclaimableAt: BigInt(target.reclaimableMs) / 1_000n,
   payer: toHex(payer.subarray(1)),
   recipient: target.recipient as Hex,
-  token: addressOf(money.token),
+  token: tokenAddress(money.token),
   amount: money.amount,
   communityName: toHex(target.community),
   walletName: toHex(target.name),
@@ -70,9 +75,10 @@ export const structOf = ({
 })
 
 /** Address of a token in the contract. The zero address stands for the chain's coin. */
-export const addressOf = (token: string): Hex => (token === NATIVE ? zeroAddress : (token as Hex))
+export const tokenAddress = (token: string): Hex =>
+  token === NATIVE ? zeroAddress : (token as Hex)
 
-export const outcomesOf = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
+export const readOutcomes = (call: Call, payments: Hex, ids: readonly Buffer[], block: Hex) =>
   readContract(call, payments, { abi, functionName: 'outcomesOf', args: [ids.map(toHex)] }, block)
 
 /**
@@ -86,8 +92,8 @@ export async function areEnded(
   block: number,
 ): Promise<boolean> {
   const ids = of.map(({ paymentId }) => paymentId)
-  const outcomes = await outcomesOf(call, payments, ids, quantity(block))
+  const outcomes = await readOutcomes(call, payments, ids, quantity(block))
   if (outcomes.some((outcome, i) => outcome === NONE && of[i]?.payment))
-    throw transient(`block ${block} is older than a payment`)
-  return outcomes.every((outcome) => outcome !== HELD)
+    throw transientError(`block ${block} is older than a payment`)
+  return outcomes.every((outcome) => outcome !== HELD_OUTCOME)
 }

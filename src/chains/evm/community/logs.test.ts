@@ -2,7 +2,7 @@ import { encodeAbiParameters, type Hex, pad, toEventSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex } from '../../../registry/primitives/bytes.js'
 import { nameToWord } from '../../../registry/primitives/name.js'
-import { decodeLogs, filterOf, isRegistrationLog } from '../decodeLogs.js'
+import { decodeLogs, isRegistrationLog, logFilterOf } from '../decodeLogs.js'
 import type { RawLog } from '../logs.js'
 import { HELD_TOPIC, PAYMENT_TOPIC, readEnds, readPayments } from './logs.js'
 
@@ -99,7 +99,7 @@ describe('logs of a payments contract', () => {
   })
 
   it('are read only from the payments contract', async () => {
-    expect(filterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
+    expect(logFilterOf(OURS).addresses).toEqual([HUB, PAYMENTS])
     expect(isRegistrationLog(OURS, bid(3))).toBe(true)
     expect(isRegistrationLog(OURS, bid(3, { address: HUB }))).toBe(false)
     expect(isRegistrationLog({ ...OURS, communityPayments: undefined }, bid(3))).toBe(false)

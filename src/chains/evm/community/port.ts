@@ -13,7 +13,7 @@ import {
   orUnavailable,
 } from '../../chain.js'
 import type { BalancePort } from '../../requirementInputs.js'
-import { isEvmFailure, transient } from '../../rpc/errors.js'
+import { isEvmFailure, transientError } from '../../rpc/errors.js'
 import type { Call, Rpc } from '../../rpc/evm.js'
 import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../contracts/index.js'
 import { releaseAndWithdrawData } from './ending.js'
@@ -100,7 +100,7 @@ async function askToken(call: Call, token: Hex, question: Hex): Promise<bigint> 
     NO_ANSWER,
   )
   if (!isHex(answer) || answer.length !== ANSWER_HEX)
-    throw transient('eth_call did not answer with two words')
+    throw transientError('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 

@@ -20,7 +20,7 @@ import {
   ulnAbi,
 } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
-import { callStep, compared, type End, type Item, RANK } from './item.js'
+import { callStep, compareItem, type DeploymentEnd, type Item, STEP_RANK } from './item.js'
 
 /** Least number of independent verifiers that we advise: a single verifier can invent messages. */
 const ADVISED_DVNS = 2
@@ -35,18 +35,18 @@ const NOBODY = pad(zeroAddress)
  */
 export async function bridgeItems(
   ask: Call,
-  end: End,
-  ends: readonly End[],
+  end: DeploymentEnd,
+  ends: readonly DeploymentEnd[],
   strangeEids: readonly number[],
 ): Promise<Item[]> {
   const { at, desired, isDeployed } = end
   const peerItem = async (eid: number, wanted: Hex): Promise<Item> => {
     const question = { abi: hubAbi, functionName: 'peers', args: [eid] } as const
     const found = isDeployed ? await readContract(ask, at, question) : NOBODY
-    return compared(end, `peer ${eid}`, {
+    return compareItem(end, `peer ${eid}`, {
       wanted,
       found,
-      rank: RANK.peers,
+      rank: STEP_RANK.peers,
       advice: wanted === NOBODY && 'No chain of the network has this id.',
       step: callStep(end, { abi: hubAbi, functionName: 'setPeer', args: [eid, wanted] }),
     })
@@ -62,7 +62,7 @@ export async function bridgeItems(
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
+async function pathItems(ask: Call, end: DeploymentEnd, far: DeploymentEnd): Promise<Item[]> {
   const { at, desired } = end
   const { bridge, endpoint: to } = desired
   if (!bridge) return []
@@ -84,18 +84,18 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
     null,
   )
   const items = [
-    compared(end, `${sends ? 'send' : 'receive'} library ${about}`, {
+    compareItem(end, `${sends ? 'send' : 'receive'} library ${about}`, {
       wanted: library,
       found: await readLibrary(ask, end, eid),
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       step: sends
         ? call('setSendLibrary', [eid, library], `sends to ${eid} by ${library}`)
         : call('setReceiveLibrary', [eid, library, 0n], `receives from ${eid} by ${library}`),
     }),
-    compared(end, `verifiers ${about}`, {
+    compareItem(end, `verifiers ${about}`, {
       wanted: verifiers,
       found: found ? textOf(found) : DEFAULT,
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       step: configure(CONFIG_TYPE.ULN, encodeAbiParameters(ULN, [uln]), `sets ${verifiers}`),
       advice:
         bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
@@ -110,9 +110,9 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
   )
   const config = encodeAbiParameters(EXECUTOR, [{ maxMessageSize: MESSAGE_BYTES, executor }])
   items.push(
-    compared(end, `executor ${about}`, {
+    compareItem(end, `executor ${about}`, {
       wanted: `${executor}, ${MESSAGE_BYTES} bytes`,
-      rank: RANK.bridge,
+      rank: STEP_RANK.bridge,
       found: size === 0 ? DEFAULT : `${address.toLowerCase()}, ${size} bytes`,
       step: configure(CONFIG_TYPE.EXECUTOR, config, `makes ${executor} the executor`),
     }),
@@ -123,7 +123,7 @@ async function pathItems(ask: Call, end: End, far: End): Promise<Item[]> {
 /** Reads the library of a path. The endpoint reverts where neither LayerZero nor the application has set one. */
 async function readLibrary(
   ask: Call,
-  { at, desired: { endpoint, role } }: End,
+  { at, desired: { endpoint, role } }: DeploymentEnd,
   eid: number,
 ): Promise<string> {
   const question = { abi: libraryManagerAbi, args: [at, eid] } as const

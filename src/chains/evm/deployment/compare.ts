@@ -5,11 +5,18 @@ import type { Call } from '../../rpc/nodes.js'
 import { endpointAbi, ensResolverAbi, hubAbi } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { bridgeItems } from './bridge.js'
-import { type Contract, contractsOf, DEPLOYMENT_PROXY, isOurs } from './creation.js'
-import { type Callee, callStep, compared, type End, type Item, RANK } from './item.js'
+import { type Contract, contractsOf, DEPLOYMENT_PROXY, matchesCreation } from './creation.js'
+import {
+  type Callee,
+  callStep,
+  compareItem,
+  type DeploymentEnd,
+  type Item,
+  STEP_RANK,
+} from './item.js'
 
 /** Runs `read` on one node of a chain. */
-export type Asking = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
+export type ChainReader = <T>(label: string, read: (ask: Call) => Promise<T>) => Promise<T>
 
 /**
  * Compares the desired state of a network with its chains, hub first. Once every step has been executed, no item has a
@@ -18,7 +25,7 @@ export type Asking = <T>(label: string, read: (ask: Call) => Promise<T>) => Prom
  */
 export async function compareNetwork(
   desired: readonly DesiredChain[],
-  asking: Asking,
+  asking: ChainReader,
   strangeEids: readonly number[],
 ): Promise<Item[]> {
   const hubEid = desired.find(({ role }) => role === 'hub')!.eid
@@ -42,7 +49,7 @@ export async function compareNetwork(
         desired: one,
         contracts: [app],
         areDeployed: [isDeployed = false],
-      }): Promise<End> => {
+      }): Promise<DeploymentEnd> => {
         const { label, role } = one
         const { address: at } = app!
         const owner = isDeployed
@@ -79,10 +86,10 @@ async function codeItems(
   )
   const codes = await Promise.all(contracts.map((one) => codeItem(ask, chain, one)))
   const items = [
-    compared({ chain, what: 'endpoint' }, 'id', {
+    compareItem({ chain, what: 'endpoint' }, 'id', {
       wanted: String(eid),
       found: String(found ?? 'no endpoint'),
-      rank: RANK.deploy,
+      rank: STEP_RANK.deploy,
       step: null,
       advice: found !== eid && `Correct \`endpoint\` (${endpoint}) or \`eid\` in the chains file.`,
     }),
@@ -95,7 +102,7 @@ type FoundCode = 'ours' | 'another' | 'none'
 
 async function foundOf(ask: Call, code: Hex, creation: Contract['creation']): Promise<FoundCode> {
   if (code === '0x') return 'none'
-  return (await isOurs(ask, code, creation)) ? 'ours' : 'another'
+  return (await matchesCreation(ask, code, creation)) ? 'ours' : 'another'
 }
 
 /** What to do about a contract that can't be deployed. */
@@ -118,10 +125,10 @@ export async function codeItem(
   const found = await foundOf(ask, code, creation)
   const canDeploy = found === 'none' && address === creation.address && proxy !== '0x'
   const step = { chain, by: null, to: DEPLOYMENT_PROXY, data: creation.data, value: 0n } as const
-  return compared({ chain, what }, `code at ${address}`, {
+  return compareItem({ chain, what }, `code at ${address}`, {
     wanted: 'ours',
     found,
-    rank: RANK.deploy,
+    rank: STEP_RANK.deploy,
     advice: found !== 'ours' && !canDeploy && adviceOn(found, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
@@ -148,11 +155,13 @@ export async function ownerItems(ask: Call, at: Omit<Callee, 'owner'>, wanted: H
     callStep(callee, { abi: OURS, functionName, args, by: signer })
   const step =
     pending === wanted ? call('acceptOwnership', [], wanted) : call('transferOwnership', [wanted])
-  const items = [compared(callee, 'owner', { wanted, found: by, rank: RANK.settings, step })]
-  const none = { wanted: zeroAddress, found: pending, rank: RANK.settings }
+  const items = [
+    compareItem(callee, 'owner', { wanted, found: by, rank: STEP_RANK.settings, step }),
+  ]
+  const none = { wanted: zeroAddress, found: pending, rank: STEP_RANK.settings }
   if (by === wanted)
     items.push(
-      compared(callee, 'pending owner', {
+      compareItem(callee, 'pending owner', {
         ...none,
         step: call('transferOwnership', [zeroAddress]),
       }),
@@ -177,11 +186,12 @@ async function settingItems(
     value: Hex | bigint,
     found: string,
     setter: string,
-    rank: number = RANK.settings,
-  ) => compared(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
+    rank: number = STEP_RANK.settings,
+  ) =>
+    compareItem(callee, field, { wanted: String(value), found, rank, step: call(setter, [value]) })
   items.push(
-    compared(callee, 'pause', {
-      rank: RANK.settings,
+    compareItem(callee, 'pause', {
+      rank: STEP_RANK.settings,
       wanted: 'false',
       found: paused,
       step: null,
@@ -192,7 +202,7 @@ async function settingItems(
   if (what !== 'spoke') items.push(set('relayer', relayer, await read('relayer'), 'setRelayer'))
   if (what === 'payments') return items
   const minimum = await read('minimum')
-  const ofHub = minimumWei > BigInt(minimum) ? RANK.raiseHub : RANK.lowerHub
+  const ofHub = minimumWei > BigInt(minimum) ? STEP_RANK.raiseHub : STEP_RANK.lowerHub
   const delegate = await readContract(ask, endpoint, {
     abi: endpointAbi,
     functionName: 'delegates',
@@ -204,7 +214,7 @@ async function settingItems(
       minimumWei,
       minimum,
       'setMinimum',
-      what === 'hub' ? ofHub : RANK.settings,
+      what === 'hub' ? ofHub : STEP_RANK.settings,
     ),
     set('delegate', owner, delegate.toLowerCase(), 'setDelegate'),
   )

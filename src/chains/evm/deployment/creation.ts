@@ -105,7 +105,7 @@ export const distributorCreation = (encoded: Hex): Creation =>
  * True if deployed code equals what our creation code returns. The creation code runs in an `eth_call` on this chain,
  * so the comparison includes immutables.
  */
-export async function isOurs(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
+export async function matchesCreation(ask: Call, code: Hex, creation: Creation): Promise<boolean> {
   return (
     code === (await orIfRefused(ask<Hex>('eth_call', [{ data: creation.code }, 'latest']), null))
   )

@@ -8,7 +8,7 @@ import { ensResolverAbi, ensResolverBytecode } from '../contracts/index.js'
 import { readContract } from '../contracts/read.js'
 import { codeItem, ownerItems, readText } from './compare.js'
 import { creationOf } from './creation.js'
-import { callStep, compared, type Item, RANK } from './item.js'
+import { callStep, compareItem, type Item, STEP_RANK } from './item.js'
 import type { SendingChain } from './send.js'
 
 /** ENS's registry (ERC-137) on Ethereum, Sepolia and Holesky. */
@@ -76,15 +76,15 @@ export async function ensItems(ask: Call, desired: DesiredEns): Promise<Item[]> 
   return [
     { ...code, ...missing },
     ...items,
-    compared(callee, 'signer', {
-      rank: RANK.settings,
+    compareItem(callee, 'signer', {
+      rank: STEP_RANK.settings,
       wanted: signer,
       found,
       advice: found !== signer && help,
       step: place < 0 ? null : call('setSigner', [BigInt(place), signs ? zeroAddress : signer]),
     }),
-    compared(callee, 'URL', {
-      rank: RANK.settings,
+    compareItem(callee, 'URL', {
+      rank: STEP_RANK.settings,
       wanted: url,
       found: first,
       step: call('setUrls', [[url]]),
@@ -109,12 +109,12 @@ async function nameItem(ask: Call, desired: DesiredEns, resolver: Hex): Promise<
   const does = `makes ${resolver} the resolver of ${parent} by the ${by} ${at}`
   const call = { abi: ensRegistryAbi, functionName: 'setResolver', args: [node, resolver], does }
   const isNobodys = owner === zeroAddress
-  return compared(callee, 'resolver', {
+  return compareItem(callee, 'resolver', {
     wanted: resolver,
     found: await read(registry, 'resolver'),
     ...(isNobodys
-      ? { rank: RANK.deploy, step: null }
-      : { rank: RANK.name, step: callStep(callee, call) }),
+      ? { rank: STEP_RANK.deploy, step: null }
+      : { rank: STEP_RANK.name, step: callStep(callee, call) }),
     advice:
       isNobodys &&
       `Nobody owns ${parent} in the registry ${registry}: register it, or correct \`ens\`.`,

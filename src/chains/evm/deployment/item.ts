@@ -18,7 +18,7 @@ export interface Step {
  * Order of the steps: later steps rely on earlier ones. Setting a peer opens the bridge. An ENS name leads to its
  * resolver.
  */
-export const RANK = {
+export const STEP_RANK = {
   deploy: 0,
   lowerHub: 1,
   settings: 2,
@@ -52,7 +52,7 @@ export interface Callee {
 }
 
 /** A hub or spoke with the desired state of its chain. */
-export interface End extends Callee {
+export interface DeploymentEnd extends Callee {
   desired: DesiredChain
   isDeployed: boolean
 }
@@ -62,7 +62,7 @@ export const stepsOf = (items: readonly Item[]): Step[] =>
   items.toSorted((a, b) => a.rank - b.rank).flatMap(({ step }) => step ?? [])
 
 /** Compares two values by their printed form. */
-export function compared(
+export function compareItem(
   { chain, what }: Pick<Callee, 'chain' | 'what'>,
   field: string,
   values: {

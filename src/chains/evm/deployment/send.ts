@@ -5,11 +5,11 @@ import { withMargin } from '../../margins.js'
 import { RpcError } from '../../rpc/errors.js'
 import { type Call, quantity, type Rpc } from '../../rpc/evm.js'
 import { revertReason } from '../bridge/calls.js'
-import { type Fees, maxCostWei, offerAnew } from '../gasFees.js'
+import { doubledFees, type Fees, maxCostWei } from '../gasFees.js'
 import { createGasPriceCap, readFees } from '../gasPrice.js'
 import { getReceipt, hasSucceeded } from '../logs.js'
 import { broadcast } from '../signer.js'
-import { firstBlock } from '../transactions.js'
+import { findFirstBlock } from '../transactions.js'
 import { classifyTxError, type TxFailure } from '../txErrors.js'
 
 export interface SendingChain {
@@ -34,7 +34,7 @@ export async function sendCall(
 ): Promise<{ hash: Hex; block: number }> {
   const { rpc, chainId, label } = chain
   const { address: from } = account
-  await settled(chain, from)
+  await waitUntilSettled(chain, from)
   const { gas, fees } = await rpc.onOneNode(async (ask) => {
     const tx = { from, to: call.to, data: call.data, value: quantity(call.value) }
     const [fees, balance] = await Promise.all([
@@ -78,7 +78,7 @@ async function offer(
     const failure = await failureOf(broadcast(rpc, raw))
     // `known`: a node already has this transaction
     if (failure === null || failure.class === 'known') return keccak256(raw)
-    const next = failure.class === 'fee' ? offerAnew(fees, first, await capWei()) : null
+    const next = failure.class === 'fee' ? doubledFees(fees, first, await capWei()) : null
     if (next === null)
       throw new Error(
         `Chain "${label}" does not take the transaction: ${failure.reason.replaceAll('_', ' ')}.`,
@@ -100,7 +100,7 @@ async function failureOf(sent: Promise<unknown>): Promise<TxFailure | null> {
 }
 
 /** Waits until no transaction of the account is pending. @throws Error with one sentence */
-export async function settled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
+export async function waitUntilSettled({ rpc, label }: SendingChain, address: Hex): Promise<void> {
   const count = (ask: Call, block: string) =>
     ask<Hex>('eth_getTransactionCount', [address, block]).then(Number)
   const isSettled = () =>
@@ -138,11 +138,14 @@ async function orReverts<T>(asked: Promise<T>): Promise<T> {
  * Block of a contract's deployment, searched backwards from the newest block.
  * @returns null where the node's state does not reach far enough back
  */
-export async function deploymentBlock({ rpc }: SendingChain, address: Hex): Promise<number | null> {
+export async function findDeploymentBlock(
+  { rpc }: SendingChain,
+  address: Hex,
+): Promise<number | null> {
   return rpc.onOneNode(async (ask) => {
     const hasCode = async (block: number) =>
       (await ask<Hex>('eth_getCode', [address, quantity(block)])) !== '0x'
     const head = Number(await ask<Hex>('eth_blockNumber', []))
-    return firstBlock(head, hasCode).catch(() => null)
+    return findFirstBlock(head, hasCode).catch(() => null)
   })
 }

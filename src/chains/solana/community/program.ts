@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
-import { big, decode, type Registrar, reads, writes } from '../registrar.js'
+import {
+  decodeAccount,
+  type Registrar,
+  readonlyAccount,
+  toAnchorNumber,
+  writableAccount,
+} from '../registrar.js'
 import { associatedTokenAddress } from '../tokens.js'
 
 /** Key of an open payment. The payer chooses the number. */
@@ -64,9 +70,11 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
   /** Token account that holds all tokens of a mint. */
   const vault = (mint: PublicKey) => address('vault', mint.toBytes())
   const paymentAccount = ({ payer, number }: CommunityPaymentKey) =>
-    address('community', payer.toBytes(), big(number).toArrayLike(Buffer, 'le', 8))
+    address('community', payer.toBytes(), toAnchorNumber(number).toArrayLike(Buffer, 'le', 8))
   const tokenKeys = (token: PublicKey | null, account: (mint: PublicKey) => PublicKey) =>
-    token ? [reads(token), writes(vault(token)), writes(account(token))] : []
+    token
+      ? [readonlyAccount(token), writableAccount(vault(token)), writableAccount(account(token))]
+      : []
   /** @param paid account that gets the money */
   const decide =
     (
@@ -75,10 +83,10 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     ) =>
     (relayAuthority: PublicKey, payments: readonly CountedPayment[]): TransactionInstruction => {
       const groups = payments.flatMap((one) => [
-        ...[paymentAccount(one), one.payer, paid(one)].map(writes),
+        ...[paymentAccount(one), one.payer, paid(one)].map(writableAccount),
         ...tokenKeys(one.token, (mint) => associatedTokenAddress(paid(one), mint)),
       ])
-      const args = { sequences: payments.map(({ sequence }) => big(sequence)) }
+      const args = { sequences: payments.map(({ sequence }) => toAnchorNumber(sequence)) }
       return instruction(name, args, { relay_authority: relayAuthority }, groups)
     }
 
@@ -93,7 +101,12 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     pay(terms: CommunityTerms, token?: PaidToken): TransactionInstruction {
       const { payer, number, community, name, recipient, amount, referral } = terms
       const words = { community: [...community], name: [...name], referral: [...referral] }
-      const args = { ...words, number: big(number), recipient, amount: big(amount) }
+      const args = {
+        ...words,
+        number: toAnchorNumber(number),
+        recipient,
+        amount: toAnchorNumber(amount),
+      }
       const accounts = { payer, payment: paymentAccount(terms) }
       if (!token) return instruction('pay_community', args, accounts)
       const { mint, decimals, source = associatedTokenAddress(payer, mint) } = token
@@ -112,13 +125,17 @@ export function createCommunityProgram({ address, instruction }: Registrar) {
     ): TransactionInstruction =>
       instruction(
         'claim_community',
-        { sequence: big(payment.sequence) },
+        { sequence: toAnchorNumber(payment.sequence) },
         { owner, payment: paymentAccount(payment), payer: payment.payer },
         tokenKeys(payment.token, (mint) => destination ?? associatedTokenAddress(owner, mint)),
       ),
     /** @throws RangeError for data of another account */
     decodePayment(data: Buffer): CommunityPaymentAccount {
-      const { token, state: status, ...fields } = decode<RawPayment>('CommunityPayment', data)
+      const {
+        token,
+        state: status,
+        ...fields
+      } = decodeAccount<RawPayment>('CommunityPayment', data)
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,

@@ -9,7 +9,14 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import { programDataAddress, UPGRADEABLE_LOADER } from '../admin.js'
-import { authority, big, reads, SYSTEM, signs, writes } from '../registrar.js'
+import {
+  authorityAccount,
+  readonlyAccount,
+  SYSTEM_ACCOUNT,
+  signerAccount,
+  toAnchorNumber,
+  writableAccount,
+} from '../registrar.js'
 
 /** The upgradeable loader (solana-loader-v3-interface): u32 tags and fields in bincode. */
 const INSTRUCTION = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
@@ -52,14 +59,17 @@ export function createBuffer(
       lamports,
       programId: UPGRADEABLE_LOADER,
     }),
-    loaderInstruction([writes(address), reads(payer)], INSTRUCTION.INITIALIZE_BUFFER),
+    loaderInstruction(
+      [writableAccount(address), readonlyAccount(payer)],
+      INSTRUCTION.INITIALIZE_BUFFER,
+    ),
   ]
 }
 
 /** Instruction that writes a piece of the code. @param by the buffer's authority, who signs */
 export const writeBuffer = (buffer: PublicKey, by: PublicKey, offset: number, piece: Uint8Array) =>
   loaderInstruction(
-    [writes(buffer), authority(by)],
+    [writableAccount(buffer), authorityAccount(by)],
     INSTRUCTION.WRITE,
     u32(offset),
     u64(piece.length),
@@ -77,8 +87,18 @@ export function deployBuffer(
 ): TransactionInstruction[] {
   const account = { fromPubkey: payer, newAccountPubkey: program, programId: UPGRADEABLE_LOADER }
   const keys = [
-    ...[signs(payer), writes(programDataAddress(program)), writes(program), writes(buffer)],
-    ...[reads(SYSVAR_RENT_PUBKEY), reads(SYSVAR_CLOCK_PUBKEY), SYSTEM, authority(payer)],
+    ...[
+      signerAccount(payer),
+      writableAccount(programDataAddress(program)),
+      writableAccount(program),
+      writableAccount(buffer),
+    ],
+    ...[
+      readonlyAccount(SYSVAR_RENT_PUBKEY),
+      readonlyAccount(SYSVAR_CLOCK_PUBKEY),
+      SYSTEM_ACCOUNT,
+      authorityAccount(payer),
+    ],
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_BYTES }),
@@ -129,5 +149,5 @@ function loaderInstruction(
   })
 }
 
-const u32 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 4)
-const u64 = (value: number): Buffer => big(BigInt(value)).toArrayLike(Buffer, 'le', 8)
+const u32 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
+const u64 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)

@@ -3,11 +3,11 @@ import type { Entry } from '../../../registry/journal/entry.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
 import { asRefused, positionsOfRefused, requeueRefusals } from '../../outbox/refusals.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute } from '../../pg/rows.js'
-import { BEGIN, liveSchema } from '../../pg/session.js'
-import { inTries } from '../../pg/tries.js'
-import { alone } from '../alone.js'
+import { BEGIN_STATEMENT, liveSchema } from '../../pg/session.js'
+import { withRetries } from '../../pg/tries.js'
+import { inExclusiveSchema } from '../alone.js'
 import { endLeaders, readHead } from '../head.js'
 import { createSchema, foldBatch, type Replay } from '../replay.js'
 import { type RewindReport, readReport } from './report.js'
@@ -35,7 +35,7 @@ export async function rewind(
   { apply }: { apply: boolean },
 ): Promise<RewindReport> {
   const { network } = target.row
-  return alone(pool, network, 'rewind', async (writer, schema) => {
+  return inExclusiveSchema(pool, network, 'rewind', async (writer, schema) => {
     const { generation } = await readHead(writer, network)
     const refused = await positionsOfRefused(writer, network)
     const keep = (entry: Entry) => (isDropped(entry, target) ? [] : asRefused(entry, refused))
@@ -45,13 +45,13 @@ export async function rewind(
     await execute(
       writer,
       network,
-      `DELETE FROM ${leaf('journal', network)} WHERE network = $1 AND generation > $2`,
+      `DELETE FROM ${partitionOf('journal', network)} WHERE network = $1 AND generation > $2`,
       [generation],
     )
     await createTables(rebuild)
     await foldAgain(rebuild, 0)
     for (const table of STATE_TABLES)
-      await writer.query(`ANALYZE ${schema}.${leaf(table, network)}`)
+      await writer.query(`ANALYZE ${schema}.${partitionOf(table, network)}`)
     // takes long, so it holds no lock: changes that come meanwhile are not in the report
     const report = await readReport(writer, target, {
       schema,
@@ -61,7 +61,7 @@ export async function rewind(
     if (apply) {
       await foldAgain(rebuild, LEFT_FOR_SWITCH)
       const { done } = rebuild
-      await inTries(writer, () => switchOver({ ...rebuild, done }))
+      await withRetries(writer, () => switchOver({ ...rebuild, done }))
     }
     return report
   })
@@ -106,7 +106,7 @@ async function createTables({
 async function foldAgain(rebuild: Rebuild, leave: number): Promise<void> {
   const { writer, network } = rebuild
   while ((await liveSeq(writer, network)) - rebuild.done > leave) {
-    await writer.query(BEGIN)
+    await writer.query(BEGIN_STATEMENT)
     await foldBatch(rebuild)
     await writer.query('COMMIT')
   }
@@ -120,7 +120,7 @@ async function liveSeq(writer: pg.ClientBase, network: Network, lock = ''): Prom
 /** Switches over, in one transaction under the head's lock. */
 async function switchOver(rebuild: Rebuild): Promise<void> {
   const { writer, network, generation, schema, target } = rebuild
-  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${leaf(table, network)}`)
+  const tables = STATE_TABLES.map((table) => `${liveSchema(writer)}.${partitionOf(table, network)}`)
   await writer.query(`SET LOCAL lock_timeout = ${VACUUM_TIMEOUT_MS}`)
   await writer.query(`LOCK TABLE ONLY ${tables.join(', ONLY ')} IN SHARE UPDATE EXCLUSIVE MODE`)
   await writer.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)

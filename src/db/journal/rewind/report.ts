@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { ENTRY_KIND, type EntryKind, entryKind } from '../../../registry/journal/entry.js'
 import type { Network } from '../../../registry/primitives/network.js'
-import { WON } from '../../pg/codes.js'
-import { leaf } from '../../pg/partitions.js'
+import { WON_OUTCOME } from '../../pg/codes.js'
+import { partitionOf } from '../../pg/partitions.js'
 import { query } from '../../pg/rows.js'
 import { liveSchema } from '../../pg/session.js'
-import { type RewindTarget, staysAfterRewind } from './rows.js'
+import { KEPT_MESSAGES, type RewindTarget } from './rows.js'
 
 /** First rows of an ordered list, with the count of all. */
 export interface Sample<T> {
@@ -84,11 +84,12 @@ type Heads = Record<'seq' | 'publicSeq' | 'newSeq' | 'newPublicSeq', number>
 
 /** Compares clusters by id, since serials differ between generations. */
 function sqlOf(network: Network, live: string, { schema, journal, generation }: Tables) {
-  const former = (table: 'names' | 'clusters' | 'journal') => `${live}.${leaf(table, network)}`
-  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${leaf(table, network)}`
+  const former = (table: 'names' | 'clusters' | 'journal') =>
+    `${live}.${partitionOf(table, network)}`
+  const rebuilt = (table: 'names' | 'clusters') => `${schema}.${partitionOf(table, network)}`
   const namesByCluster = (names: string, clusters: string) =>
     `SELECT n.name, n.seq, c.id FROM ${names} n JOIN ${clusters} c ON c.network = $1 AND c.serial = n.cluster
-     WHERE n.network = $1 AND n.outcome = ${WON}`
+     WHERE n.network = $1 AND n.outcome = ${WON_OUTCOME}`
   const before = namesByCluster(former('names'), former('clusters'))
   const after = namesByCluster(rebuilt('names'), rebuilt('clusters'))
   return {
@@ -97,12 +98,12 @@ function sqlOf(network: Network, live: string, { schema, journal, generation }: 
       FULL JOIN (${after}) a ON a.name = b.name WHERE a.id IS DISTINCT FROM b.id ORDER BY coalesce(b.seq, a.seq)`,
     heads: `SELECT h.seq, h.public_seq, n.seq AS new_seq, n.public_seq AS new_public_seq
       FROM ${live}.journal_heads h JOIN ${schema}.journal_heads n USING (network) WHERE h.network = $1`,
-    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${staysAfterRewind} ORDER BY m.block, m.log_index`,
+    staying: `SELECT ${hexOf('m.guid')} AS guid FROM messages m WHERE ${KEPT_MESSAGES} ORDER BY m.block, m.log_index`,
     // entries keep their order, so the n-th kept entry is entry n of the new generation
     withoutEffect: `SELECT o.seq, o.kind FROM (
         SELECT seq, kind, chain, effects, row_number() OVER (ORDER BY seq) AS new_seq FROM ${former('journal')}
         WHERE network = $1 AND generation = ${generation} AND NOT (chain IS NOT NULL AND chain = $2 AND block >= $3)) o
-      JOIN ${journal}.${leaf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
+      JOIN ${journal}.${partitionOf('journal', network)} n ON n.network = $1 AND n.generation = ${generation + 1} AND n.seq = o.new_seq
       WHERE ${isChange} AND octet_length(o.effects) > 0 AND octet_length(n.effects) = 0 ORDER BY o.seq`,
   }
 }

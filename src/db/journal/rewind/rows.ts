@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { JOB_STATE } from '../../../registry/outbox.js'
 import { PAYMENT_STATE } from '../../../registry/payment/payment.js'
 import { NETWORK_CODE, type Network } from '../../../registry/primitives/network.js'
-import { REOPENED } from '../../outbox/refusals.js'
-import { UNSENT } from '../../payments/refused.js'
+import { REOPENED_STATE } from '../../outbox/refusals.js'
+import { IS_UNSENT } from '../../payments/refused.js'
 import { notify } from '../../pg/notify.js'
-import { leaf, STATE_TABLES } from '../../pg/partitions.js'
+import { partitionOf, STATE_TABLES } from '../../pg/partitions.js'
 import { execute, type Queryable, query } from '../../pg/rows.js'
 import { liveSchema } from '../../pg/session.js'
 import type { ChainRow } from '../chains.js'
@@ -35,7 +35,7 @@ export async function lockTables(client: pg.ClientBase, network: Network): Promi
   const live = liveSchema(client)
   const both = STATE_TABLES.flatMap((table) => [
     `${live}.${table}`,
-    `${live}.${leaf(table, network)}`,
+    `${live}.${partitionOf(table, network)}`,
   ])
   await client.query(`LOCK TABLE ONLY ${both.join(', ONLY ')} IN ACCESS EXCLUSIVE MODE`)
 }
@@ -48,7 +48,7 @@ export async function switchTables(
 ): Promise<void> {
   const live = liveSchema(client)
   for (const table of STATE_TABLES) {
-    const name = leaf(table, network)
+    const name = partitionOf(table, network)
     await client.query(`ALTER TABLE ${live}.${table} DETACH PARTITION ${live}.${name}`)
     await client.query(`DROP TABLE ${live}.${name}`)
     await client.query(`ALTER TABLE ${schema}.${name} SET SCHEMA ${live}`)
@@ -98,7 +98,7 @@ export async function rewindRows(client: pg.ClientBase, target: RewindTarget): P
   } else {
     const jobs =
       'DELETE FROM jobs j USING messages m WHERE j.network = m.network AND j.subject = m.guid'
-    await run(`${jobs} AND ${UNSENT} AND ${vanishing}`, chain, block)
+    await run(`${jobs} AND ${IS_UNSENT} AND ${vanishing}`, chain, block)
     await run(`DELETE FROM messages m WHERE ${vanishing}`, chain, block)
   }
 }
@@ -116,10 +116,10 @@ const verdictsFrom = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR re
  */
 const vanishing = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
-  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${UNSENT}))`
+  AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_UNSENT}))`
 
 /** Condition on a spoke's messages in dropped blocks that stay. Parameters: network, chain, block. */
-export const staysAfterRewind = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
+export const KEPT_MESSAGES = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${vanishing})`
 
 /** Condition on deliveries that may have ended in a dropped block. Their block number may not be stored. */
 const endedFrom = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
@@ -135,7 +135,7 @@ async function reopenDeliveries(
   { row, isHub, block, parentMs }: RewindTarget,
 ): Promise<void> {
   const { network, chain } = row
-  const reopened = `UPDATE jobs j SET state = ${REOPENED}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
+  const reopened = `UPDATE jobs j SET state = ${REOPENED_STATE}, next_ms = 0, version = j.version + 1 WHERE ${endedFrom}`
   await execute(client, network, reopened, [chain, block, parentMs - CLOCK_MARGIN_MS])
   if (!isHub) return
   const settled = `UPDATE messages m SET settled = false FROM received r
@@ -149,7 +149,7 @@ async function reopenDeliveries(
  * @returns false where the journal has entries of those blocks
  * @throws LostLeadershipError
  */
-export async function takeRowsBack(
+export async function removeNewestRows(
   client: pg.ClientBase,
   target: RewindTarget,
   epoch: number,
