@@ -143,7 +143,10 @@ function wantedNames({ clusters }: Slice, { wallets: asked, walletNames }: Keys)
 /** Length of `-` and the digits that `numberedName` may append to a name. */
 const SUFFIX_BYTES = 5
 
-/** Prefixes of the numbered forms of names, with long names shortened for the number. None is a prefix of another. */
+/**
+ * Prefixes with which the numbered forms of names begin: long names are shortened to leave room for the number. None is
+ * a prefix of another.
+ */
 function beginningsOf(names: readonly string[]): string[] {
   const most = NAME_MAX_BYTES - SUFFIX_BYTES
   const all = names.map((name) => (name.length <= most ? `${name}-` : name.slice(0, most))).sort()

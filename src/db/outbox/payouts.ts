@@ -15,12 +15,12 @@ import { type ChainKey, execute, type Queryable, query } from '../pg/rows.js'
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** Kinds of jobs that must be in time: after it the payer can reclaim the money and keeps the name. */
+/** Kinds of jobs with a deadline. After it the payer can reclaim the money and still keeps the name. */
 const KEEPS_MONEY = `j.kind IN (${codeList(JOB_KIND, 'settle', 'release')})`
 
 /**
- * SQL: the share of its holding time that a held payment with a settlement or release `j` has been held. 1 is the time
- * from which the payer can reclaim. Null for other jobs, and for a payment that is not held.
+ * SQL: how much of its holding time has passed for the payment of a settlement or release `j`, as a share. At 1 the
+ * payer can reclaim it. Null for other jobs, and for a payment that is not held.
  * @param nowMs expression or placeholder
  */
 export const heldShareOf = (nowMs: string): string => `(
